@@ -1,0 +1,105 @@
+# Rushlight. On a fresh machine with Python >= 3.11: `make demo`, `make test`. Everything lives in .venv.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+PY := $(VENV)/bin/python
+# An editable install stays plain Python; what `make compiled` builds lies in a tree of its own.
+INSTALL := RUSHLIGHT_PURE=1 $(PY) -m pip install --disable-pip-version-check
+COMPILED := build/compiled
+DEMO ?= examples/demo.py
+
+# ARGS goes to what runs: make test ARGS="tests/nn -k linear -x"
+ARGS ?=
+WORKERS ?= 2
+# With ARGS one process, so that -x, -s and --pdb do what they say. Without, several, with one BLAS
+# thread each: processes times threads would be slower than one process.
+PYTEST = $(if $(ARGS),,OPENBLAS_NUM_THREADS=1) $(PY) -m pytest $(if $(ARGS),$(ARGS),-q -n $(WORKERS))
+
+step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
+
+.PHONY: help demo test check compiled compare bench wheel clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/.demo  ## train something and look at it
+	$(call step,the demo: $(DEMO))
+	@$(PY) $(DEMO) $(ARGS)
+
+test: $(VENV)/.dev  ## the tests, on the plain Python core
+	$(call step,the tests)
+	@RUSHLIGHT_PURE=1 $(PYTEST) $(if $(ARGS),,--ignore=tests/compare)
+
+check: $(VENV)/.dev  ## style, types and the rules of the house
+	$(call step,style)
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	$(call step,types)
+	@$(PY) -m mypy
+	$(call step,the house)
+	@$(PY) -m pytest -q tests/house
+
+compiled: $(VENV)/.dev  ## the same tests, on the core that mypyc has compiled
+	$(call step,compiling the core into $(COMPILED))
+	@mkdir -p $(COMPILED) && find $(COMPILED) -name '*.py' -delete
+	@RUSHLIGHT_PURE=0 $(PY) setup.py -q build --build-lib $(COMPILED)
+	@cd $(COMPILED) && PYTHONPATH=. ../../$(PY) -c "from rushlight import __config__ as c; print(c.show()); assert c.compiled"
+	$(call step,the tests on the compiled core)
+	@PYTHONPATH=$(COMPILED) $(PYTEST) $(if $(ARGS),,--ignore=tests/compare --ignore=tests/house)
+
+compare: $(VENV)/.compare  ## the same programs on PyTorch and on Rushlight: do they print the same?
+	$(call step,comparing with PyTorch)
+	@$(PY) -m pytest $(if $(ARGS),$(ARGS),-q tests/compare)
+
+bench: $(VENV)/.compare $(VENV)/.bench  ## speed beside PyTorch, autograd and NumPy
+	$(call step,benchmarks)
+	@$(PY) -m benchmarks $(ARGS)
+
+wheel: $(VENV)/.dev  ## the wheel that is published: plain Python, everywhere the same
+	$(call step,the wheel)
+	@rm -rf build/lib dist
+	@RUSHLIGHT_PURE=1 $(PY) -m pip wheel --disable-pip-version-check -q --no-deps --no-build-isolation -w dist .
+	@ls -l dist
+	@test $$(stat -c %s dist/*.whl 2>/dev/null || stat -f %z dist/*.whl) -le 1500000 || { echo "the wheel is larger than 1.5 MB"; exit 1; }
+
+clean:  ## removes what was built and installed here
+	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The environment, made once; a stamp for each set of packages, renewed when pyproject.toml changes.
+
+$(VENV)/pyvenv.cfg:
+	@found=; for p in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	    if "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$p; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "Rushlight needs Python 3.11 or newer; none was found (python3 is $$(python3 --version 2>&1 || true))."; \
+	    echo "Name one: make PYTHON=/path/to/python3.12"; exit 1; \
+	fi; \
+	printf '\n\033[1m==> %s\033[0m\n' "making $(VENV) with $$found ($$($$found --version))"; \
+	"$$found" -m venv $(VENV) || { rm -rf $(VENV); \
+	    echo "Python's venv module does not work here (on Debian: apt install python3-venv)."; exit 1; }
+
+$(VENV)/.demo: pyproject.toml setup.py | $(VENV)/pyvenv.cfg
+	$(call step,installing Rushlight for the demo)
+	@$(INSTALL) -e '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml setup.py | $(VENV)/pyvenv.cfg
+	$(call step,installing Rushlight and the tools of its tests)
+	@$(INSTALL) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.compare: $(VENV)/.dev
+	$(call step,installing PyTorch to compare with)
+	@$(INSTALL) -e '.[compare]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(call step,installing what the benchmarks measure)
+	@$(INSTALL) -e '.[bench]'
+	@touch $@

@@ -1,0 +1,98 @@
+"""The systems that are compared, and the environment that each one's processes get."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+# The system that ratios are taken against and whose check values the others must meet.
+REFERENCE = "torch"
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "RUSHLIGHT_NUM_THREADS",
+)
+
+
+@dataclass(frozen=True)
+class System:
+    """One competitor: what to import, the dialect of its workloads, and how to start it."""
+
+    name: str
+    module: str
+    dialect: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    # What `module.__config__.compiled` must be: measuring the wrong core is worse than nothing.
+    compiled: bool | None = None
+    # Left out with a note, instead of reported as failing, when it is not there.
+    optional: bool = False
+
+
+SYSTEMS: dict[str, System] = {
+    system.name: system
+    for system in (
+        System("torch", "torch", "torch"),
+        System("rushlight", "rushlight", "torch", {"RUSHLIGHT_PURE": "1"}, compiled=False),
+        System("rushlight-compiled", "rushlight", "torch", compiled=True, optional=True),
+        System("autograd", "autograd", "autograd", optional=True),
+        System("numpy", "numpy", "numpy"),
+    )
+}
+
+
+class Absent(Exception):
+    """The system is not what was asked for; the message says how."""
+
+
+def load(system: System) -> Any:
+    """The system's module, imported and checked to be the core that was asked for.
+
+    Raises: Absent when it is a folder without a package in it, or not the core that was asked for.
+    """
+    module = importlib.import_module(system.module)
+    if getattr(module, "__file__", None) is None:
+        raise Absent(f"{system.module} is a folder without an __init__.py")
+    if system.compiled is not None:
+        # `__config__` may be a submodule that nothing has imported yet.
+        config = getattr(module, "__config__", None)
+        if config is None:
+            try:
+                config = importlib.import_module(f"{system.module}.__config__")
+            except ModuleNotFoundError:
+                config = None
+        compiled = bool(getattr(config, "compiled", False))
+        if compiled != system.compiled:
+            got = "compiled" if compiled else "interpreted"
+            raise Absent(f"the core of {system.module} is {got}, the other one was asked for")
+    return module
+
+
+def set_threads(module: Any, threads: int) -> None:
+    """Tells a module that has PyTorch's switch; the others read the environment."""
+    switch = getattr(module, "set_num_threads", None)
+    if switch is not None:
+        switch(threads)
+
+
+def environment(system: System, threads: int, *, installed: bool) -> dict[str, str]:
+    """The environment of a process of `system`: equal thread counts, this checkout first."""
+    env = {name: value for name, value in os.environ.items() if name != "RUSHLIGHT_PURE"}
+    env |= dict.fromkeys(THREAD_VARIABLES, str(threads))
+    # Hashing decides the layout of dictionaries and sets: the same one for everybody.
+    env |= {"PYTHONHASHSEED": "0", **system.env}
+    path = [str(ROOT)]
+    if not installed and (ROOT / "src" / "rushlight").is_dir():
+        path.append(str(ROOT / "src"))
+    env["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, [env.get("PYTHONPATH")])])
+    # Import time without cached bytecode would measure the compiler.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return env

@@ -1,0 +1,100 @@
+"""Figures of a whole process: how long the import takes, how much memory a training step needs."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from benchmarks.registry import Reading, reading
+from benchmarks.workloads.perceptron import MNIST, by_modules
+
+STEPS = 20
+
+
+@reading(
+    "import",
+    "importing the system in a fresh process that has imported NumPy already",
+    unit="import",
+    dialects=["torch", "autograd"],
+)
+def import_time(load: Callable[[], Any]) -> Reading:
+    import numpy as np
+
+    before = perf_counter()
+    load()
+    after = perf_counter()
+    # Nothing is computed, so there is nothing to compare but that NumPy was there.
+    return Reading(after - before, [float(np.ones(1)[0])])
+
+
+def _status(field: str) -> int | None:
+    """A field of Linux's /proc/self/status in bytes, None elsewhere."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith(field + ":")]
+    return int(found[0]) * 1024 if found else None
+
+
+def peak_memory() -> int:
+    """The largest resident set so far, in bytes.
+
+    Linux hands `ru_maxrss` down from the process that started this one, where that was the larger,
+    so the peak that belongs to this address space alone is preferred where it is known.
+    """
+    own = _status("VmHWM")
+    if own is not None:
+        return own
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def resident_memory() -> int:
+    """The resident set now, in bytes, and on Linux the peak brought down to it; else the peak."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS") or peak_memory()
+
+
+def train(load: Callable[[], Any]) -> tuple[int, list[float]]:
+    """Resident memory before the first step, and the check value after the last."""
+    job = by_modules(MNIST, "SGD")(load())
+    before = resident_memory()
+    job.run(STEPS)
+    return before, list(job.value())
+
+
+@reading(
+    "memory/peak",
+    f"largest resident memory of a process that makes {STEPS} training steps of `mlp mnist/sgd`",
+    unit="process",
+    dialects=["torch"],
+    rtol=1e-3,
+    bytes=True,
+    most_rounds=3,
+)
+def peak(load: Callable[[], Any]) -> Reading:
+    loaded = peak_memory()
+    _, value = train(load)
+    return Reading(float(max(loaded, peak_memory())), value)
+
+
+@reading(
+    "memory/growth",
+    f"peak memory during these {STEPS} training steps, less what was resident before the first",
+    unit="process",
+    dialects=["torch"],
+    rtol=1e-3,
+    bytes=True,
+    most_rounds=3,
+    long=True,
+)
+def growth(load: Callable[[], Any]) -> Reading:
+    before, value = train(load)
+    return Reading(float(peak_memory() - before), value)

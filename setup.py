@@ -1,0 +1,185 @@
+"""Builds Rushlight: the engine room compiled by mypyc where a C compiler is found, plain Python otherwise.
+
+    RUSHLIGHT_PURE=1     plain Python, whatever is there (what the published wheel is)
+    RUSHLIGHT_PURE=0     compiled, or the build fails
+    (unset)              compiled if possible; if not, plain Python and one line that says why
+
+Only the commands that need extension modules compile; an editable install never does, so that an edit of
+the core is what runs next. Everything else about the package stands in `pyproject.toml`.
+"""
+
+import contextlib
+import io
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+SOURCE = ROOT / "src" / "rushlight"
+STAGE = ROOT / "build" / "stage"
+C_CODE = ROOT / "build" / "c"
+
+#: What the core may import and so what mypyc must see beside it: layer 0 and the types of the arrays.
+BELOW_THE_CORE = (
+    "errors.py",
+    "dtypes.py",
+    "device.py",
+    "schema.py",
+    "_native.py",
+    "_array/types.py",
+)
+
+#: One shared library for all modules, inside the package; `storage.so` and the others are doors into it.
+LIBRARY = "rushlight._core.engine_room"
+
+#: mypy with its compiler; asked for only by builds that will compile.
+MYPYC = ["mypy>=1.18", "types-setuptools"]
+
+SETTING = os.environ.get("RUSHLIGHT_PURE", "")
+FORBIDDEN = SETTING not in ("", "0")
+REQUIRED = SETTING == "0"
+
+
+class CannotCompile(Exception):
+    """Says in one line why the core stays plain Python."""
+
+
+def say(line: str) -> None:
+    """Prints one line about the build, kept apart from pip's and the compiler's own output."""
+    print(f"rushlight: {line}", file=sys.stderr, flush=True)
+
+
+def check_compiler() -> None:
+    """Raises CannotCompile unless a C file that includes Python.h compiles here."""
+    from setuptools._distutils import ccompiler, sysconfig
+
+    try:
+        import sysconfig as paths
+
+        compiler = ccompiler.new_compiler()
+        sysconfig.customize_compiler(compiler)
+        with tempfile.TemporaryDirectory() as folder, silence():
+            probe = Path(folder, "probe.c")
+            probe.write_text("#include <Python.h>\nint rushlight_probe(void) { return 0; }\n")
+            compiler.compile(
+                [str(probe)], output_dir=folder, include_dirs=[paths.get_paths()["include"]]
+            )
+    except Exception as error:
+        raise CannotCompile(f"no working C compiler with Python's headers ({error})") from None
+
+
+@contextlib.contextmanager
+def silence():
+    """Swallows what child processes write to both outputs: a compiler that is missing is no error here."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept[0], 1)
+            os.dup2(kept[1], 2)
+            os.close(kept[0])
+            os.close(kept[1])
+
+
+def stage() -> list[str]:
+    """Copies the core and what it may import to a tree of their own; gives the paths to compile.
+
+    mypy follows imports from every parent package, so beside the real `__init__.py` it would check the
+    whole of Rushlight before it compiles a tenth of it.
+    """
+    shutil.rmtree(STAGE, ignore_errors=True)
+    core = STAGE / "rushlight" / "_core"
+    core.mkdir(parents=True)
+    (STAGE / "rushlight" / "_array").mkdir()
+    for package in ("", "_array", "_core"):
+        (STAGE / "rushlight" / package / "__init__.py").touch()
+    for name in BELOW_THE_CORE:
+        shutil.copy2(SOURCE / name, STAGE / "rushlight" / name)
+    modules = sorted(p for p in (SOURCE / "_core").glob("*.py") if p.name != "__init__.py")
+    for path in modules:
+        shutil.copy2(path, core / path.name)
+    return [f"rushlight/_core/{path.name}" for path in modules]
+
+
+def compiled_core() -> list[Extension]:
+    """Gives the extension modules of the core, their C already written; raises CannotCompile."""
+    check_compiler()
+    try:
+        from mypyc.build import mypycify
+    except ImportError:
+        raise CannotCompile("mypy, which compiles it, is not installed") from None
+    paths = stage()
+    C_CODE.mkdir(parents=True, exist_ok=True)
+    options = [
+        "--config-file=",
+        f"--cache-dir={ROOT / 'build' / 'mypy_cache'}",
+        "--no-site-packages",
+        "--ignore-missing-imports",
+    ]
+    said = io.StringIO()
+    # From inside the stage, so that tracebacks name `rushlight/_core/x.py`, which is found on sys.path.
+    os.chdir(STAGE)
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            extensions = mypycify(
+                [*options, *paths], group_name=LIBRARY, target_dir=str(C_CODE), debug_level="0"
+            )
+    except (Exception, SystemExit) as error:
+        lines = [line for line in said.getvalue().splitlines() if line.strip()]
+        first = next((line for line in lines if "error:" in line), str(error))
+        if REQUIRED:
+            say("\n".join(lines))
+        raise CannotCompile(f"mypyc does not take it ({first.strip()})") from None
+    finally:
+        os.chdir(ROOT)
+    for extension in extensions:
+        extension.sources = [os.path.relpath(path, ROOT) for path in extension.sources]
+    return extensions
+
+
+class BuildCore(build_ext):
+    """Compiles all of the core or none of it."""
+
+    def run(self) -> None:
+        """Builds the extension modules; when that fails, removes what was built and says so."""
+        try:
+            super().run()
+        except Exception as error:
+            if REQUIRED:
+                raise
+            for output in self.get_outputs():
+                Path(output).unlink(missing_ok=True)
+            self.extensions = []
+            say(f"the core stays plain Python: the C compiler failed ({str(error)[:100]})")
+        else:
+            say(f"the core is compiled ({len(self.extensions) - 1} modules)")
+
+
+def main() -> None:
+    """Sets up the package, with extension modules where they are asked for and possible."""
+    options: dict[str, object] = {}
+    if not FORBIDDEN and "egg_info" in sys.argv:
+        # This is how a build front end asks what it must install before it builds.
+        options["setup_requires"] = MYPYC
+    elif not FORBIDDEN and {"build", "build_ext", "bdist_wheel", "install"} & set(sys.argv):
+        try:
+            options["ext_modules"] = compiled_core()
+            options["cmdclass"] = {"build_ext": BuildCore}
+        except CannotCompile as error:
+            if REQUIRED:
+                raise SystemExit(f"rushlight: RUSHLIGHT_PURE=0, but {error}") from None
+            say(f"the core stays plain Python: {error}")
+    setup(**options)
+
+
+main()

@@ -1,0 +1,65 @@
+"""Rushlight, a lighter torch: PyTorch's define-by-run autograd, as typed Python over NumPy.
+
+    import rushlight as torch
+
+gives the functions, classes and modules of PyTorch under their own names. Modules that a program may not
+need (`nn`, `optim`, …) are loaded when first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+from . import dtypes as _dtypes
+from . import ops as _ops
+from ._version import __version__
+from .device import device
+from .dtypes import dtype, get_default_dtype, set_default_dtype
+from .size import Size
+from .tensor import Tensor
+from . import _methods
+from . import autograd
+from .autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+for _name, _dtype in {**_dtypes.BY_NAME, **_dtypes.ALIASES}.items():
+    globals()[_name] = _dtype
+for (_namespace, _name), _function in _ops.PUBLIC.items():
+    if _namespace == "":
+        globals()[_name] = _function
+
+_LAZY: Final = frozenset({
+    "amp", "backends", "compile", "cuda", "distributed", "distributions", "fft", "func", "jit",
+    "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random",
+    "serialization", "signal", "special", "testing", "torch_alias", "types", "utils", "viz",
+    "__config__",
+})  # fmt: skip
+_ELSEWHERE: Final = {"install_as_torch": "torch_alias"}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a submodule when it is first asked for."""
+    if name in _LAZY:
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    elif name in _ELSEWHERE:
+        return getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+__all__ = [
+    "Size", "Tensor", "__version__", "autograd", "device", "dtype", "enable_grad",
+    "get_default_dtype", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+    "no_grad", "set_default_dtype", "set_grad_enabled",
+]  # fmt: skip
+_ = _methods

@@ -1,0 +1,189 @@
+"""The source of every random number: a 32-bit Mersenne Twister in PyTorch's words and layout.
+
+NumPy's MT19937 yields the words; this file keeps their order, and the state, PyTorch's. What a word
+means (a uniform, a normal, a shuffle) is told in `distributions`.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from typing import Any
+
+import numpy as np
+
+from .box_muller import Polar
+
+BLOCK = 624
+"""Words that one twist of the generator yields."""
+
+DEFAULT_SEED = 67280421310721
+"""The seed of a generator that nobody has seeded."""
+
+STATE_BYTES = 5056
+
+_LEGACY = np.dtype(
+    {
+        "names": ["seed", "left", "seeded", "next", "key", "normal", "has_normal", "float", "has_float"],
+        "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", BLOCK), "<f8", "<i4", "<f4", "?"],
+        # Two doubles that are always zero lie around `normal`; padding follows both flags.
+        "offsets": [0, 8, 12, 16, 24, 5024, 5040, 5048, 5052],
+        "itemsize": STATE_BYTES,
+    }
+)
+
+_LOW24 = np.uint64(0xFFFFFF)
+
+
+class Stream:
+    """One stream of random words, which stays in step with a PyTorch CPU generator.
+
+    The words of the current block lie in memory, so that a small draw is a slice; NumPy's generator
+    always stands at the end of that block. Hold `lock` around a draw: `words` and the attributes
+    below don't take it.
+
+    Source: PyTorch 2.13, `torch.Generator` on the CPU.
+    """
+
+    __slots__ = (
+        "_at", "_bits", "_block", "_fresh", "_polar", "_seed", "_seeder", "_units",
+        "exact_normals", "lock", "next_float", "next_normal",
+    )  # fmt: skip
+
+    def __init__(self, seed: int = DEFAULT_SEED) -> None:
+        self.lock = threading.Lock()
+        # The seed given here saves a question to the operating system; `seed` replaces it.
+        self._bits = np.random.MT19937(0)
+        # NumPy's public door to the generator's first, 32-bit way of seeding.
+        self._seeder = np.random.RandomState(self._bits)
+        self.next_normal: float | None = None
+        self.next_float: float | None = None
+        # Whether large float32 normals are PyTorch's to the last digit, or near them and faster.
+        self.exact_normals = True
+        self.seed(seed)
+
+    def seed(self, n: int) -> None:
+        """Starts the stream of the seed `n` and forgets the normal that was kept back.
+
+        Raises: ValueError where `n` is outside [-2**63, 2**64).
+        """
+        n = operator.index(n)
+        if not -(2**63) <= n < 2**64:
+            raise ValueError("Overflow when unpacking long long")
+        with self.lock:
+            self._seed = n & 0xFFFFFFFFFFFFFFFF
+            self._seeder.seed(n & 0xFFFFFFFF)
+            self._block = np.empty(0, np.uint64)
+            self._at = BLOCK
+            self._fresh = True
+            self._forget_block()
+            self.next_normal = None
+            self.next_float = None
+
+    def initial_seed(self) -> int:
+        """The seed that the stream was started with, in [0, 2**64)."""
+        return self._seed
+
+    def get_state(self) -> Any:
+        """A fresh uint8 array of 5056 bytes in the layout of `torch.get_rng_state()`."""
+        state = np.zeros((), _LEGACY)
+        with self.lock:
+            at = 0 if self._fresh else self._at
+            state["seed"] = self._seed
+            state["left"] = 1 if self._fresh else BLOCK + 1 - at
+            state["seeded"] = 1
+            state["next"] = at
+            state["key"] = self._bits.state["state"]["key"]
+            if self.next_normal is not None:
+                state["normal"] = self.next_normal
+                state["has_normal"] = 1
+            if self.next_float is not None:
+                state["float"] = self.next_float
+                state["has_float"] = True
+        return np.frombuffer(state.tobytes(), np.uint8).copy()
+
+    def set_state(self, raw: Any) -> None:
+        """Continues from a state that `get_state` (or PyTorch) has written.
+
+        Raises: RuntimeError where the size is wrong or the state is no generator's.
+        """
+        raw = np.ascontiguousarray(raw)
+        if raw.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if raw.size != STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE_BYTES} "
+                f"but found the input RNG state size to be {raw.size}"
+            )
+        state = raw.reshape(-1).view(_LEGACY)[0]
+        left, at = int(state["left"]), int(state["next"])
+        if not state["seeded"] or not 0 < left <= BLOCK or at > BLOCK:
+            raise RuntimeError("Invalid mt19937 state")
+        used_up = left == 1
+        key = state["key"].astype(np.uint32)
+        with self.lock:
+            self._seed = int(state["seed"])
+            self._bits.state = {
+                "bit_generator": "MT19937",
+                "state": {"key": key, "pos": BLOCK if used_up else 0},
+            }
+            self._fresh = used_up and at == 0
+            self._block = np.empty(0, np.uint64) if used_up else self._bits.random_raw(BLOCK)
+            self._at = BLOCK if used_up else at
+            self._forget_block()
+            self.next_normal = float(state["normal"]) if state["has_normal"] else None
+            self.next_float = float(state["float"]) if state["has_float"] else None
+
+    def words(self, n: int) -> Any:
+        """The next `n` words as uint64 values below 2**32. Read only: it may be a view of the block."""
+        start = self._at
+        end = start + n
+        if end <= BLOCK:
+            self._at = end
+            return self._block[start:end]
+        head = self._block[start:]
+        need = end - BLOCK
+        blocks = (need + BLOCK - 1) // BLOCK
+        fresh = self._bits.random_raw(blocks * BLOCK)
+        # A copy, so that a block of 5 kB doesn't keep a long draw alive.
+        self._block = fresh[-BLOCK:].copy() if blocks > 1 else fresh
+        self._at = need - (blocks - 1) * BLOCK
+        self._fresh = False
+        self._forget_block()
+        return fresh[:need] if start == BLOCK else np.concatenate((head, fresh[:need]))
+
+    def units(self, n: int) -> Any | None:
+        """The next `n` float32 uniforms in [0, 1), as a view; None (nothing drawn) past the block."""
+        start = self._at
+        end = start + n
+        if end > BLOCK:
+            return None
+        units = self._units
+        if units is None:
+            units = (self._block & _LOW24).astype(np.float32)
+            units *= np.float32(2.0**-24)
+            self._units = units
+        self._at = end
+        return units[start:end]
+
+    def polar(self, n: int) -> Polar | None:
+        """The next `n` words, each as a radius and as an angle; None (nothing drawn) past the block.
+
+        A call on eight numbers costs as much as one on a block, so the whole block is worked out at
+        once: small normal draws then cost a few slices each.
+        """
+        start = self._at
+        end = start + n
+        if end > BLOCK:
+            return None
+        polar = self._polar
+        if polar is None:
+            self.units(0)
+            polar = Polar.of(self._units, self._units, self.exact_normals)
+            self._polar = polar
+        self._at = end
+        return polar[start:end]
+
+    def _forget_block(self) -> None:
+        self._units: Any | None = None
+        self._polar: Polar | None = None

@@ -1,0 +1,166 @@
+"""The raw array namespace: what formulas may call on `xp`, and raw forwards, over NumPy.
+
+Names are those of the Python array API standard; the odd ones come after the aliases. Formulas see the
+same names on Tensors through `ops/_traced.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes as D
+from .types import to_raw
+
+# ---- aliases ----------------------------------------------------------------------------------
+abs = np.absolute
+add = np.add
+subtract = np.subtract
+multiply = np.multiply
+divide = np.true_divide
+negative = np.negative
+exp = np.exp
+expm1 = np.expm1
+log = np.log
+log1p = np.log1p
+log2 = np.log2
+log10 = np.log10
+sqrt = np.sqrt
+square = np.square
+sin = np.sin
+cos = np.cos
+tan = np.tan
+sinh = np.sinh
+cosh = np.cosh
+tanh = np.tanh
+arcsin = np.arcsin
+arccos = np.arccos
+arctan = np.arctan
+arcsinh = np.arcsinh
+arccosh = np.arccosh
+arctanh = np.arctanh
+maximum = np.maximum
+minimum = np.minimum
+sign = np.sign
+where = np.where
+matmul = np.matmul
+broadcast_to = np.broadcast_to
+equal = np.equal
+not_equal = np.not_equal
+less = np.less
+less_equal = np.less_equal
+greater = np.greater
+greater_equal = np.greater_equal
+isnan = np.isnan
+logical_and = np.logical_and
+logical_or = np.logical_or
+logical_not = np.logical_not
+
+
+# ---- shapes -----------------------------------------------------------------------------------
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` in another shape: a view where possible."""
+    return x.reshape(shape)
+
+
+def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
+    """`x` with its dimensions in the order `axes`."""
+    return x.transpose(axes)
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`x` with its last two dimensions exchanged."""
+    return x.swapaxes(-1, -2)
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """`x` with a dimension of size one at `axis`."""
+    return np.expand_dims(x, axis)
+
+
+def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum over `axis` (all by default), in the type of `x`."""
+    return np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=None)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of a shape and a dtype (a NumPy dtype, or one of ours)."""
+    return np.zeros(shape, to_raw(dtype) if isinstance(dtype, D.dtype) else dtype)
+
+
+def zeros_like(x: Any) -> Any:
+    """Zeros shaped like `x`."""
+    return np.zeros_like(x)
+
+
+def astype(x: Any, dtype: D.dtype) -> Any:
+    """`x` converted to `dtype`."""
+    return x.astype(to_raw(dtype))
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; `x` itself where it is real."""
+    return np.conjugate(x) if x.dtype.kind == "c" else x
+
+
+def real(x: Any) -> Any:
+    """The real part."""
+    return x.real
+
+
+def imag(x: Any) -> Any:
+    """The imaginary part."""
+    return x.imag
+
+
+# ---- what the engine needs --------------------------------------------------------------------
+def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+    """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
+    have = r.shape
+    lead = len(have) - len(shape)
+    axes = tuple(range(lead)) + tuple(
+        [i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1]
+    )
+    if axes:
+        if lead == len(axes) == 1 and r.ndim == 2 and r.shape[0] > 1 and r.dtype.kind == "f":
+            return _column_sums(r)
+        r = np.add.reduce(r, axis=axes)
+    return r if r.shape == shape else np.reshape(r, shape)
+
+
+def _column_sums(r: Any) -> Any:
+    return np.add.reduce(r, axis=0)
+
+
+def to_dtype(r: Any, dtype: Any) -> Any:
+    """`r` in the NumPy dtype `dtype`; a real one takes the real part."""
+    if r.dtype == dtype:
+        return r
+    if r.dtype.kind == "c" and dtype.kind != "c":
+        r = r.real
+    return r.astype(dtype)
+
+
+def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
+    if dim is not None and not keepdim and len(shape):
+        dims = (dim,) if isinstance(dim, int) else dim
+        if len(dims):
+            marks = sorted(d % len(shape) for d in dims)
+            inner = list(shape)
+            for d in marks:
+                inner[d] = 1
+            g = g.reshape(inner)
+    return np.broadcast_to(g, shape)
+
+
+# ---- raw forwards -----------------------------------------------------------------------------
+def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
+    """a + alpha b."""
+    return np.add(a, b if alpha == 1 else np.multiply(b, alpha))
+
+
+def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
+    """a - alpha b."""
+    return np.subtract(a, b if alpha == 1 else np.multiply(b, alpha))

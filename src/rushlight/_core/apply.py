@@ -1,0 +1,172 @@
+"""Calling an operation: the fast path.
+
+The fast path asks one question per operand: a plain tensor of a float type, in an ordinary mode? All
+else (scalars of other kinds, promotion, subclasses, layers, hooks, anomaly mode) is in `slow.py`.
+
+Cost: one `apply2` of two tiny tensors that records takes about 0.7 µs interpreted, of which the
+NumPy call is 0.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .._array.types import FLOAT32, FLOAT64
+from .._array.types import ndarray as _ndarray
+from . import slow
+from .mode import Mode, current
+from .node import FIX, Node, Vertex, new_node
+from .op import Op
+from .storage import TensorBase, new_tensor
+from .views import view_target
+
+ndarray: Final = _ndarray
+F32: Final[Any] = FLOAT32
+F64: Final[Any] = FLOAT64
+
+
+def apply1(op: Op, a: Any) -> Any:
+    """The result of a one-tensor operation without further arguments."""
+    mode: Mode = current()
+    if not isinstance(a, TensorBase) or not a._plain or mode.slow:
+        return slow.apply(op, [a])
+    array = a._raw
+    dtype = array.dtype
+    if dtype is not F32 and dtype is not F64:
+        return slow.apply(op, [a])
+    result = op.raw(array)
+    if type(result) is not ndarray:
+        result = slow.as_array(result)
+    out = new_tensor(result)
+    if mode.grad and a._requires_grad:
+        if a._view is not None:
+            view_target(a)
+        goal: Vertex | None = a._node
+        if goal is None:
+            goal = a
+        node = new_node(op, (goal,), (a if op.masks[0] else None, result if op.masks[1] else None))
+        cell = a._cell if a._view is None else a._view.base._cell
+        if cell is not None and cell.n:
+            node.versions = (cell.n, 0)
+        if a._nr:
+            node.nrs = (a._nr,)
+        out._node = node
+        out._requires_grad = True
+    return out
+
+
+def apply2(op: Op, a: Any, b: Any) -> Any:
+    """The result of a two-operand operation without further arguments, with broadcasting."""
+    mode: Mode = current()
+    if not isinstance(a, TensorBase) or not a._plain or mode.slow:
+        return slow.apply(op, [a, b])
+    array_a = a._raw
+    dtype = array_a.dtype
+    if dtype is not F32 and dtype is not F64:
+        return slow.apply(op, [a, b])
+    if not isinstance(b, TensorBase):
+        kind = type(b)
+        if (kind is float or kind is int) and op.broadcasts:
+            return _apply_scalar(op, a, b, mode)
+        return slow.apply(op, [a, b])
+    if not b._plain:
+        return slow.apply(op, [a, b])
+    array_b = b._raw
+    if array_b.dtype is not dtype:
+        return slow.apply(op, [a, b])
+    try:
+        result = op.raw(array_a, array_b)
+    except ValueError:
+        return slow.apply(op, [a, b])  # explains
+    if type(result) is not ndarray:
+        result = slow.as_array(result)
+    out = new_tensor(result)
+    if mode.grad and (a._requires_grad or b._requires_grad):
+        goal_a: Vertex | None = None
+        goal_b: Vertex | None = None
+        live = 0
+        if a._requires_grad:
+            if a._view is not None:
+                view_target(a)
+            live = 1
+            goal_a = a._node
+            if goal_a is None:
+                goal_a = a
+        if b._requires_grad:
+            if b._view is not None:
+                view_target(b)
+            live |= 2
+            goal_b = b._node
+            if goal_b is None:
+                goal_b = b
+        masks = op.masks
+        node = new_node(
+            op,
+            (goal_a, goal_b),
+            (
+                a if masks[0] & live else None,
+                b if masks[1] & live else None,
+                result if masks[2] & live else None,
+            ),
+        )
+        cell_a = a._cell if a._view is None else a._view.base._cell
+        cell_b = b._cell if b._view is None else b._view.base._cell
+        if cell_a is not None or cell_b is not None:
+            node.versions = (
+                0 if cell_a is None else cell_a.n,
+                0 if cell_b is None else cell_b.n,
+                0,
+            )
+        if a._nr or b._nr:
+            node.nrs = (a._nr, b._nr)
+        shape_a = array_a.shape
+        shape_b = array_b.shape
+        if shape_a != shape_b and op.broadcasts:
+            _note_shapes(node, result.shape, shape_a, shape_b)
+        out._node = node
+        out._requires_grad = True
+    return out
+
+
+def _note_shapes(node: Node, shape: Any, shape_a: Any, shape_b: Any) -> None:
+    node.special |= FIX
+    node.fix = (
+        None if shape_a == shape else (shape_a, None),
+        None if shape_b == shape else (shape_b, None),
+    )
+
+
+def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
+    result = op.raw(a._raw, b)
+    if type(result) is not ndarray:
+        result = slow.as_array(result)
+    out = new_tensor(result)
+    if mode.grad and a._requires_grad:
+        if a._view is not None:
+            view_target(a)
+        goal: Vertex | None = a._node
+        if goal is None:
+            goal = a
+        masks = op.masks
+        node = new_node(
+            op,
+            (goal, None),
+            (
+                a if masks[0] & 1 else None,
+                b if masks[1] & 1 else None,
+                result if masks[2] & 1 else None,
+            ),
+        )
+        cell = a._cell if a._view is None else a._view.base._cell
+        if cell is not None and cell.n:
+            node.versions = (cell.n, 0, 0)
+        if a._nr:
+            node.nrs = (a._nr, 0)
+        out._node = node
+        out._requires_grad = True
+    return out
+
+
+def apply_n(op: Op, args: list[Any]) -> Any:
+    """The result of any operation; `args` in schema order, defaults filled in."""
+    return slow.apply(op, args)

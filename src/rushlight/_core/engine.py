@@ -1,0 +1,575 @@
+"""The engine: sends gradients from roots back to leaves.
+
+Note [The order of a run]
+Nodes run by falling sequence number. A node is always younger than the nodes it reads from, so when
+the youngest one left runs, all that contribute to it have run: sorting the reachable nodes once gives
+PyTorch's order (its ready queue is a heap on the same number) without counting consumers. Only leaves are
+counted: a leaf accumulates as soon as its last contribution has arrived. Saved values are unpacked in the
+order in which they were saved, contributions are added in the order of their consumers: gradients are
+reproducible to the bit.
+
+Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge beside the formulas.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from threading import Lock
+from typing import Any, Final
+
+from .._array import types as T
+from .._array.types import ndarray as _ndarray
+from .leaf import receive
+from .mode import CURRENT, ready, replaced
+from .node import GENERAL, Node, Vertex
+from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
+from .saved import free, unpack
+from .storage import TensorBase, new_tensor
+
+ndarray: Final = _ndarray
+runs: Final = count(1)
+slots: Final = Lock()  # held by the run that uses the scratch in the vertices
+
+
+class Worlds:
+    """The two namespaces that formulas run on; the table hands them in."""
+
+    __slots__ = ("raw", "traced")
+
+    raw: Any
+    traced: Any
+
+    def __init__(self) -> None:
+        self.raw = None
+        self.traced = None
+
+
+WORLDS: Final = Worlds()
+
+
+class Run:
+    """One run over a graph."""
+
+    __slots__ = ("number", "table", "keep", "traced", "captures", "results", "accumulate", "leaves",
+                 "callbacks")  # fmt: skip
+
+    number: int
+    table: dict[Any, Vertex] | None  # scratch of our own, where another run holds the slots
+    keep: bool
+    traced: bool
+    captures: dict[Any, int] | None  # (vertex, output number) -> position among the inputs
+    results: list[Any]
+    accumulate: bool
+    leaves: list[Vertex]
+    callbacks: list[Any]
+
+    def __init__(self, keep: bool, traced: bool) -> None:
+        self.number = next(runs)
+        self.table = None
+        self.keep = keep
+        self.traced = traced
+        self.captures = None
+        self.results = []
+        self.accumulate = True
+        self.leaves = []
+        self.callbacks = []
+
+
+class Active:
+    """The runs in progress, innermost last, for callbacks queued from inside a hook."""
+
+    __slots__ = ("run",)
+
+    run: Run | None
+
+    def __init__(self) -> None:
+        self.run = None
+
+
+def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, traced: bool,
+             inputs: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
+    """Runs the graph from `roots`; returns the gradients of `inputs` (None where unreached).
+
+    `grads` are arrays, or Tensors where `traced`. Without `inputs` every leaf accumulates; with
+    them only they are computed, and accumulate if `accumulate`.
+    """
+    run = Run(keep, traced)
+    private = not slots.acquire(False)
+    if private:
+        run.table = {}
+    order: list[Node] = []
+    token = enter(True) if traced else None
+    try:
+        if inputs is not None:
+            run.captures = {}
+            run.accumulate = accumulate
+            run.results = [None] * len(inputs)
+            for position, where in enumerate(inputs):
+                run.captures[where] = position
+        order = discover(roots, run)
+        order.sort(key=_sequence_number, reverse=True)
+        if inputs is not None:
+            order = needed(order, roots, inputs, run)
+        for k, root in enumerate(roots):
+            deliver(root, nrs[k], grads[k], run)
+        execute(order, run)
+        return run.results
+    finally:
+        if token is not None:
+            CURRENT.reset(token)
+        if not private:
+            _clean(order, run)
+            slots.release()
+
+
+def _sequence_number(node: Node) -> int:
+    return node.seq
+
+
+def _scratch(vertex: Vertex, run: Run) -> Vertex:
+    """Where this run keeps its notes on `vertex`."""
+    table = run.table
+    if table is None:
+        return vertex
+    found = table.get(vertex)
+    if found is None:
+        found = Vertex.__new__(Vertex)
+        found.acc = None
+        found.owned = False
+        found.run = 0
+        found.pending = 0
+        table[vertex] = found
+    return found
+
+
+def discover(roots: list[Vertex], run: Run) -> list[Node]:
+    """All nodes that the roots reach; counts what each leaf will receive."""
+    number = run.number
+    private = run.table is not None
+    order: list[Node] = []
+    stack: list[Node] = []
+    leaves = run.leaves
+    for root in roots:
+        notes = _scratch(root, run)
+        if isinstance(root, Node):
+            if notes.run != number:
+                notes.run = number
+                stack.append(root)
+        elif notes.run == number:
+            notes.pending += 1
+        else:
+            notes.run = number
+            notes.pending = 1
+            leaves.append(root)
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        for child in node.next:
+            if child is not None:
+                notes = _scratch(child, run) if private else child
+                if notes.run == number:
+                    if notes.pending:
+                        notes.pending += 1
+                else:
+                    notes.run = number
+                    if isinstance(child, Node):
+                        stack.append(child)
+                    else:
+                        notes.pending = 1
+                        leaves.append(child)
+    return order
+
+
+def needed(order: list[Node], roots: list[Vertex], inputs: list[tuple[Vertex, int]], run: Run) -> list[Node]:
+    """The nodes of `order` that lead to an input; all others are unmarked, and leaves recounted."""
+    wanted: set[Any] = set()
+    for vertex, _ in inputs:
+        wanted.add(vertex)
+    for leaf in run.leaves:
+        notes = _scratch(leaf, run)
+        notes.pending = 0
+        if leaf not in wanted:
+            notes.run = 0
+    # Children are older than their parents: from the oldest on, each child is decided first.
+    kept: list[Node] = []
+    useful: set[Any] = set(wanted)
+    for k in range(len(order) - 1, -1, -1):
+        node = order[k]
+        use = node in wanted
+        if not use:
+            for child in node.next:
+                if child is not None and child in useful:
+                    use = True
+                    break
+        if use:
+            useful.add(node)
+            kept.append(node)
+            for child in node.next:
+                if isinstance(child, TensorBase) and child in wanted:
+                    _scratch(child, run).pending += 1
+        else:
+            _scratch(node, run).run = 0
+    for root in roots:
+        if isinstance(root, TensorBase) and root in wanted:
+            _scratch(root, run).pending += 1
+    kept.reverse()
+    return kept
+
+
+def deliver(child: Vertex, nr: int, r: Any, run: Run) -> None:
+    """Adds one contribution to a vertex; a leaf that has got its last one accumulates."""
+    notes = child if run.table is None else run.table[child]
+    if notes.run != run.number:
+        return
+    if r is not None:
+        if nr:
+            parts = notes.acc
+            if parts is None:
+                assert isinstance(child, Node)
+                parts = [None] * len(child.out_meta or ())
+                notes.acc = parts
+            prev = parts[nr - 1]
+            parts[nr - 1] = r if prev is None else prev + r
+        else:
+            prev = notes.acc
+            if prev is None:
+                notes.acc = r
+                notes.owned = False
+            else:
+                notes.acc = prev + r
+                notes.owned = True
+    if notes.pending:
+        notes.pending -= 1
+        if notes.pending == 0:
+            finish_leaf(child, notes, run)
+
+
+def finish_leaf(leaf: Vertex, notes: Vertex, run: Run) -> None:
+    """A leaf has got all its contributions: capture or accumulate."""
+    g = notes.acc
+    owned = notes.owned
+    notes.acc = None
+    notes.owned = False
+    if g is None:
+        return
+    assert isinstance(leaf, TensorBase)
+    if leaf.hooks is not None and leaf.hooks.tensor:
+        g = run_tensor_hooks(leaf, 0, g, run)
+        owned = False
+        if g is None:
+            return
+    captures = run.captures
+    if captures is not None:
+        position = captures.get((leaf, 0))
+        if position is not None:
+            run.results[position] = g
+        if not run.accumulate:
+            return
+    receive(leaf, g, owned, run.traced)
+
+
+def execute(order: list[Node], run: Run) -> None:
+    """The loop: every node in order, every live edge of it."""
+    number = run.number
+    table = run.table
+    keep = run.keep
+    traced = run.traced
+    watched = run.captures is not None
+    for node in order:
+        notes = node if table is None else table[node]
+        g = notes.acc
+        notes.acc = None
+        if watched or node.hooks is not None:
+            g = before(node, g, run)
+        special = node.special
+        if special >= GENERAL or node.hooks is not None:
+            grads = general(node, g, run)
+            for i, child in enumerate(node.next):
+                if child is not None:
+                    deliver(child, 0 if node.nrs is None else node.nrs[i], grads[i], run)
+        else:
+            op = node.op
+            nrs = node.nrs
+            targets = node.next
+            for i in range(len(targets)):
+                child = targets[i]
+                if child is None:
+                    continue
+                there = child if table is None else table[child]
+                if there.run != number:
+                    continue
+                if g is None:
+                    if there.pending:
+                        deliver(child, 0, None, run)
+                    continue
+                form = op.forms[i]
+                if form == CALL_G:
+                    r = op.formulas[i](g)
+                elif form == CALL_G_SAVED:
+                    value = node.saved[op.picks[i]]
+                    # An input that has never been written, the common case, needs no check.
+                    if (not traced and isinstance(value, TensorBase) and value._cell is None
+                            and value._view is None):  # fmt: skip
+                        r = op.formulas[i](g, value._raw)
+                    else:
+                        r = op.formulas[i](g, unpack(node, op.picks[i], traced))
+                else:
+                    r = call_formula(node, op.formulas[i], op.picks[i], g, None, traced)
+                if special:
+                    r = fixed(node, i, r, traced)
+                if nrs is not None and nrs[i]:
+                    deliver(child, nrs[i], r, run)
+                    continue
+                prev = there.acc
+                if prev is None:
+                    there.acc = r
+                    there.owned = r is not g
+                else:
+                    there.acc = prev + r
+                    there.owned = True
+                if there.pending:
+                    there.pending -= 1
+                    if there.pending == 0:
+                        finish_leaf(child, there, run)
+        if not keep:
+            if node.op.simple:
+                node.saved = node.op.freed
+            else:
+                free(node)
+
+
+def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
+    """A gradient brought to its input's shape and dtype."""
+    fixes = node.fix
+    if fixes is None or r is None:
+        return r
+    fix = fixes[i]
+    if fix is None:
+        return r
+    world = WORLDS.traced if traced else WORLDS.raw
+    shape, dtype = fix
+    if shape is not None:
+        r = world.sum_to(r, shape)
+    if dtype is not None:
+        r = world.to_dtype(r, dtype)
+    return r
+
+
+def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool) -> Any:
+    """Calls a formula with whatever its parameters asked for."""
+    arguments: list[Any] = []
+    for pick in picks:
+        if pick >= 0:
+            arguments.append(unpack(node, pick, traced))
+        elif pick == PICK_G:
+            arguments.append(g)
+        elif pick == PICK_XP:
+            arguments.append(WORLDS.traced if traced else WORLDS.raw)
+        elif pick == PICK_NEED:
+            arguments.append(need)
+        elif pick == PICK_GS:
+            arguments.append(g)
+        else:
+            arguments.append(output_gradient(node, g, PICK_G0 - pick, traced))
+    return formula(*arguments)
+
+
+def output_gradient(node: Node, grads: Any, k: int, traced: bool) -> Any:
+    """The gradient of output `k`, zeros where nothing has arrived."""
+    if node.op.n_out == 1:
+        return grads
+    g = grads[k]
+    if g is not None:
+        return g
+    meta = node.out_meta
+    assert meta is not None
+    shape, dtype = meta[k]
+    return (WORLDS.traced if traced else WORLDS.raw).zeros(shape, dtype)
+
+
+def general(node: Node, g: Any, run: Run) -> list[Any]:
+    """The gradients of all inputs of a node that the fast loop doesn't handle."""
+    traced = run.traced
+    number = run.number
+    table = run.table
+    targets = node.next
+    need = [
+        child is not None and (child if table is None else table[child]).run == number
+        for child in targets
+    ]
+    if g is None and not node.op.runs_on_none:
+        grads: list[Any] = [None] * len(targets)
+    else:
+        grads = input_gradients(node, g, need, traced)
+    if node.hooks is not None and node.hooks.post:
+        grads = run_post_hooks(node, grads, g, traced)
+    return grads
+
+
+def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[Any]:
+    """What a node sends to each of its inputs (None: nothing), for gradients `g` of its outputs."""
+    op = node.op
+    if op.kind == "custom":
+        return node.call(g if type(g) is list else [g], need, traced)  # type: ignore[no-any-return]
+    world = WORLDS.traced if traced else WORLDS.raw
+    if node.conj:
+        g = [None if x is None else world.conj(x) for x in g] if type(g) is list else world.conj(g)
+    if op.joint is not None:
+        grads = list(call_formula(node, op.joint, op.joint_picks, g, need, traced))
+    else:
+        grads = []
+        for i in range(len(need)):
+            if need[i] and op.formulas[i] is not None:
+                grads.append(call_formula(node, op.formulas[i], op.picks[i], g, need, traced))
+            else:
+                grads.append(None)
+    if node.conj:
+        grads = [None if r is None else world.conj(r) for r in grads]
+    if node.fix is not None:
+        grads = [fixed(node, i, r, traced) if need[i] else None for i, r in enumerate(grads)]
+    return grads
+
+
+# ---- hooks: rare, so each step wraps and unwraps Tensors --------------------------------------
+
+
+def wrapped(g: Any, traced: bool) -> Any:
+    """A gradient as hooks see it."""
+    if g is None or traced or isinstance(g, TensorBase):
+        return g
+    return new_tensor(g if type(g) is ndarray else T.as_array(g))
+
+
+def unwrapped(g: Any, traced: bool) -> Any:
+    """A gradient from a hook as the engine carries it."""
+    return g._raw if not traced and isinstance(g, TensorBase) else g
+
+
+def enter(traced: bool) -> Any:
+    """Puts in force the grad mode in which user code runs during a backward."""
+    mode = ready()
+    return CURRENT.set(mode if mode.grad is traced else replaced(mode, grad=traced))
+
+
+def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
+    """Runs the hooks of one output tensor on its gradient."""
+    hooks = vertex.hooks.tensor.get(nr)
+    if not hooks:
+        return g
+    token = enter(run.traced)
+    try:
+        t = wrapped(g, run.traced)
+        for hook in list(hooks.values()):
+            result = hook(t)
+            if result is not None:
+                t = checked_hook_result(result, t)
+        return unwrapped(t, run.traced)
+    finally:
+        CURRENT.reset(token)
+
+
+def checked_hook_result(result: Any, before_: Any) -> Any:
+    """A hook's replacement of a gradient.
+
+    Raises:
+        TypeError: where it isn't a tensor.
+        RuntimeError: where its size or type differs.
+    """
+    if not isinstance(result, TensorBase):
+        raise TypeError(
+            f"expected Variable, but hook returned '{type(result).__name__}'"
+        )
+    if before_ is not None and result._raw.shape != before_._raw.shape:
+        raise RuntimeError("hook has changed the size of value")
+    if before_ is not None and result._raw.dtype != before_._raw.dtype:
+        raise RuntimeError(
+            f"hook has changed the type of value (was {T.type_name(before_._raw.dtype)} got "
+            f"{T.type_name(result._raw.dtype)})"
+        )
+    return result
+
+
+def before(node: Node, g: Any, run: Run) -> Any:
+    """Tensor hooks, kept gradients, captures and node pre-hooks, in this order."""
+    hooks = node.hooks
+    traced = run.traced
+    captures = run.captures
+    several = node.op.n_out != 1 and node.out_meta is not None
+    if several:
+        count_ = len(node.out_meta or ())
+        parts: list[Any] = list(g) if g is not None else [None] * count_
+    else:
+        parts = [g]
+    for nr in range(len(parts)):
+        if hooks is not None:
+            if hooks.tensor.get(nr) and parts[nr] is not None:
+                parts[nr] = run_tensor_hooks(node, nr, parts[nr], run)
+            ref = hooks.retain.get(nr)
+            if ref is not None:
+                keeper = ref()
+                if keeper is not None and parts[nr] is not None:
+                    token = enter(traced)
+                    try:
+                        keep_gradient(keeper, parts[nr], traced)
+                    finally:
+                        CURRENT.reset(token)
+        if captures is not None:
+            position = captures.get((node, nr))
+            if position is not None:
+                run.results[position] = parts[nr]
+    if hooks is not None and hooks.pre:
+        token = enter(traced)
+        try:
+            shown = tuple([wrapped(p, traced) for p in parts])
+            for hook in list(hooks.pre.values()):
+                result = hook(shown)
+                if result is not None:
+                    if not isinstance(result, (tuple, list)):
+                        result = (result,)
+                    shown = tuple(result)
+            parts = [unwrapped(p, traced) for p in shown]
+        finally:
+            CURRENT.reset(token)
+    if several:
+        for p in parts:
+            if p is not None:
+                return parts
+        return None
+    return parts[0]
+
+
+def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
+    """Adds a gradient to a tensor that asked to retain it."""
+    shown = wrapped(g, traced)
+    old = keeper._grad
+    if old is None:
+        keeper._grad = shown if traced else new_tensor(T.copy(shown._raw))
+    else:
+        keeper._grad = old + shown
+
+
+def run_post_hooks(node: Node, grads: list[Any], g: Any, traced: bool) -> list[Any]:
+    """Runs a node's post-hooks on (gradients of inputs, gradients of outputs)."""
+    token = enter(traced)
+    try:
+        outs = tuple([wrapped(x, traced) for x in (g if type(g) is list else [g])])
+        shown = tuple([wrapped(x, traced) for x in grads])
+        for hook in list(node.hooks.post.values()):
+            result = hook(shown, outs)
+            if result is not None:
+                if not isinstance(result, (tuple, list)):
+                    result = (result,)
+                shown = tuple(result)
+        return [unwrapped(x, traced) for x in shown]
+    finally:
+        CURRENT.reset(token)
+
+
+def _clean(order: list[Node], run: Run) -> None:
+    """Leaves no gradient behind in the vertices, whatever happened."""
+    for node in order:
+        node.acc = None
+    for leaf in run.leaves:
+        leaf.acc = None
+        leaf.pending = 0
+        leaf.owned = False

@@ -1,0 +1,154 @@
+"""Calling an operation in place: checks, the write, the version, the new history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .. import errors
+from .._array import types as T
+from . import slow
+from .copyslices import plain_copy, rebase
+from .mode import Mode, ready
+from .op import OUT, PROMOTE_NONE, Op
+from .storage import (
+    IN_CUSTOM_FUNCTION,
+    IN_INFERENCE,
+    IN_NO_GRAD,
+    MULTI_OUTPUT,
+    TensorBase,
+    bump,
+    version_of,
+)
+from .views import current_node
+
+
+def apply_inplace(op: Op, args: list[Any]) -> Any:
+    """Runs `op` on `args` and writes the result into `args[0]`, which is returned.
+
+    Raises:
+        RuntimeError: for a leaf that requires grad, a view that may not be written, an inference
+            tensor, a result of another shape or of a type that can't be cast; nothing is written.
+    """
+    me: TensorBase = args[0]
+    mode = ready()
+    if (mode.functions or mode.layers or me._layered) or any_layered(args):
+        handled = slow.HANDLERS.override(op, args) if slow.HANDLERS.override else slow.NOT_HANDLED
+        if handled is slow.NOT_HANDLED and slow.HANDLERS.layer is not None:
+            handled = slow.HANDLERS.layer(op, args)
+        if handled is not slow.NOT_HANDLED:
+            return handled
+    if me._inference and not mode.inference:
+        raise RuntimeError(errors.INFERENCE_INPLACE)
+    live = 0
+    if mode.grad:
+        live = slow.live_mask(op, args)
+        if live or me._requires_grad:
+            check_writable(me)
+    raws = [slow.to_raw(arg) for arg in args]
+    array = raws[0]
+    promoted: D.dtype | None = None
+    if op.promote != PROMOTE_NONE:
+        promoted = slow.promote(op, args, raws)
+        wanted = T.from_raw(array.dtype)
+        result_type = promoted if promoted is not None else wanted
+        if not D.can_cast(result_type, wanted):
+            raise RuntimeError(
+                errors.cannot_cast(D.scalar_name(result_type), D.scalar_name(wanted))
+            )
+        if promoted is wanted:
+            promoted = None
+    try:
+        result = op.raw(*raws)
+    except Exception as error:
+        if slow.HANDLERS.explain is None:
+            raise
+        better = slow.HANDLERS.explain(op, args, error)
+        if better is None:
+            raise
+        raise better from None
+    if T.shape_of(result) != array.shape:
+        raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
+    write(me, args, raws, result, op, live, mode, promoted)
+    return me
+
+
+def any_layered(args: list[Any]) -> bool:
+    """Whether some argument is a subclass with rules of its own or a transform's wrapper."""
+    for arg in args:
+        if isinstance(arg, TensorBase) and arg._layered:
+            return True
+    return False
+
+
+def write(me: TensorBase, args: list[Any], raws: list[Any], result: Any, op: Op, live: int, mode: Mode,
+          promoted: D.dtype | None) -> None:  # fmt: skip
+    """Writes a finished result into `me`, counts the write, and records it where `live`."""
+    if not live:
+        T.write_into(me._raw, result)
+        bump(me)
+        return
+    current_node(me)
+    needs_value = False
+    for k, entry in enumerate(op.entries):
+        if entry[0] != OUT and entry[1] == 0 and op.masks[k] & live:
+            needs_value = True
+    before = list(args)
+    if needs_value:
+        before[0] = plain_copy(me)
+    raws[0] = me._raw
+    node = slow.make_node(op, before, raws, [me], live, mode, promoted)
+    T.write_into(me._raw, result)
+    bump(me)
+    if op.saves_out:
+        versions = list(node.versions) if node.versions is not None else [0] * len(op.entries)
+        for k, entry in enumerate(op.entries):
+            if entry[0] == OUT:
+                versions[k] = version_of(me)
+        node.versions = tuple(versions)
+        view = me._view
+        holder = me if view is None else view.base
+        cell = holder._cell
+        node.out_cells = {0: cell}
+    set_history(me, node)
+    if mode.anomaly and slow.HANDLERS.trace is not None:
+        slow.HANDLERS.trace(node)
+
+
+def set_history(me: TensorBase, node: Any) -> None:
+    """Makes `node` the history of a tensor that has just been written in place."""
+    view = me._view
+    if view is not None and view.tracked:
+        rebase(me, node)
+    else:
+        me._node = node
+        me._nr = 0
+        me._requires_grad = True
+
+
+def check_writable(me: TensorBase) -> None:
+    """Refuses a recorded write to a leaf, or to a view whose history can't be rebased.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    view = me._view
+    if view is not None and view.tracked:
+        base = view.base
+        if base._requires_grad and base._node is None:
+            raise RuntimeError(errors.LEAF_VIEW_INPLACE)
+        if view.creation != 0:
+            problem = VIEW_PROBLEMS.get(view.creation)
+            if problem is not None:
+                name = "UnknownBackward" if me._node is None else type(me._node).__name__
+                raise RuntimeError(errors.view_inplace(problem, me._nr - 1 if me._nr else 0, name))
+    elif me._requires_grad and me._node is None:
+        raise RuntimeError(errors.LEAF_INPLACE)
+
+
+VIEW_PROBLEMS: dict[int, str] = {
+    IN_NO_GRAD: "no_grad",
+    MULTI_OUTPUT: "multi",
+    IN_CUSTOM_FUNCTION: "custom",
+    IN_INFERENCE: "inference",
+}

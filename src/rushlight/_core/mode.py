@@ -1,0 +1,113 @@
+"""Modes: what is switched on for the code that runs now (grad mode, inference mode, hooks…).
+
+One immutable `Mode` per context, in a `ContextVar`: right under threads and under asyncio alike. A new
+thread starts in a context of its own, with gradients enabled, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from typing import Any, Callable, Final
+
+
+class Mode:
+    """An immutable set of switches. `slow` sums up all that the fast path must not meet."""
+
+    __slots__ = (
+        "grad", "inference", "slow", "saved_hooks", "saved_hooks_off", "anomaly", "check_nan",
+        "layers", "functions", "forward_grad", "multithreaded",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        grad: bool = True,
+        inference: bool = False,
+        saved_hooks: tuple[Any, ...] = (),
+        saved_hooks_off: str = "",
+        anomaly: bool = False,
+        check_nan: bool = True,
+        layers: tuple[Any, ...] = (),
+        functions: tuple[Any, ...] = (),
+        forward_grad: bool = True,
+        multithreaded: bool = True,
+        fresh: bool = False,
+    ) -> None:
+        self.grad = grad
+        self.inference = inference
+        self.saved_hooks = saved_hooks
+        self.saved_hooks_off = saved_hooks_off
+        self.anomaly = anomaly
+        self.check_nan = check_nan
+        self.layers = layers
+        self.functions = functions
+        self.forward_grad = forward_grad
+        self.multithreaded = multithreaded
+        self.slow = fresh or bool(saved_hooks or layers or functions) or anomaly or inference
+
+
+def replaced(mode: Mode, **changes: Any) -> Mode:
+    """A mode like `mode` but for the switches given by name."""
+    values: dict[str, Any] = {
+        "grad": mode.grad,
+        "inference": mode.inference,
+        "saved_hooks": mode.saved_hooks,
+        "saved_hooks_off": mode.saved_hooks_off,
+        "anomaly": mode.anomaly,
+        "check_nan": mode.check_nan,
+        "layers": mode.layers,
+        "functions": mode.functions,
+        "forward_grad": mode.forward_grad,
+        "multithreaded": mode.multithreaded,
+    }
+    values.update(changes)
+    return Mode(**values)
+
+
+# Note [A context that nobody has used yet]
+# NumPy keeps its floating-point error settings per context too, and a new thread starts with
+# warnings on. `FRESH` is the value that such a context sees: it is `slow`, so the first operation
+# there takes the slow path, which runs the `on_first_use` callbacks and sets `READY`. The fast path
+# pays nothing for this.
+
+FRESH: Final[Mode] = Mode(fresh=True)
+READY: Final[Mode] = Mode()
+NO_GRAD: Final[Mode] = Mode(grad=False)
+
+CURRENT: Final[ContextVar[Mode]] = ContextVar("rushlight_mode", default=FRESH)
+current: Final = CURRENT.get
+
+on_first_use: Final[list[Callable[[], object]]] = []
+
+
+def ready() -> Mode:
+    """The mode in force, after this context has been prepared for use."""
+    mode = current()
+    if mode is FRESH:
+        for prepare in on_first_use:
+            prepare()
+        CURRENT.set(READY)
+        return READY
+    return mode
+
+
+def set_mode(mode: Mode) -> Token[Mode]:
+    """Puts `mode` in force; the token undoes it."""
+    return CURRENT.set(mode)
+
+
+def set_grad(enabled: bool) -> None:
+    """Switches gradient recording for the context that runs now."""
+    mode = ready()
+    if mode.grad is enabled:
+        return
+    if mode is READY:
+        CURRENT.set(NO_GRAD)
+    elif mode is NO_GRAD:
+        CURRENT.set(READY)
+    else:
+        CURRENT.set(replaced(mode, grad=enabled))
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations are being recorded."""
+    return current().grad

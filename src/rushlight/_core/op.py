@@ -1,0 +1,82 @@
+"""`Op`: what the engine room knows of an operation. Rows of the table fill these in."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+# Entries of `Node.saved`, by kind. An entry is (kind, position, name).
+ARG: Final = 0  # the argument at a schema position: a tensor, or any other value
+OUT: Final = 1  # the raw array of an output
+SHAPE: Final = 2  # the shape of the tensor at a position
+DTYPE: Final = 3  # its dtype
+
+# What a formula's parameter is filled with: an index into `saved`, or one of these.
+PICK_G: Final = -1  # the gradient of the only output
+PICK_XP: Final = -2  # the array namespace
+PICK_NEED: Final = -3  # which inputs want a gradient
+PICK_GS: Final = -4  # the gradients of all outputs, None where undefined
+PICK_G0: Final = -10  # the gradient of output k is PICK_G0 - k, zeros where undefined
+
+# The shapes of call that the engine's fast loop knows.
+CALL_G: Final = 0  # f(g)
+CALL_G_SAVED: Final = 1  # f(g, saved)
+CALL_GENERAL: Final = 2
+
+# How operand types promote.
+PROMOTE_NONE: Final = 0  # operands are taken as they are
+PROMOTE_SAME: Final = 1  # all to the common type
+PROMOTE_FLOAT: Final = 2  # all to the common type, integers to the default float type
+
+
+class Op:
+    """An operation: its forward on raw arrays, its formulas, what they save, how it promotes."""
+
+    __slots__ = (
+        "name", "kind", "node_class", "raw", "tensors", "lists", "entries", "n_args", "masks",
+        "simple", "freed", "formulas", "forms", "picks", "joint", "joint_picks", "special",
+        "n_out", "promote", "is_view", "holomorphic", "saves_out", "row", "defaults",
+        "promote_at", "broadcasts", "differentiable_out", "out_raw", "runs_on_none", "function",
+    )  # fmt: skip
+
+    name: str
+    kind: str
+    node_class: Any
+    raw: Any
+    tensors: tuple[int, ...]  # schema positions of single-tensor arguments, one edge each
+    lists: int  # the schema position of a list of tensors (its edges come first), or -1
+    entries: tuple[tuple[int, int, str], ...]
+    n_args: int  # how many of `entries` aren't outputs (outputs come last)
+    masks: tuple[int, ...]  # per entry: the bits of the arguments whose formulas read it
+    simple: bool  # entries are just the tensors, then at most the output: the fast path's layout
+    freed: tuple[Any, ...]
+    formulas: tuple[Any, ...]  # one per edge; None: not differentiable
+    forms: tuple[int, ...]
+    picks: tuple[Any, ...]  # the index for CALL_G_SAVED, a tuple of picks for CALL_GENERAL
+    joint: Any  # one formula for all edges, or None
+    joint_picks: tuple[int, ...]
+    special: int
+    n_out: int  # -1: a list of tensors
+    promote: int
+    is_view: bool
+    holomorphic: bool
+    saves_out: bool
+    row: Any
+    defaults: tuple[Any, ...]
+    promote_at: tuple[int, ...]  # the schema positions that take part in promotion
+    broadcasts: bool  # operands broadcast against each other: gradients are summed back
+    differentiable_out: tuple[bool, ...]  # per output; empty: all are
+    out_raw: bool  # the raw forward takes out=
+    runs_on_none: bool  # the node runs even where all its gradients are undefined
+    function: Any  # the public function: what replays a view on Tensors
+
+
+class Freed:
+    """The value of a saved entry that the engine has released."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<freed>"
+
+
+FREED: Final = Freed()

@@ -1,0 +1,248 @@
+"""Saved values: reading them back, with version checks, and pack/unpack hooks.
+
+Note [Unpacking]
+A saved input is the tensor itself, a saved output its raw array (see Note [Versions are shared by
+views]); either may have been replaced by a `Packed` where hooks took it away. Values that aren't
+tensors (numbers, shapes) are returned as they are. All are read in the order in which they were saved.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .. import errors
+from .._array import types as T
+from .._array.types import ndarray as _ndarray
+from .mode import CURRENT, current, replaced
+from .node import GENERAL, Node
+from .op import FREED
+from .storage import TensorBase, new_tensor, version_cell, version_of
+
+ndarray: Final = _ndarray
+
+
+class Packed:
+    """What a pack hook made of a saved tensor, with the hook that undoes it."""
+
+    __slots__ = ("value", "unpack", "is_output", "leaf")
+
+    value: Any
+    unpack: Any
+    is_output: int  # the output's number, or -1
+    leaf: Any
+
+    def __init__(self, value: Any, unpack: Any, is_output: int, leaf: Any) -> None:
+        self.value = value
+        self.unpack = unpack
+        self.is_output = is_output
+        self.leaf = leaf
+
+
+def output_number(node: Node, k: int) -> int:
+    """Which output entry `k` of `saved` is; -1 for an argument."""
+    op = node.op
+    return op.entries[k][1] if k >= op.n_args else -1
+
+
+def unpack(node: Node, k: int, traced: bool) -> Any:
+    """The value of saved entry `k`: an array, or a Tensor where `traced`.
+
+    Raises:
+        RuntimeError: where the engine has freed it, or where it has been written since.
+    """
+    value = node.saved[k]
+    if isinstance(value, TensorBase):
+        holder = value if value._view is None else value._view.base
+        cell = holder._cell
+        if cell is not None:
+            versions = node.versions
+            expected = 0 if versions is None else versions[k]
+            if cell.n != expected:
+                raise RuntimeError(_modified(node, k, value._raw, value, cell.n, expected))
+        return value if traced else value._raw
+    if k >= node.op.n_args:
+        return _unpack_output(node, k, value, traced)
+    if value is FREED:
+        raise RuntimeError(errors.BACKWARD_TWICE)
+    if type(value) is Packed:
+        return _unpack_packed(node, value, traced)
+    if type(value) is tuple:
+        return _unpack_list(node, k, value, traced)
+    return value
+
+
+def _unpack_output(node: Node, k: int, value: Any, traced: bool) -> Any:
+    if value is FREED:
+        raise RuntimeError(errors.BACKWARD_TWICE)
+    if value is None:
+        return None
+    if type(value) is Packed:
+        return _unpack_packed(node, value, traced)
+    number = node.op.entries[k][1]
+    cells = node.out_cells
+    if cells is not None and number in cells:
+        now: int = cells[number].n
+        expected = 0 if node.versions is None else node.versions[k]
+        if now != expected:
+            raise RuntimeError(_modified(node, k, value, None, now, expected))
+    if not traced:
+        return value
+    return output_tensor(node, number, value)
+
+
+def output_tensor(node: Node, number: int, array: Any) -> TensorBase:
+    """A Tensor over a saved output, tied to its node like the one the user has."""
+    t = new_tensor(array)
+    if T.is_discrete(array.dtype):
+        return t
+    t._node = node
+    t._nr = number + 1 if node.op.n_out != 1 else 0
+    t._requires_grad = True
+    cells = node.out_cells
+    if cells is None:
+        version_cell(t)
+    elif number in cells:
+        t._cell = cells[number]
+    else:
+        version_cell(t)
+    return t
+
+
+def _unpack_list(node: Node, k: int, value: tuple[Any, ...], traced: bool) -> Any:
+    result: list[Any] = []
+    for item in value:
+        if isinstance(item, TensorBase):
+            result.append(item if traced else item._raw)
+        elif type(item) is Packed:
+            result.append(_unpack_packed(node, item, traced))
+        elif item is FREED:
+            raise RuntimeError(errors.BACKWARD_TWICE)
+        else:
+            result.append(item)
+    return tuple(result)
+
+
+def _unpack_packed(node: Node, packed: Packed, traced: bool) -> Any:
+    result = packed.unpack(packed.value)
+    if not isinstance(result, TensorBase):
+        raise TypeError(errors.UNPACK_TYPE + type(result).__name__)
+    if not traced:
+        return result._raw
+    if packed.is_output >= 0:
+        return output_tensor(node, packed.is_output, result._raw)
+    if packed.leaf is not None:
+        edge, nr = packed.leaf
+        again = new_tensor(result._raw)
+        if isinstance(edge, TensorBase):
+            if edge._raw is result._raw:
+                return edge
+            again._node = None
+            return _rejoined(edge, again)
+        again._node = edge
+        again._nr = nr
+        again._requires_grad = True
+        return again
+    return result
+
+
+def _rejoined(leaf: TensorBase, value: TensorBase) -> TensorBase:
+    """A tensor with `value`'s elements whose gradient goes to `leaf`."""
+    value._node = IDENTITY.make(leaf)
+    value._requires_grad = True
+    return value
+
+
+class Identity:
+    """Makes nodes that pass a gradient on unchanged; handed in by the table."""
+
+    __slots__ = ("make",)
+
+    make: Any
+
+    def __init__(self) -> None:
+        self.make = None
+
+
+IDENTITY: Final = Identity()
+
+
+def pack(node: Node, hooks: tuple[Any, Any]) -> None:
+    """Gives every saved tensor of a new node to the pack hook, in the order they were saved."""
+    saved = list(node.saved)
+    changed = False
+    for k, value in enumerate(saved):
+        if isinstance(value, TensorBase):
+            saved[k] = _packed(value, hooks, -1, value)
+            changed = True
+        elif type(value) is ndarray and k >= node.op.n_args:
+            saved[k] = _packed(new_tensor(value), hooks, node.op.entries[k][1], None)
+            changed = True
+        elif type(value) is tuple:
+            items = [_packed(x, hooks, -1, x) if isinstance(x, TensorBase) else x for x in value]
+            saved[k] = tuple(items)
+            changed = True
+    if changed:
+        node.saved = tuple(saved)
+        node.special |= GENERAL
+
+
+def pack_entry(node: Node, k: int, hooks: tuple[Any, Any]) -> None:
+    """Gives one saved tensor to a pair of hooks (`_raw_saved_x.register_hooks`)."""
+    value = node.saved[k]
+    saved = list(node.saved)
+    if isinstance(value, TensorBase):
+        saved[k] = _packed(value, hooks, -1, value)
+    else:
+        saved[k] = _packed(new_tensor(value), hooks, node.op.entries[k][1], None)
+    node.saved = tuple(saved)
+    node.special |= GENERAL
+
+
+def _packed(value: TensorBase, hooks: tuple[Any, Any], is_output: int, source: Any) -> Packed:
+    before = version_of(value)
+    mode = current()
+    shown = value
+    if value._node is not None or value._requires_grad:
+        shown = new_tensor(value._raw)
+        shown._cell = version_cell(value)
+    token = CURRENT.set(replaced(mode, grad=False, saved_hooks=(), saved_hooks_off=""))
+    try:
+        result = hooks[0](shown)
+    finally:
+        CURRENT.reset(token)
+    if version_of(shown) != (before if shown is value else version_of(value)) or version_of(value) != before:
+        raise RuntimeError(errors.PACK_HOOK_INPLACE)
+    leaf: Any = None
+    if source is not None and source._requires_grad:
+        leaf = (source if source._node is None else source._node, source._nr)
+    return Packed(result, hooks[1], is_output, leaf)
+
+
+def free(node: Node) -> None:
+    """Lets go of what a node saved: its formulas have run."""
+    op = node.op
+    if op.simple:
+        node.saved = op.freed
+        return
+    if op.kind == "custom":
+        node.release()
+        return
+    if not op.entries:
+        return
+    saved = list(node.saved)
+    for k, value in enumerate(saved):
+        if isinstance(value, TensorBase) or type(value) is Packed or type(value) is ndarray:
+            saved[k] = FREED
+        elif type(value) is tuple and op.entries[k][0] == 0 and op.entries[k][1] == op.lists:
+            saved[k] = tuple([FREED if isinstance(x, (TensorBase, Packed)) else x for x in value])
+    node.saved = tuple(saved)
+
+
+def _modified(node: Node, k: int, array: Any, t: TensorBase | None, now: int, expected: int) -> str:
+    producer = ""
+    if t is None:
+        number = node.op.entries[k][1]
+        producer = f"{number} of {type(node).__name__}"
+    elif t._node is not None:
+        producer = f"{t._nr - 1 if t._nr else 0} of {type(t._node).__name__}"
+    return errors.modified(T.type_name(array.dtype), array.shape, producer, now, expected)

@@ -1,0 +1,354 @@
+"""Calling an operation: the path that can do everything.
+
+Overrides, layers, promotion, scalars, lists of tensors, several outputs, views, saved-tensor hooks,
+anomaly mode, inference tensors and tangents are handled here, once, in this order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .. import dtypes as D
+from .. import errors
+from .._array import types as T
+from .._array.types import ndarray as _ndarray
+from .mode import Mode, ready
+from .node import FIX, GENERAL, Node, Vertex, new_node
+from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
+from .saved import pack
+from .storage import TensorBase, new_tensor, version_of
+from .views import attach_view, view_target
+
+ndarray: Final = _ndarray
+
+
+class Handlers:
+    """What the layers above hand in: each is None until that layer is loaded."""
+
+    __slots__ = ("override", "layer", "tangent", "trace", "explain", "tape")
+
+    override: Any  # (op, args) -> result, for __torch_function__ classes and modes
+    layer: Any  # (op, args) -> result, for vmap and the other transforms
+    tangent: Any  # (op, args, outs) -> None, forward mode
+    trace: Any  # (node) -> None, anomaly mode: notes where the node was made
+    explain: Any  # (op, args, error) -> exception, builds PyTorch's message for a failed forward
+    tape: Any  # (op, raws, outs) -> None, records primitives for the compiler
+
+    def __init__(self) -> None:
+        self.override = None
+        self.layer = None
+        self.tangent = None
+        self.trace = None
+        self.explain = None
+        self.tape = None
+
+
+HANDLERS: Final = Handlers()
+NOT_HANDLED: Final = object()
+
+
+def as_array(value: Any) -> Any:
+    """`value` as an ndarray: NumPy returns scalars where a result has no dimensions."""
+    return T.as_array(value)
+
+
+def apply(op: Op, args: list[Any]) -> Any:
+    """The result of `op` on `args` (schema order, defaults filled in)."""
+    mode = ready()
+    special = bool(mode.functions or mode.layers)
+    inference_seen = False
+    tangents = False
+    for arg in args:
+        if isinstance(arg, TensorBase):
+            if not arg._plain:
+                if arg._inference:
+                    inference_seen = True
+                if arg._tangent is not None:
+                    tangents = True
+                if arg._layered:
+                    special = True
+        elif type(arg) is list or type(arg) is tuple:
+            for item in arg:
+                if isinstance(item, TensorBase) and not item._plain:
+                    if item._inference:
+                        inference_seen = True
+                    if item._tangent is not None:
+                        tangents = True
+                    if item._layered:
+                        special = True
+    if special:
+        if HANDLERS.override is not None:
+            handled = HANDLERS.override(op, args)
+            if handled is not NOT_HANDLED:
+                return handled
+        if HANDLERS.layer is not None:
+            handled = HANDLERS.layer(op, args)
+            if handled is not NOT_HANDLED:
+                return handled
+    raws = [to_raw(arg) for arg in args]
+    promoted: D.dtype | None = None
+    if op.promote != PROMOTE_NONE:
+        promoted = promote(op, args, raws)
+    try:
+        results = op.raw(*raws)
+    except Exception as error:
+        if HANDLERS.explain is None:
+            raise
+        better = HANDLERS.explain(op, args, error)
+        if better is None:
+            raise
+        raise better from None
+    outs = wrap(op, args, results, mode)
+    if mode.grad and not (mode.inference and inference_seen):
+        live = live_mask(op, args)
+        if live:
+            record(op, args, raws, outs, live, mode, promoted)
+    if tangents and mode.forward_grad and HANDLERS.tangent is not None:
+        HANDLERS.tangent(op, args, outs)
+    if op.n_out == 1:
+        return outs[0]
+    return outs if op.n_out < 0 else tuple(outs)
+
+
+def to_raw(arg: Any) -> Any:
+    """An argument as raw forwards take it: tensors (also inside lists) become arrays."""
+    if isinstance(arg, TensorBase):
+        return arg._raw
+    if type(arg) is list or type(arg) is tuple:
+        for item in arg:
+            if isinstance(item, TensorBase):
+                return [x._raw if isinstance(x, TensorBase) else x for x in arg]
+    return arg
+
+
+def wrap(op: Op, args: list[Any], results: Any, mode: Mode) -> list[TensorBase]:
+    """Tensors over the raw results; views are tied to the first argument."""
+    if op.n_out == 1:
+        arrays = [results]
+    else:
+        arrays = list(results)
+    outs: list[TensorBase] = []
+    for array in arrays:
+        if type(array) is not ndarray:
+            array = T.as_array(array)
+        out = new_tensor(array)
+        if mode.inference:
+            out._inference = True
+            out._plain = False
+        outs.append(out)
+    if op.is_view:
+        source: TensorBase = args[0]
+        rest = tuple(args[1:])
+        for k, out in enumerate(outs):
+            attach_view(out, source, op, rest, -1 if op.n_out == 1 else k)
+            if source._inference:
+                out._inference = True
+                out._plain = False
+    return outs
+
+
+def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
+    """Brings the operands in `raws` to their common type, in place; None if they had it already."""
+    dims: D.dtype | None = None
+    zero: D.dtype | None = None
+    number: D.dtype | None = None
+    for pos in op.promote_at:
+        arg = args[pos]
+        if isinstance(arg, TensorBase):
+            found = T.from_raw(raws[pos].dtype)
+            if raws[pos].ndim:
+                dims = found if dims is None else D.promote_types(dims, found)
+            else:
+                zero = found if zero is None else D.promote_types(zero, found)
+        elif type(arg) is list or type(arg) is tuple:
+            for item in raws[pos]:
+                found = T.from_raw(item.dtype)
+                if item.ndim:
+                    dims = found if dims is None else D.promote_types(dims, found)
+                else:
+                    zero = found if zero is None else D.promote_types(zero, found)
+        elif arg is not None:
+            found = D.number_dtype(arg)
+            number = found if number is None else D.promote_types(number, found)
+    common = D.combine_levels(dims, zero, number)
+    if op.promote == PROMOTE_FLOAT and common.category < D.FLOAT:
+        common = D.get_default_dtype()
+    changed = False
+    raw_type = T.to_raw(common)
+    for pos in op.promote_at:
+        value = raws[pos]
+        if isinstance(args[pos], TensorBase):
+            if value.dtype is not raw_type and value.dtype != raw_type:
+                raws[pos] = value.astype(raw_type)
+                changed = True
+        elif type(value) is list:
+            raws[pos] = [v if v.dtype == raw_type else v.astype(raw_type) for v in value]
+            changed = True
+        elif value is not None:
+            raws[pos] = T.number_for(value, common)
+    return common if changed else None
+
+
+def live_mask(op: Op, args: list[Any]) -> int:
+    """Bit `pos` is set where the argument at `pos` wants a gradient that `op` can give."""
+    live = 0
+    joint = op.joint is not None
+    for i, pos in enumerate(op.tensors):
+        arg = args[pos]
+        if isinstance(arg, TensorBase) and arg._requires_grad and (joint or op.formulas[i] is not None):
+            live |= 1 << pos
+    if op.lists >= 0:
+        for item in args[op.lists]:
+            if isinstance(item, TensorBase) and item._requires_grad:
+                live |= 1 << op.lists
+                break
+    return live
+
+
+def record(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], live: int, mode: Mode,
+           promoted: D.dtype | None) -> Node:  # fmt: skip
+    """Makes the node of one call and ties the outputs to it."""
+    node = make_node(op, args, raws, outs, live, mode, promoted)
+    finish(node, op, outs, mode)
+    return node
+
+
+def inputs_of(op: Op, args: list[Any]) -> list[Any]:
+    """The operands that have an edge, in edge order: a list's tensors first, then single ones."""
+    inputs: list[Any] = []
+    if op.lists >= 0:
+        inputs.extend(args[op.lists])
+    for pos in op.tensors:
+        inputs.append(args[pos])
+    return inputs
+
+
+def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], live: int,
+              mode: Mode, promoted: D.dtype | None) -> Node:  # fmt: skip
+    """A node with edges to the live inputs and with what their formulas will read."""
+    inputs = inputs_of(op, args)
+    goals: list[Vertex | None] = []
+    nrs: list[int] = []
+    several = False
+    joint = op.joint is not None
+    for i, x in enumerate(inputs):
+        goal: Vertex | None = None
+        nr = 0
+        if isinstance(x, TensorBase) and x._requires_grad:
+            if joint or op.lists >= 0 or op.formulas[i] is not None:
+                goal = view_target(x)
+                nr = x._nr
+                if nr:
+                    several = True
+        goals.append(goal)
+        nrs.append(nr)
+    saved: list[Any] = []
+    versions: list[int] = []
+    versioned = False
+    packing = bool(mode.saved_hooks)
+    for k, entry in enumerate(op.entries):
+        kind, pos, _ = entry
+        value: Any = None
+        version = 0
+        if op.masks[k] & live:
+            if kind == ARG:
+                value = args[pos]
+                if isinstance(value, TensorBase):
+                    version = check_saved(value)
+                elif type(value) is list:
+                    value = tuple(value)
+            elif kind == OUT:
+                value = outs[pos]._raw if op.n_out >= 0 else None
+                version = version_of(outs[pos]) if op.n_out >= 0 else 0
+            elif kind == SHAPE:
+                array = raws[pos]
+                value = [x.shape for x in array] if type(array) is list else (
+                    None if array is None else array.shape)
+            else:
+                value = dtype_of_argument(args[pos])
+        saved.append(value)
+        versions.append(version)
+        if version:
+            versioned = True
+    node = new_node(op, tuple(goals), tuple(saved))
+    if several:
+        node.nrs = tuple(nrs)
+    if versioned:
+        node.versions = tuple(versions)
+    note_fix(node, op, inputs, outs, promoted)
+    if mode.saved_hooks_off:
+        pass
+    elif packing:
+        pack(node, mode.saved_hooks[-1])
+    return node
+
+
+def dtype_of_argument(arg: Any) -> Any:
+    """The dtype of a tensor argument, a list of them for a list, None for anything else."""
+    if isinstance(arg, TensorBase):
+        return T.from_raw(arg._raw.dtype)
+    if type(arg) is list or type(arg) is tuple:
+        return [dtype_of_argument(item) for item in arg]
+    return None
+
+
+def check_saved(t: TensorBase) -> int:
+    """The version of a tensor about to be saved.
+
+    Raises:
+        RuntimeError: for an inference tensor.
+    """
+    if t._inference:
+        raise RuntimeError(errors.INFERENCE_SAVED)
+    return version_of(t)
+
+
+def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
+             promoted: D.dtype | None) -> None:  # fmt: skip
+    """Notes where a gradient's shape or dtype will differ from its input's."""
+    out: Any = outs[0]._raw if outs else None
+    out_dtype = None if out is None else out.dtype
+    is_complex = out is not None and out.dtype.kind == "c"
+    fixes: list[Any] = []
+    needed = False
+    for i, goal in enumerate(node.next):
+        if goal is None:
+            fixes.append(None)
+            continue
+        array = inputs[i]._raw
+        shape = array.shape if op.broadcasts and array.shape != out.shape else None
+        dtype = array.dtype if array.dtype != out_dtype or promoted is not None else None
+        if array.dtype.kind == "c":
+            is_complex = True
+        if shape is None and dtype is None:
+            fixes.append(None)
+        else:
+            fixes.append((shape, dtype))
+            needed = True
+    if needed:
+        node.fix = tuple(fixes)
+        node.special |= FIX
+    if promoted is not None:
+        node.special |= GENERAL
+        node.meta = {"promoted": promoted}
+    if is_complex and op.holomorphic:
+        node.special |= GENERAL
+        node.conj = True
+
+
+def finish(node: Node, op: Op, outs: list[TensorBase], mode: Mode) -> None:
+    """Ties the outputs to their node."""
+    several = op.n_out != 1
+    if several:
+        node.out_meta = tuple([(o._raw.shape, o._raw.dtype) for o in outs])
+    flags = op.differentiable_out
+    for k, out in enumerate(outs):
+        if flags and not flags[k]:
+            continue
+        if T.is_discrete(out._raw.dtype):
+            continue
+        out._node = node
+        out._nr = k + 1 if several else 0
+        out._requires_grad = True
+    if mode.anomaly and HANDLERS.trace is not None:
+        HANDLERS.trace(node)

@@ -1,0 +1,116 @@
+"""Views: making them, replaying them, and finding their node after their base has been written.
+
+Note [Replaying a view]
+A view remembers the operation that made it and the view (if any) that it was made from. Running that
+chain on another array of the base's shape gives the matching part of it. This is how a gradient of a
+base is cut to a view's part (`copyslices.py`), and how a view gets a new node when the memory it
+shows has been rewritten through some other view.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .mode import current
+from .node import Node, Vertex
+from .op import Op
+from .storage import (
+    DEFAULT,
+    IN_INFERENCE,
+    IN_NO_GRAD,
+    MULTI_OUTPUT,
+    TensorBase,
+    View,
+    target,
+    version_of,
+)
+
+
+class Step:
+    """One step of a replay: an operation, its further arguments, and which output it is."""
+
+    __slots__ = ("op", "args", "index", "before")
+
+    op: Op
+    args: tuple[Any, ...]
+    index: int
+    before: Step | None
+
+    def __init__(self, op: Op, args: tuple[Any, ...], index: int, before: Step | None) -> None:
+        self.op = op
+        self.args = args
+        self.index = index
+        self.before = before
+
+
+def replay(view: View, whole: Any, traced: bool) -> Any:
+    """The part of `whole` (shaped like the base) that the view shows, as a view of it."""
+    steps: list[Step] = []
+    step: Step | None = view.replay
+    while step is not None:
+        steps.append(step)
+        step = step.before
+    steps.reverse()
+    part = whole
+    for s in steps:
+        part = s.op.function(part, *s.args) if traced else s.op.raw(part, *s.args)
+        if s.index >= 0:
+            part = part[s.index]
+    return part
+
+
+def attach_view(out: TensorBase, source: TensorBase, op: Op, args: tuple[Any, ...], index: int) -> None:
+    """Makes `out` (whose array shares `source`'s memory) a view of it."""
+    mode = current()
+    parent = source._view
+    if parent is not None and parent.tracked:
+        step = Step(op, args, index, parent.replay)
+        base = parent.base
+        creation = parent.creation
+    else:
+        step = Step(op, args, index, None)
+        base = source
+        creation = DEFAULT
+    if mode.inference:
+        creation = IN_INFERENCE
+    elif not mode.grad:
+        creation = IN_NO_GRAD
+    elif index >= 0 and creation == DEFAULT:
+        creation = MULTI_OUTPUT
+    out._view = View(base, step, creation, version_of(base))
+
+
+def current_node(t: TensorBase) -> Node | None:
+    """The node of `t`; for a view whose base has been written since, the node is made anew."""
+    view = t._view
+    if view is None or not view.tracked:
+        return t._node
+    base = view.base
+    now = version_of(base)
+    if view.stamp != now and base._requires_grad and base._node is not None:
+        if view.creation == DEFAULT or view.creation == MULTI_OUTPUT:
+            t._node = REGENERATE.make(t)
+            t._nr = 0
+            t._requires_grad = True
+        view.stamp = now
+    return t._node
+
+
+class Regenerate:
+    """Makes the new node of a view whose base has been written; handed in by `copyslices`."""
+
+    __slots__ = ("make",)
+
+    make: Any
+
+    def __init__(self) -> None:
+        self.make = None
+
+
+REGENERATE: Final = Regenerate()
+
+
+def view_target(t: TensorBase) -> Vertex | None:
+    """Like `target`, for a tensor that may be a view with an outdated node."""
+    current_node(t)
+    return target(t)

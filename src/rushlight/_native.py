@@ -1,0 +1,16 @@
+"""Build-time words for mypyc, which mean nothing at run time; mypy_extensions is not needed then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    from mypy_extensions import mypyc_attr
+except ImportError:
+
+    def mypyc_attr(*attrs: str, **kwattrs: object) -> Any:  # type: ignore[misc]
+        """Leaves a class as it is."""
+        return lambda cls: cls
+
+
+__all__ = ["mypyc_attr"]

@@ -1,0 +1,250 @@
+"""The element types of tensors, their categories, and the rules by which they promote.
+
+Names, categories and the promotion lattice are PyTorch's (2.13). This module knows nothing of any
+array library: `_array` maps each `dtype` to the type that stores it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+BOOL, INT, FLOAT, COMPLEX = 0, 1, 2, 3
+
+
+class dtype:  # noqa: N801  (PyTorch's name)
+    """An element type, such as `rushlight.float32`. Instances are singletons."""
+
+    __slots__ = ("name", "itemsize", "category", "is_signed", "_real", "_complex")
+
+    name: str
+    itemsize: int
+    category: int
+    is_signed: bool
+    _real: str
+    _complex: str
+
+    def __init__(
+        self, name: str, itemsize: int, category: int, signed: bool, real: str, cplx: str
+    ) -> None:
+        self.name = name
+        self.itemsize = itemsize
+        self.category = category
+        self.is_signed = signed
+        self._real = real
+        self._complex = cplx
+
+    @property
+    def is_floating_point(self) -> bool:
+        """True for the real floating types."""
+        return self.category == FLOAT
+
+    @property
+    def is_complex(self) -> bool:
+        """True for the complex types."""
+        return self.category == COMPLEX
+
+    @property
+    def differentiable(self) -> bool:
+        """True where a tensor of this type may require a gradient."""
+        return self.category >= FLOAT
+
+    def to_real(self) -> dtype:
+        """The real type of the parts of a complex type; a real type itself."""
+        return BY_NAME[self._real] if self._real else self
+
+    def to_complex(self) -> dtype:
+        """The complex type whose parts have this type."""
+        if not self._complex:
+            raise RuntimeError(f"No complex type corresponds to {self!r}")
+        return BY_NAME[self._complex]
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return by_name, (self.name,)
+
+    def __copy__(self) -> dtype:
+        return self
+
+    def __deepcopy__(self, memo: object) -> dtype:
+        return self
+
+
+bool_: Final = dtype("bool", 1, BOOL, False, "", "")
+uint8: Final = dtype("uint8", 1, INT, False, "", "")
+uint16: Final = dtype("uint16", 2, INT, False, "", "")
+uint32: Final = dtype("uint32", 4, INT, False, "", "")
+uint64: Final = dtype("uint64", 8, INT, False, "", "")
+int8: Final = dtype("int8", 1, INT, True, "", "")
+int16: Final = dtype("int16", 2, INT, True, "", "")
+int32: Final = dtype("int32", 4, INT, True, "", "")
+int64: Final = dtype("int64", 8, INT, True, "", "")
+float16: Final = dtype("float16", 2, FLOAT, True, "", "complex32")
+bfloat16: Final = dtype("bfloat16", 2, FLOAT, True, "", "complex64")
+float32: Final = dtype("float32", 4, FLOAT, True, "", "complex64")
+float64: Final = dtype("float64", 8, FLOAT, True, "", "complex128")
+complex32: Final = dtype("complex32", 4, COMPLEX, True, "float16", "complex32")
+complex64: Final = dtype("complex64", 8, COMPLEX, True, "float32", "complex64")
+complex128: Final = dtype("complex128", 16, COMPLEX, True, "float64", "complex128")
+
+BY_NAME: Final[dict[str, dtype]] = {
+    d.name: d
+    for d in (
+        bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64,
+        float16, bfloat16, float32, float64, complex32, complex64, complex128,
+    )
+}  # fmt: skip
+
+ALIASES: Final[dict[str, dtype]] = {
+    "half": float16,
+    "float": float32,
+    "double": float64,
+    "short": int16,
+    "int": int32,
+    "long": int64,
+    "cfloat": complex64,
+    "cdouble": complex128,
+    "chalf": complex32,
+    "bool": bool_,
+}
+
+_SCALAR_NAMES: Final[dict[str, str]] = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
+    "int64": "Long", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
+    "complex32": "ComplexHalf", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}  # fmt: skip
+
+
+def by_name(name: str) -> dtype:
+    """The dtype called `name`, such as "float32"."""
+    return BY_NAME[name]
+
+
+def scalar_name(d: dtype) -> str:
+    """The name that error messages use: Float, Long, ComplexDouble…"""
+    return _SCALAR_NAMES[d.name]
+
+
+_SIGNED_WIDTH: Final[dict[int, dtype]] = {1: int8, 2: int16, 4: int32, 8: int64}
+_FLOAT_RANK: Final[dict[str, int]] = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest type that holds both: bool < integers < floats < complex.
+
+    Raises:
+        RuntimeError: for uint16/32/64 with a different signed integer, as PyTorch does.
+    """
+    if a is b:
+        return a
+    if a.category < b.category:
+        a, b = b, a
+    if a.category == COMPLEX:
+        real = promote_types(a.to_real(), b.to_real() if b.category == COMPLEX else b)
+        if b.category < FLOAT:
+            real = a.to_real()
+        return real.to_complex() if real is not bfloat16 else complex64
+    if a.category == FLOAT:
+        if b.category < FLOAT:
+            return a
+        if _FLOAT_RANK[a.name] == _FLOAT_RANK[b.name]:
+            return float32  # float16 with bfloat16
+        return a if _FLOAT_RANK[a.name] > _FLOAT_RANK[b.name] else b
+    if b.category == BOOL:
+        return a
+    return _promote_integers(a, b)
+
+
+def _promote_integers(a: dtype, b: dtype) -> dtype:
+    if a.is_signed == b.is_signed:
+        if not a.is_signed and (a is not uint8 or b is not uint8):
+            _refuse_wide_unsigned(a, b)
+        return a if a.itemsize >= b.itemsize else b
+    signed, unsigned = (a, b) if a.is_signed else (b, a)
+    if unsigned is not uint8:
+        _refuse_wide_unsigned(a, b)
+    return signed if signed.itemsize > 1 else int16
+
+
+def _refuse_wide_unsigned(a: dtype, b: dtype) -> None:
+    raise RuntimeError(
+        "Promotion for uint16, uint32, uint64 types is not supported, "
+        f"attempted to promote {scalar_name(a)} and {scalar_name(b)}"
+    )
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a result of type `from_` may be written into a tensor of type `to`."""
+    if from_.category == COMPLEX and to.category != COMPLEX:
+        return False
+    if from_.category == FLOAT and to.category < FLOAT:
+        return False
+    return not (from_.category == INT and to.category == BOOL)
+
+
+# Note [Scalars are weak]
+# Python numbers and 0-dim tensors only raise the *category* of a result: float32_tensor * 2.0 and
+# float32_tensor * float64_0d stay float32, int64_tensor * 2.0 becomes the default float type.
+# Three levels take part, in falling priority: tensors with dimensions, 0-dim tensors, Python
+# numbers. A level counts only if its category is above that of the levels before it.
+
+
+def combine_levels(dims: dtype | None, zero: dtype | None, number: dtype | None) -> dtype:
+    """The result type of operands whose promoted types per level are given (None: no operand)."""
+    result = dims
+    for level in (zero, number):
+        if level is None:
+            continue
+        if result is None:
+            result = level
+        elif level.category > result.category:
+            if level.category == COMPLEX and result.category == FLOAT:
+                result = result.to_complex() if result is not bfloat16 else complex64
+            else:
+                result = level
+    if result is None:
+        raise RuntimeError("at least one operand is needed to find a result type")
+    return result
+
+
+class _Default:
+    """The process-wide default floating type."""
+
+    __slots__ = ("float_",)
+
+    def __init__(self) -> None:
+        self.float_: dtype = float32
+
+
+_default: Final = _Default()
+
+
+def get_default_dtype() -> dtype:
+    """The floating type of new tensors made from Python floats (float32 unless set)."""
+    return _default.float_
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Sets the floating type of new tensors made from Python floats.
+
+    Raises:
+        TypeError: where `d` isn't a floating type.
+    """
+    if not isinstance(d, dtype):
+        raise TypeError(f"invalid dtype object: only floating-point types are supported as the default type")
+    if d.category != FLOAT:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default.float_ = d
+
+
+def number_dtype(value: object) -> dtype:
+    """The dtype at which a Python number takes part in promotion."""
+    if value is True or value is False:
+        return bool_
+    if isinstance(value, int):
+        return int64
+    if isinstance(value, float):
+        return _default.float_
+    return _default.float_.to_complex() if _default.float_ is not bfloat16 else complex64

@@ -1,0 +1,212 @@
+"""Messages in PyTorch's words, in one place. Functions build those that quote shapes or names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BACKWARD_TWICE: Final = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they "
+    "have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+NO_GRAD_FN: Final = "element 0 of tensors does not require grad and does not have a grad_fn"
+SCALAR_ONLY: Final = "grad can be implicitly created only for scalar outputs"
+INFERENCE_SAVED: Final = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+    "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
+    "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
+INFERENCE_INPLACE: Final = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to "
+    "get a normal tensor before doing inplace update.See "
+    "https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+INFERENCE_REQUIRES_GRAD: Final = (
+    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+)
+INFERENCE_VERSION: Final = "Inference tensors do not track version counter."
+LEAF_INPLACE: Final = (
+    "a leaf Variable that requires grad is being used in an in-place operation."
+)
+LEAF_VIEW_INPLACE: Final = (
+    "a view of a leaf Variable that requires grad is being used in an in-place operation."
+)
+REQUIRES_GRAD_DTYPE: Final = (
+    "only Tensors of floating point and complex dtype can require gradients"
+)
+CHANGE_NON_LEAF: Final = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+)
+CHANGE_NON_LEAF_ON: Final = "you can only change requires_grad flags of leaf variables."
+PACK_HOOK_INPLACE: Final = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+    "can not be modified by in-place operations as this can lead to unexpected side-effects. Please "
+    "open an issue if you need to perform in-place operations on the input to a pack hook."
+)
+UNPACK_TYPE: Final = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+HOOKS_FREED: Final = "Calling register_hooks on a saved tensor after it has been freed. {}"
+HOOKS_TWICE: Final = "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time."
+HOOKS_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
+UNUSED_INPUT: Final = (
+    "One of the differentiated Tensors appears to not have been used in the graph. Set "
+    "allow_unused=True if this is the desired behavior."
+)
+INPUT_NO_GRAD: Final = "One of the differentiated Tensors does not require grad"
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A shape as C++ prints it: [2, 3]."""
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def size_text(shape: tuple[int, ...]) -> str:
+    """A shape as Python code prints it: torch.Size([2, 3])."""
+    return f"torch.Size({list(shape)})"
+
+
+def modified(type_name: str, shape: tuple[int, ...], producer: str, now: int, expected: int) -> str:
+    """The message for a saved tensor that has been written since."""
+    made_by = f", which is output {producer}," if producer else ""
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{type_name} {shape_text(shape)}]{made_by} is at version {now}; expected version "
+        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to "
+        "compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+    )
+
+
+def no_grad_fn(position: int) -> str:
+    """The message for a root that has no history."""
+    return f"element {position} of tensors does not require grad and does not have a grad_fn"
+
+
+def mismatch_in_shape(position: int, grad: tuple[int, ...], out: tuple[int, ...]) -> str:
+    """The message for a gradient argument of another shape than its root."""
+    return (
+        f"Mismatch in shape: grad_output[{position}] has a shape of {size_text(grad)} and "
+        f"output[{position}] has a shape of {size_text(out)}."
+    )
+
+
+def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
+    """Why two shapes don't broadcast; None if they do."""
+    for back in range(1, min(len(a), len(b)) + 1):
+        if a[-back] != b[-back] and a[-back] != 1 and b[-back] != 1:
+            place = max(len(a), len(b)) - back
+            return (
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
+                f"non-singleton dimension {place}"
+            )
+    return None
+
+
+def dimension(dim: int, ndim: int) -> str:
+    """The message for a dimension that isn't there."""
+    high = max(ndim, 1)
+    return (
+        f"Dimension out of range (expected to be in range of [{-high}, {high - 1}], but got {dim})"
+    )
+
+
+def output_shape(shape: tuple[int, ...], broadcast_shape: tuple[int, ...]) -> str:
+    """The message for an in-place operation whose result doesn't fit."""
+    return (
+        f"output with shape {shape_text(shape)} doesn't match the broadcast shape "
+        f"{shape_text(broadcast_shape)}"
+    )
+
+
+def cannot_cast(result: str, wanted: str) -> str:
+    """The message for a result that would lose its category."""
+    return f"result type {result} can't be cast to the desired output type {wanted}"
+
+
+def view_inplace(problem: str, output: int, node: str) -> str:
+    """Why a view may not be written in place."""
+    if problem == "multi":
+        return (
+            f"Output {output} of {node} is a view and is being modified inplace. This view is the "
+            "output of a function that returns multiple views. Such functions do not allow the output "
+            "views to be modified inplace. You should replace the inplace operation by an out-of-place "
+            "one."
+        )
+    if problem == "custom":
+        return (
+            f"Output {output} of {node} is a view and is being modified inplace. This view was "
+            "created inside a custom Function (or because an input was returned as-is) and the "
+            "autograd logic to handle view+inplace would override the custom backward associated with "
+            "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can "
+            "fix this by cloning the output of the custom Function."
+        )
+    where = "no_grad mode" if problem == "no_grad" else "inference mode"
+    return (
+        f"A view was created in {where} and is being modified inplace with grad mode enabled. Given "
+        "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code "
+        f"by moving both the view and the inplace either both inside the {where.replace(' mode', '')} "
+        f"block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
+        "to be tracked)."
+    )
+
+
+def out_requires_grad(name: str) -> str:
+    """The message for `out=` with arguments that require grad."""
+    return (
+        f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+        "of the arguments requires grad."
+    )
+
+
+def resized_out(old: tuple[int, ...], new: tuple[int, ...]) -> str:
+    """The warning for an `out=` tensor of the wrong shape."""
+    return (
+        f"An output with one or more elements was resized since it had shape {list(old)}, which does "
+        f"not match the required output shape {list(new)}. This behavior is deprecated, and in a future "
+        "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+        "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+    )
+
+
+DETACH_VIEW: Final = (
+    "Can't detach views in-place. Use detach() instead. If you are using "
+    "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients "
+    "are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this "
+    "error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the "
+    "solution."
+)
+NON_LEAF_GRAD: Final = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+    "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+    "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
+    "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
+    "for more informations. (Triggered internally at "
+    "/pytorch/build/aten/src/ATen/core/TensorBody.h:497.)"
+)
+
+
+def assigned_grad_dtype(tensor: str, grad: str) -> str:
+    """The message for a `.grad` of another type."""
+    return (
+        f"assigned grad has data of a different type: expected a gradient of type {tensor} but got {grad}"
+    )
+
+
+def assigned_grad_shape(tensor: tuple[int, ...], grad: tuple[int, ...]) -> str:
+    """The message for a `.grad` of another shape."""
+    return f"assigned grad has data of a different size: expected {list(tensor)} but got {list(grad)}"
+
+
+def real_scalar_only(dtype: object) -> str:
+    """The message for an implicit gradient of a complex root."""
+    return f"grad can be implicitly created only for real scalar outputs but got {dtype}"
+
+
+def mismatch_in_kind(position: int, grad: object, out: object) -> str:
+    """The message for a complex gradient of a real root, or the other way."""
+    return (
+        "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+        f"in dtype: grad_output[{position}] has a dtype of {grad} and output[{position}] has a dtype of "
+        f"{out}."
+    )

@@ -1,0 +1,135 @@
+"""Affine maps of the last dimension."""
+
+import math
+from typing import Any
+
+from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import init
+from .._ground import Tensor, f
+from ..parameter import Parameter
+from .module import Module
+
+__all__ = ["Bilinear", "Identity", "Linear"]
+
+
+class Identity(Module):
+    """Returns its input; accepts and ignores any constructor arguments."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Linear(Module):
+    """`input @ weight.T + bias`, along the last dimension.
+
+    Weight and bias start uniform in ±1/√in_features.
+
+    Shapes: input (*, in_features), output (*, out_features); weight (out_features, in_features).
+    """
+
+    __constants__ = ["in_features", "out_features"]
+    in_features: int
+    out_features: int
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(f.empty((out_features, in_features), device=device, dtype=dtype))
+        if bias:
+            self.bias = Parameter(f.empty(out_features, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws weight and bias afresh."""
+        # Kaiming's bound with this slope is 1/sqrt(fan_in): the historic default.
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        # Straight from the table: `self.weight` would first look in three other places. Where a
+        # parametrization or pruning took the parameter out of the table, the attribute decides.
+        table = self._parameters
+        try:
+            weight, bias = table["weight"], table["bias"]
+        except KeyError:
+            weight, bias = self.weight, self.bias
+        output: Tensor = F.linear(input, weight, bias)
+        return output
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Bilinear(Module):
+    """`x1 · weight[k] · x2 + bias[k]` for each output feature k.
+
+    Shapes: inputs (*, in1_features) and (*, in2_features), output (*, out_features).
+    """
+
+    __constants__ = ["in1_features", "in2_features", "out_features"]
+    in1_features: int
+    in2_features: int
+    out_features: int
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got ({in1_features=})")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        shape = (out_features, in1_features, in2_features)
+        self.weight = Parameter(f.empty(shape, device=device, dtype=dtype))
+        if bias:
+            self.bias = Parameter(f.empty(out_features, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws weight and bias afresh, uniform in ±1/√in1_features."""
+        bound = 1 / math.sqrt(self.weight.size(1))
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        output: Tensor = F.bilinear(input1, input2, self.weight, self.bias)
+        return output
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )

@@ -1,0 +1,313 @@
+"""`Module`, the base class of everything in `nn`."""
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self
+
+from .._ground import Tensor, dtypes, f, no_grad
+
+from ._hooks import (
+    Hooked,
+    register_module_backward_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
+from ._registry import (
+    Registry,
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
+from ._state import _EXTRA_STATE_KEY_SUFFIX, Stateful, _IncompatibleKeys
+
+__all__ = [
+    "_EXTRA_STATE_KEY_SUFFIX",
+    "Module",
+    "_IncompatibleKeys",
+    "_addindent",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
+
+
+def _forward_unimplemented(self: Any, *input: Any) -> None:
+    """What `forward` is until a subclass defines it."""
+    raise NotImplementedError(
+        f'Module [{type(self).__name__}] is missing the required "forward" function'
+    )
+
+
+class Module(Registry, Hooked, Stateful):
+    """A callable with parameters, buffers and submodules: subclass it and define `forward`.
+
+    Tensors of class `Parameter` and modules that are assigned as attributes are registered by
+    themselves; `super().__init__()` comes before the first such assignment. Call the module, not
+    its `forward`: only the call runs hooks.
+    """
+
+    dump_patches: bool = False
+    call_super_init: bool = False
+    training: bool
+    T_destination = dict
+    _compiled_call_impl: Callable[..., Any] | None = None
+
+    # Assigned, not defined: subclasses may give `forward` any signature.
+    forward: Callable[..., Any] = _forward_unimplemented
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init and kwargs:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                f"'{next(iter(kwargs))}'"
+            )
+        if not self.call_super_init and args:
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes 1 positional argument but "
+                f"{len(args) + 1} were given"
+            )
+        # Straight into `__dict__`: `__setattr__` would ask the tables that don't exist yet.
+        self.__dict__.update(
+            training=True,
+            _parameters={},
+            _buffers={},
+            _non_persistent_buffers_set=set(),
+            _backward_pre_hooks=OrderedDict(),
+            _backward_hooks=OrderedDict(),
+            _is_full_backward_hook=None,
+            _forward_hooks=OrderedDict(),
+            _forward_hooks_with_kwargs=OrderedDict(),
+            _forward_hooks_always_called=OrderedDict(),
+            _forward_pre_hooks=OrderedDict(),
+            _forward_pre_hooks_with_kwargs=OrderedDict(),
+            _state_dict_hooks=OrderedDict(),
+            _state_dict_pre_hooks=OrderedDict(),
+            _load_state_dict_pre_hooks=OrderedDict(),
+            _load_state_dict_post_hooks=OrderedDict(),
+            _modules={},
+        )
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Pickles of older versions lack the tables that came later.
+        for name in (
+            "_forward_pre_hooks",
+            "_forward_pre_hooks_with_kwargs",
+            "_forward_hooks_with_kwargs",
+            "_forward_hooks_always_called",
+            "_state_dict_hooks",
+            "_state_dict_pre_hooks",
+            "_load_state_dict_pre_hooks",
+            "_load_state_dict_post_hooks",
+            "_backward_pre_hooks",
+        ):
+            self.__dict__.setdefault(name, OrderedDict())
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
+
+    if TYPE_CHECKING:
+
+        def get_submodule(self, target: str) -> "Module": ...
+        def children(self) -> Iterator["Module"]: ...
+        def named_children(self) -> Iterator[tuple[str, "Module"]]: ...
+        def modules(self) -> Iterator["Module"]: ...
+        def named_modules(
+            self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+        ) -> Iterator[tuple[str, "Module"]]: ...
+
+    # -- whole-tree changes ---------------------------------------------------------------------
+
+    def apply(self, fn: Callable[["Module"], None]) -> Self:
+        """Calls `fn` on every module, children before parents; returns the module."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replaces every parameter's data, gradient and every buffer by `fn` of it, in place."""
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is None:
+                continue
+            # The parameter object stays, so optimizers and other modules keep pointing at it.
+            with no_grad():
+                parameter.data = fn(parameter)
+                if parameter.grad is not None:
+                    wanted = parameter.grad.requires_grad
+                    parameter.grad = fn(parameter.grad).requires_grad_(wanted)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Moves and casts in place: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
+
+        Only floating-point and complex tensors are cast. Returns the module.
+
+        Raises: TypeError, for a dtype that is neither.
+        """
+        device, dtype, non_blocking = _destination(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex "
+                f"dtypes, but got desired dtype={dtype}"
+            )
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development whose design may "
+                "change, and some modules might not work as expected when using complex tensors "
+                "as parameters or buffers. Please file an issue at "
+                "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a "
+                "complex module does not work as expected.",
+                stacklevel=2,
+            )
+
+        def convert(tensor: Tensor) -> Tensor:
+            castable = tensor.is_floating_point() or tensor.is_complex()
+            moved: Tensor = tensor.to(device, dtype if castable else None, non_blocking)
+            return moved
+
+        return self._apply(convert)
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Moves to `device` without copying: the values are whatever the memory holds."""
+        return self._apply(lambda tensor: f.empty_like(tensor, device=device), recurse=recurse)
+
+    def type(self, dst_type: Any) -> Self:
+        """Casts every parameter and buffer, integer ones too."""
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def _cast_floats(self, dtype: Any) -> Self:
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    def float(self) -> Self:
+        """Casts floating-point parameters and buffers to float32."""
+        return self._cast_floats(dtypes.float32)
+
+    def double(self) -> Self:
+        """Casts floating-point parameters and buffers to float64."""
+        return self._cast_floats(dtypes.float64)
+
+    def half(self) -> Self:
+        """Casts floating-point parameters and buffers to float16."""
+        return self._cast_floats(dtypes.float16)
+
+    def bfloat16(self) -> Self:
+        """Casts floating-point parameters and buffers to bfloat16."""
+        return self._cast_floats(dtypes.bfloat16)
+
+    def cpu(self) -> Self:
+        """Moves to the CPU."""
+        return self._apply(lambda tensor: tensor.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """Moves to a GPU, where there is one."""
+        return self._apply(lambda tensor: tensor.cuda(device))
+
+    def share_memory(self) -> Self:
+        """Moves the tensors to memory that other processes can map."""
+        return self._apply(lambda tensor: tensor.share_memory_())
+
+    def train(self, mode: bool = True) -> Self:
+        """Switches to training mode (or with `False` to evaluation), submodules too."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Switches to evaluation mode: dropout passes through, batch norm uses what it learned."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Sets `requires_grad` of every parameter: freezes a model, or thaws it."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clears the gradients of every parameter, by dropping them or by filling with zeros."""
+        for parameter in self.parameters():
+            grad = parameter.grad
+            if grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                if grad.grad_fn is not None:
+                    grad.detach_()
+                else:
+                    grad.requires_grad_(False)
+                grad.zero_()
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Accepts PyTorch's request to compile `forward`; the module runs as it is."""
+
+    def _replicate_for_data_parallel(self) -> Self:
+        """A shallow copy with tables of its own, for a worker that will put other tensors in."""
+        replica = type(self).__new__(type(self))
+        replica.__dict__ = self.__dict__.copy()
+        replica.__dict__.update(
+            _parameters=dict(self._parameters),
+            _buffers=self._buffers.copy(),
+            _modules=self._modules.copy(),
+        )
+        return replica
+
+    # -- text -----------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """What the module's line of `repr` says between the brackets; subclasses override it."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        extra_lines = extra.split("\n") if extra else []
+        child_lines = [
+            f"({name}): {_addindent(repr(child), 2)}" for name, child in self._modules.items()
+        ]
+        if not child_lines and len(extra_lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        lines = extra_lines + child_lines
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+def _addindent(s_: str, numSpaces: int) -> str:  # noqa: N803  (PyTorch's name)
+    """`s_` with every line but the first moved right."""
+    first, *rest = s_.split("\n")
+    return "\n".join([first, *(" " * numSpaces + line for line in rest)])
+
+
+def _destination(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
+    """Device, dtype and non_blocking from the four ways to call `to`."""
+    if args and isinstance(args[0], Tensor) or "tensor" in kwargs or "other" in kwargs:
+        like = args[0] if args else kwargs.get("tensor", kwargs.get("other"))
+        blocking = args[1] if len(args) > 1 else kwargs.get("non_blocking", False)
+        return like.device, like.dtype, bool(blocking)
+    rest = list(args)
+    device = kwargs.get("device")
+    if rest and not isinstance(rest[0], dtypes.dtype):
+        device = rest.pop(0)
+    dtype = rest.pop(0) if rest else kwargs.get("dtype")
+    blocking = rest.pop(0) if rest else kwargs.get("non_blocking", False)
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        raise TypeError(f"to() received an invalid combination of arguments - got {args}")
+    return (None if device is None else f.device(device)), dtype, bool(blocking)
+
+

@@ -1,0 +1,177 @@
+"""Padding of the last dimensions: with a constant, mirrored, repeated or wrapped around."""
+
+from typing import Any
+
+from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .._ground import Tensor
+from .module import Module
+
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+
+class _Pad(Module):
+    """Pads `_dims` dimensions by `padding`: one number for all sides, or a pair by dimension."""
+
+    __constants__ = ["padding"]
+    _dims: int
+    _mode: str
+    padding: Any
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        sides = 2 * self._dims
+        self.padding = tuple(padding) if isinstance(padding, (tuple, list)) else (padding,) * sides
+
+    def forward(self, input: Tensor) -> Tensor:
+        output: Tensor = F.pad(input, self.padding, self._mode)
+        return output
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _ConstantPadNd(_Pad):
+    """Pads with `value`."""
+
+    __constants__ = ["padding", "value"]
+    _mode = "constant"
+    value: float
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        output: Tensor = F.pad(input, self.padding, "constant", self.value)
+        return output
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPadNd):
+    """Pads the last dimension with `value`."""
+
+    _dims = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """Pads the last two dimensions with `value`."""
+
+    _dims = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """Pads the last three dimensions with `value`."""
+
+    _dims = 3
+
+
+class _ZeroPadNd(_ConstantPadNd):
+    """Pads with zeros."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
+    """Pads the last dimension with zeros."""
+
+
+class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
+    """Pads the last two dimensions with zeros."""
+
+
+class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
+    """Pads the last three dimensions with zeros."""
+
+
+class ReflectionPad1d(_Pad):
+    """Mirrors the last dimension at its edges, which aren't repeated."""
+
+    _dims = 1
+    _mode = "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """Mirrors the last two dimensions at their edges, which aren't repeated."""
+
+    _dims = 2
+    _mode = "reflect"
+
+
+class ReflectionPad3d(_Pad):
+    """Mirrors the last three dimensions at their edges, which aren't repeated."""
+
+    _dims = 3
+    _mode = "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """Repeats the edges of the last dimension."""
+
+    _dims = 1
+    _mode = "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """Repeats the edges of the last two dimensions."""
+
+    _dims = 2
+    _mode = "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """Repeats the edges of the last three dimensions."""
+
+    _dims = 3
+    _mode = "replicate"
+
+
+class _CircularPad(_Pad):
+    """Continues each dimension with its other end."""
+
+    _mode = "circular"
+
+    def forward(self, input: Tensor) -> Tensor:
+        fewer, more = self._dims + 1, self._dims + 2
+        if input.dim() not in (fewer, more):
+            raise ValueError(f"expected {fewer}D or {more}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPad):
+    """Continues the last dimension with its other end."""
+
+    _dims = 1
+
+
+class CircularPad2d(_CircularPad):
+    """Continues the last two dimensions with their other ends."""
+
+    _dims = 2
+
+
+class CircularPad3d(_CircularPad):
+    """Continues the last three dimensions with their other ends."""
+
+    _dims = 3

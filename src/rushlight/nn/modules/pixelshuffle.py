@@ -1,0 +1,58 @@
+"""Moving values between channels and places."""
+
+from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .._ground import Tensor
+from .module import Module
+
+__all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
+
+
+class PixelShuffle(Module):
+    """(*, C·r², H, W) to (*, C, H·r, W·r)."""
+
+    __constants__ = ["upscale_factor"]
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        output: Tensor = F.pixel_shuffle(input, self.upscale_factor)
+        return output
+
+    def extra_repr(self) -> str:
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """(*, C, H·r, W·r) to (*, C·r², H, W)."""
+
+    __constants__ = ["downscale_factor"]
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        output: Tensor = F.pixel_unshuffle(input, self.downscale_factor)
+        return output
+
+    def extra_repr(self) -> str:
+        return f"downscale_factor={self.downscale_factor}"
+
+
+class ChannelShuffle(Module):
+    """Interleaves `groups` groups of channels."""
+
+    __constants__ = ["groups"]
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        output: Tensor = F.channel_shuffle(input, self.groups)
+        return output
+
+    def extra_repr(self) -> str:
+        return f"groups={self.groups}"

@@ -1,0 +1,5 @@
+"""One module on several parts of a batch at a time."""
+
+from .data_parallel import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter
+
+__all__ = ["DataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter"]

@@ -1,0 +1,184 @@
+"""`DataParallel`: the chunks of a batch through replicas of a module, each in a thread.
+
+Without `device_ids` the module is called as it is, as PyTorch does on a machine without GPUs. With
+them, one replica runs per index: the replicas share the parameters themselves, so gradients of all
+chunks are summed into the one set, and buffers are read from, and written to, the first replica's.
+"""
+
+import contextvars
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._ground import Tensor, f
+from ..modules.module import Module
+
+__all__ = ["DataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter"]
+
+
+def scatter(inputs: Any, device_ids: Sequence[Any], dim: int = 0) -> list[Any]:
+    """`inputs` once per chunk: tensors split along `dim`, containers rebuilt, the rest repeated."""
+    if isinstance(inputs, Tensor):
+        return list(inputs.chunk(len(device_ids), dim))
+    if isinstance(inputs, tuple) and hasattr(inputs, "_fields") and inputs:
+        parts = zip(*(scatter(part, device_ids, dim) for part in inputs), strict=False)
+        return [type(inputs)(*part) for part in parts]
+    if isinstance(inputs, tuple) and inputs:
+        return list(zip(*(scatter(part, device_ids, dim) for part in inputs), strict=False))
+    if isinstance(inputs, list) and inputs:
+        columns = zip(*(scatter(part, device_ids, dim) for part in inputs), strict=False)
+        return [list(part) for part in columns]
+    if isinstance(inputs, dict) and inputs:
+        columns = zip(*(scatter(part, device_ids, dim) for part in inputs.values()), strict=False)
+        return [type(inputs)(zip(inputs, part, strict=True)) for part in columns]
+    return [inputs for _ in device_ids]
+
+
+def gather(outputs: Sequence[Any], target_device: Any = None, dim: int = 0) -> Any:
+    """The chunks' outputs as one: tensors joined along `dim`, containers rebuilt, in order."""
+    first = outputs[0]
+    if isinstance(first, Tensor):
+        if all(part.dim() == 0 for part in outputs):
+            return f.stack(list(outputs))
+        return f.cat(list(outputs), dim)
+    if first is None:
+        return None
+    if isinstance(first, Mapping):
+        if not all(len(part) == len(first) for part in outputs):
+            raise ValueError("All dicts must have the same number of keys")
+        kind: Any = type(first)
+        return kind((key, gather([part[key] for part in outputs], None, dim)) for key in first)
+    columns = (gather(column, None, dim) for column in zip(*outputs, strict=True))
+    make: Any = type(first)
+    return make._make(columns) if hasattr(first, "_make") else make(columns)
+
+
+def replicate(network: Module, devices: Sequence[Any], detach: bool = False) -> list[Module]:
+    """Copies of the module tree that share its parameters and buffers."""
+    return [_replica(network, {}) for _ in devices]
+
+
+def _replica(module: Module, made: dict[int, Module]) -> Module:
+    """A copy of one module and all below it; a submodule used twice stays one."""
+    if id(module) not in made:
+        copy = module._replicate_for_data_parallel()
+        made[id(module)] = copy
+        for name, child in module._modules.items():
+            copy._modules[name] = None if child is None else _replica(child, made)
+    return made[id(module)]
+
+
+def parallel_apply(
+    modules: Sequence[Module],
+    inputs: Sequence[Any],
+    kwargs_tup: Sequence[dict[str, Any]] | None = None,
+    devices: Sequence[Any] | None = None,
+) -> list[Any]:
+    """Each module on its inputs, each in a thread; the outputs in order.
+
+    Every thread runs in a copy of the caller's context, so gradient mode and saved-tensor hooks
+    are the caller's. An exception of a worker is raised here once all have ended, the first
+    module's first.
+    """
+    options = kwargs_tup if kwargs_tup is not None else [{}] * len(modules)
+    if len(modules) != len(inputs):
+        raise AssertionError(
+            f"The number of modules {len(modules)} is not equal to the number of inputs "
+            f"{len(inputs)}"
+        )
+    outputs: list[Any] = [None] * len(modules)
+    errors: list[BaseException | None] = [None] * len(modules)
+
+    def work(place: int) -> None:
+        args = inputs[place]
+        if not isinstance(args, (list, tuple)):
+            args = (args,)
+        try:
+            outputs[place] = modules[place](*args, **options[place])
+        except BaseException as error:
+            errors[place] = error
+
+    if len(modules) == 1:
+        work(0)
+    else:
+        threads = [
+            threading.Thread(target=contextvars.copy_context().run, args=(work, place))
+            for place in range(len(modules))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for error in errors:
+        if error is not None:
+            raise error
+    return outputs
+
+
+class DataParallel(Module):
+    """Runs a module over chunks of a batch; the module is kept as `module`.
+
+    With no `device_ids` a call is a call of the module. CPU indices in `device_ids` split tensors
+    along `dim` into that many chunks, which run in threads; outputs are gathered in order.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Sequence[Any] | None = None,
+        output_device: Any = None,
+        dim: int = 0,
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[Any] = [] if device_ids is None else list(device_ids)
+        if self.device_ids:
+            self.dim = dim
+            self.output_device = self.device_ids[0] if output_device is None else output_device
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        if not self.device_ids:
+            return self.module(*inputs, **kwargs)
+        return _run(self.module, inputs, kwargs, self.device_ids, self.dim)
+
+
+def _run(
+    module: Module,
+    inputs: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    device_ids: Sequence[Any],
+    dim: int,
+) -> Any:
+    parts, options = _scattered(inputs, kwargs, device_ids, dim)
+    if len(parts) == 1:
+        return module(*parts[0], **options[0])
+    replicas = replicate(module, parts)
+    return gather(parallel_apply(replicas, parts, options), None, dim)
+
+
+def _scattered(
+    inputs: tuple[Any, ...], kwargs: dict[str, Any], device_ids: Sequence[Any], dim: int
+) -> tuple[list[tuple[Any, ...]], list[dict[str, Any]]]:
+    """Arguments per chunk; a side with fewer chunks than the other is filled with nothing."""
+    parts: list[tuple[Any, ...]] = scatter(inputs, device_ids, dim) if inputs else []
+    options: list[dict[str, Any]] = scatter(kwargs, device_ids, dim) if kwargs else []
+    count = max(len(parts), len(options), 1)
+    parts += [()] * (count - len(parts))
+    options += [{}] * (count - len(options))
+    return parts, options
+
+
+def data_parallel(
+    module: Module,
+    inputs: Any,
+    device_ids: Sequence[Any] | None = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """The module on `inputs`, by chunks: what a `DataParallel` call does, without the object."""
+    args = inputs if isinstance(inputs, tuple) else (inputs,)
+    options = {} if module_kwargs is None else module_kwargs
+    if not device_ids:
+        return module(*args, **options)
+    return _run(module, args, options, device_ids, dim)

@@ -1,0 +1,105 @@
+"""Clipping gradients, by their common norm or by value."""
+
+import warnings
+from collections.abc import Iterable
+
+from .._ground import Tensor, f, linalg, no_grad
+
+__all__ = [
+    "clip_grad_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+]
+
+
+def _grads(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    several = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [parameter.grad for parameter in several if parameter.grad is not None]
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The norm of the tensors' norms, as a 0-d tensor: that of all elements in one vector.
+
+    `foreach` is accepted; there is one way to do it.
+
+    Raises: RuntimeError, for a norm that isn't finite, with `error_if_nonfinite`.
+    """
+    with no_grad():
+        several = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+        norm_type = float(norm_type)
+        if not several:
+            return f.tensor(0.0)
+        norms = [linalg.vector_norm(tensor, norm_type) for tensor in several]
+        total: Tensor = linalg.vector_norm(f.stack(norms), norm_type)
+        if error_if_nonfinite and not bool(total.isfinite()):
+            raise RuntimeError(
+                f"The total norm of order {norm_type} for gradients from `parameters` is "
+                "non-finite, so it cannot be clipped. To disable this error and scale the "
+                "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+            )
+        return total
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:
+    """Scales the gradients, in place, as if their norm were `total_norm`, down to `max_norm`."""
+    with no_grad():
+        # Multiplying by 1 where nothing is to be clipped keeps NaN visible, and costs a pass.
+        factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+        for grad in _grads(parameters):
+            grad.mul_(factor)
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scales the gradients, in place, to a common norm of at most `max_norm`; returns the old norm.
+
+    Raises: RuntimeError, for a norm that isn't finite, with `error_if_nonfinite`.
+    """
+    several = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_grads(several), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(several, max_norm, total, foreach)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """`clip_grad_norm_` under its old name, which warns."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
+    """Holds every element of the gradients within ±`clip_value`, in place."""
+    bound = float(clip_value)
+    with no_grad():
+        for grad in _grads(parameters):
+            grad.clamp_(min=-bound, max=bound)

@@ -1,0 +1,53 @@
+"""The table: every operation, declared once, by family of mathematics.
+
+Importing this package declares all rows, builds the public functions from them and hands the core its
+namespaces.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any, Final
+
+from .._array import numpy_ns
+from .._array.types import ignore_float_errors
+from .._core.engine import WORLDS
+from .._core.mode import on_first_use
+from . import _traced
+from ._composite import COMPOSITES, METHODS, composite
+from ._dispatch import inplace_function, public_function
+from ._row import ROWS, Row
+
+for _family in sorted(m.name for m in pkgutil.iter_modules(__path__)):
+    if not _family.startswith("_"):
+        importlib.import_module(f"{__name__}.{_family}")
+
+PUBLIC: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> function
+TENSOR_METHODS: Final[dict[str, Any]] = {}  # name -> function of (self, …), in-place ones included
+
+
+def _build() -> None:
+    for name, rows in ROWS.items():
+        function = public_function(name, rows)
+        short = name.rpartition(".")[2]
+        for row in rows:
+            if row.public:
+                for namespace in row.namespace:
+                    PUBLIC[(namespace, short)] = function
+        if any(row.method for row in rows):
+            TENSOR_METHODS[short] = function
+        writable = [row for row in rows if row.inplace]
+        if writable:
+            TENSOR_METHODS[short + "_"] = inplace_function(name, writable)
+    PUBLIC.update(COMPOSITES)
+    TENSOR_METHODS.update(METHODS)
+    _traced.connect(PUBLIC, TENSOR_METHODS)
+    WORLDS.raw = numpy_ns
+    WORLDS.traced = _traced
+    on_first_use.append(ignore_float_errors)
+
+
+_build()
+
+__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "composite"]

@@ -1,0 +1,314 @@
+"""Public functions from rows: overload resolution, argument conversion, and errors in PyTorch's words.
+
+Note [Plans]
+Which overload a call means, and where each argument goes, depends almost always on nothing but the types
+of the positional arguments and the names of the keywords. So a resolved call is remembered as a `Plan`
+under that key; the next call like it costs two dictionary look-ups. Only misses look at schemas.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Final
+
+from .. import dtypes as D
+from .._array import types as T
+from .._core.apply import apply1, apply2, apply_n
+from .._core.inplace import apply_inplace
+from .._core.storage import TensorBase
+from ..schema import REQUIRED, Parameter
+from ._out import apply_out
+from ._row import Row
+
+MISSING: Final = object()
+_NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
+                       "x2": "other", "a": "input", "self": "input"}  # fmt: skip
+_PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool: D.bool_,
+                                            complex: D.complex128}  # fmt: skip
+
+
+class Plan:
+    """A resolved call: the row, and for each parameter where its value comes from."""
+
+    __slots__ = ("row", "sources", "convert", "direct")
+
+    def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
+        self.row = row
+        self.sources = sources  # an int (positional), a str (keyword), or a _Default
+        self.convert = convert
+        self.direct = all(isinstance(s, int) for s in sources) and not convert
+
+
+class _Default:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Packed:
+    """Positional arguments from `start` on, taken as one list: `x.view(2, 3)`."""
+
+    __slots__ = ("start",)
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+
+class Dispatcher:
+    """The public function of one operation name, over all its overloads."""
+
+    def __init__(self, name: str, rows: list[Row], inplace: bool = False) -> None:
+        self.name = name + ("_" if inplace else "")
+        self.rows = rows
+        self.inplace = inplace
+        self.plans: dict[Any, Plan] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None) if kwargs else None
+        key = (tuple(map(type, args)), tuple(kwargs)) if kwargs else tuple(map(type, args))
+        plan = self.plans.get(key)
+        if plan is None:
+            plan = self.resolve(args, kwargs)
+            self.plans[key] = plan
+        row = plan.row
+        if plan.direct and not kwargs:
+            values = list(args)
+        else:
+            values = self.gather(plan, args, kwargs)
+        if self.inplace:
+            return apply_inplace(row.op, values)
+        if out is not None:
+            return apply_out(row, values, out)
+        return apply_n(row.op, values)
+
+    def gather(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The values of all parameters, in schema order."""
+        values: list[Any] = []
+        for source in plan.sources:
+            if isinstance(source, int):
+                values.append(args[source])
+            elif isinstance(source, str):
+                values.append(kwargs[source])
+            elif isinstance(source, _Packed):
+                values.append(tuple(args[source.start :]))
+            else:
+                values.append(source.value)
+        for position, convert in plan.convert:
+            values[position] = convert(values[position])
+        return values
+
+    def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
+        """The plan for a call like this one.
+
+        Raises:
+            TypeError: where no overload takes these arguments.
+        """
+        for row in self.rows:
+            plan = match(row, args, kwargs)
+            if plan is not None:
+                return plan
+        from ._explain import explain_arguments
+
+        raise explain_arguments(self.name, self.rows, args, kwargs)
+
+
+def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | None:
+    """How this call fits the row's signature; None if it doesn't."""
+    params = row.schema.params
+    positional = [p for p in params if not p.kw_only]
+    sources: list[Any] = []
+    convert: list[tuple[int, Any]] = []
+    left = dict(kwargs)
+    packed = _packed_from(positional, args)
+    if packed is None and len(args) > len(positional):
+        return None
+    for i, p in enumerate(params):
+        if packed is not None and i == packed:
+            sources.append(_Packed(i))
+            continue
+        if not p.kw_only and i < len(args) and (packed is None or i < packed):
+            found, source = args[i], i
+        else:
+            name = _keyword(p, left)
+            if name is None:
+                if p.default is REQUIRED:
+                    return None
+                sources.append(_Default(p.default))
+                continue
+            found, source = left.pop(name), name  # type: ignore[assignment]
+        fits, converter = accepts(p, found, row, i)
+        if not fits:
+            return None
+        if converter is not None:
+            convert.append((i, converter))
+        sources.append(source)
+    return None if left else Plan(row, sources, convert)
+
+
+def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | None:
+    for i, p in enumerate(positional):
+        if p.is_list and p.type == "int" and i < len(args) and _is_int(args[i]):
+            if all(_is_int(a) for a in args[i:]) and (p.list_size is None or len(args) - i > 1):
+                if i == len(positional) - 1 or p.list_size is None:
+                    return i
+        if p.is_list:
+            return None
+    return None
+
+
+def _keyword(p: Parameter, kwargs: dict[str, Any]) -> str | None:
+    public = "input" if p.name == "self" else p.name
+    if public in kwargs:
+        return public
+    if p.name in kwargs:
+        return p.name
+    for name in kwargs:
+        if _NUMPY_NAMES.get(name) == public:
+            return name
+    return None
+
+
+def _is_int(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int) or T.is_integer_scalar(value):
+        return True
+    return isinstance(value, TensorBase) and value._raw.ndim == 0 and value._raw.dtype.kind in "iu"
+
+
+def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, Any]:
+    """Whether a value fits a parameter, and what converts it (None: nothing to do)."""
+    if value is None:
+        return p.optional or p.default is None, None
+    kind = p.type
+    if p.is_list:
+        return _accepts_list(p, value)
+    if kind == "Tensor":
+        if isinstance(value, TensorBase):
+            return True, None
+        if position and row.op.broadcasts and T.is_number(value):
+            return True, None if isinstance(value, (int, float, complex)) else T.python_number
+        return False, None
+    if kind == "Scalar":
+        if isinstance(value, (int, float, complex)):
+            return True, None
+        if T.is_number(value):
+            return True, T.python_number
+        if isinstance(value, TensorBase) and value._raw.ndim == 0:
+            return True, _item
+        return False, None
+    if kind == "int":
+        if isinstance(value, int) and not isinstance(value, bool):
+            return True, None
+        return (True, _integer) if _is_int(value) else (False, None)
+    if kind == "float":
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return True, float
+        if isinstance(value, TensorBase) and value._raw.ndim == 0:
+            return True, _item
+        return T.is_number(value) and not isinstance(value, (bool, complex)), float
+    if kind == "bool":
+        return isinstance(value, bool) or T.is_bool_scalar(value), bool
+    if kind == "str":
+        return isinstance(value, str), None
+    if kind == "ScalarType":
+        if isinstance(value, D.dtype):
+            return True, None
+        return value in _PYTHON_TYPES if isinstance(value, type) else False, _PYTHON_TYPES.get
+    return True, None
+
+
+def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
+    if p.type == "Tensor":
+        if isinstance(value, (list, tuple)):
+            fits = all(
+                isinstance(v, TensorBase) or (v is None and p.optional) for v in value
+            )
+            return fits, list
+        return False, None
+    if p.type == "int":
+        if _is_int(value):
+            if p.list_size is None:
+                return False, None
+            size = p.list_size
+            return True, lambda v: (_integer(v),) * size
+        if isinstance(value, (list, tuple)):
+            return all(_is_int(v) for v in value), _integers
+        return False, None
+    if isinstance(value, (list, tuple)):
+        return True, tuple
+    if p.list_size is not None and T.is_number(value):
+        size = p.list_size
+        return True, lambda v: (v,) * size
+    return False, None
+
+
+def _integer(value: Any) -> int:
+    return value if type(value) is int else int(_item(value))
+
+
+def _integers(value: Any) -> tuple[int, ...]:
+    return tuple([v if type(v) is int else _integer(v) for v in value])
+
+
+def _item(value: Any) -> Any:
+    return value._raw.item() if isinstance(value, TensorBase) else value
+
+
+def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
+    """The function a user calls for the rows of one name: a direct one for the simple cases."""
+    general = Dispatcher(name, rows)
+    first = rows[0]
+    short = first.simple_op
+    made: Callable[..., Any]
+    if short is not None and len(short.tensors) == 1 and len(rows) == 1:
+        made = _unary(short, general)
+    elif short is not None and len(short.tensors) == 2:
+        made = _binary(short, general)
+    else:
+        made = _any(general)
+    made.__name__ = name.rpartition(".")[2]
+    made.__qualname__ = made.__name__
+    made.__doc__ = rows[0].doc
+    made.__module__ = "rushlight"
+    for row in rows:
+        row.op.function = made
+    return made
+
+
+def _unary(op: Any, general: Dispatcher) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 1 or not isinstance(args[0], TensorBase):
+            return general(*args, **kwargs)
+        return apply1(op, args[0])
+
+    return function
+
+
+def _binary(op: Any, general: Dispatcher) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 2 or not isinstance(args[1], TensorBase):
+            return general(*args, **kwargs)
+        return apply2(op, args[0], args[1])
+
+    return function
+
+
+def _any(general: Dispatcher) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return general(*args, **kwargs)
+
+    return function
+
+
+def inplace_function(name: str, rows: list[Row]) -> Callable[..., Any]:
+    """The in-place method (`add_`) of the rows of one name."""
+    general = Dispatcher(name, rows, inplace=True)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return general(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = general.name
+    function.__doc__ = f"In-place version of `{name}`: writes the result into the tensor, returns it."
+    function.__module__ = "rushlight"
+    return function

@@ -1,0 +1,109 @@
+"""Node classes: `MulBackward0` and its like, with `_saved_*` and `_raw_saved_*`, made from schemas."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .. import errors
+from .._core.node import Node
+from .._core.op import ARG, DTYPE, FREED, OUT, SHAPE, Op
+from .._core.saved import Packed, output_number, pack_entry, unpack
+from .._core.storage import TensorBase, new_tensor
+from .._array import types as T
+from ..schema import Schema
+
+NODE_CLASSES: dict[str, Any] = {}
+
+
+def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> Any:
+    """The class of an operation's nodes, called `name`."""
+    body: dict[str, Any] = {"__slots__": (), "__module__": "rushlight.autograd"}
+    for k, entry in enumerate(op.entries):
+        if not op.masks[k]:
+            continue
+        shown = _shown_name(entry, schema, saved_as)
+        body[f"_saved_{shown}"] = property(_getter(k))
+        if entry[0] == OUT or (entry[0] == ARG and schema.params[entry[1]].type == "Tensor"):
+            body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
+    made = type(name, (Node,), body)
+    NODE_CLASSES[name] = made
+    return made
+
+
+def _shown_name(entry: tuple[int, int, str], schema: Schema, saved_as: dict[str, str]) -> str:
+    kind, pos, name = entry
+    if name in saved_as:
+        return saved_as[name]
+    if kind == SHAPE:
+        return f"{schema.params[pos].name}_sym_sizes"
+    if kind == DTYPE:
+        return f"{schema.params[pos].name}_scalar_type"
+    return name
+
+
+def _getter(k: int) -> Callable[[Node], Any]:
+    def get(node: Node) -> Any:
+        value = node.saved[k]
+        if value is FREED or type(value) is Packed or isinstance(value, TensorBase):
+            return unpack(node, k, True)
+        kind, pos, _ = node.op.entries[k]
+        if kind == OUT:
+            return unpack(node, k, True)
+        if kind == SHAPE:
+            return tuple(value) if value is not None else None
+        if kind == ARG and pos in node.op.tensors and isinstance(value, (int, float, complex)):
+            return new_tensor(T.number_array(value))
+        return unpack(node, k, True)
+
+    return get
+
+
+def _raw_getter(k: int) -> Callable[[Node], Any]:
+    def get(node: Node) -> Any:
+        value = node.saved[k]
+        if type(value) is tuple:
+            return tuple(SavedTensor(node, k, i) for i in range(len(value)))
+        return SavedTensor(node, k, -1)
+
+    return get
+
+
+class SavedTensor:
+    """A saved value of a node, as `grad_fn._raw_saved_<name>` shows it."""
+
+    __slots__ = ("_node", "_entry", "_item")
+
+    def __init__(self, node: Node, entry: int, item: int) -> None:
+        self._node = node
+        self._entry = entry
+        self._item = item
+
+    def _value(self) -> Any:
+        value = self._node.saved[self._entry]
+        return value[self._item] if self._item >= 0 and type(value) is tuple else value
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Gives the saved tensor to `pack_hook` now, and its result to `unpack_hook` at each use.
+
+        Raises:
+            RuntimeError: where the value has been freed, is None, or has hooks already; or where
+                the pack hook writes to its input.
+        """
+        value = self._value()
+        if value is FREED:
+            raise RuntimeError(errors.HOOKS_FREED.format(errors.BACKWARD_TWICE))
+        if value is None:
+            raise RuntimeError(errors.HOOKS_NONE)
+        if type(value) is Packed:
+            raise RuntimeError(errors.HOOKS_TWICE)
+        pack_entry(self._node, self._entry, (pack_hook, unpack_hook))
+
+    @property
+    def data(self) -> Any:
+        """What is held: the tensor, or what a pack hook made of it."""
+        value = self._value()
+        if type(value) is Packed:
+            return value.value
+        if isinstance(value, TensorBase) or output_number(self._node, self._entry) < 0:
+            return value
+        return new_tensor(value)

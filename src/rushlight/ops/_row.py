@@ -1,0 +1,365 @@
+"""Rows: how an operation is declared, and what is derived from its declaration.
+
+    mul = elementwise(
+        "mul.Tensor(Tensor self, Tensor other) -> Tensor", raw.multiply,
+        self=lambda g, other: g * other,
+        other=lambda g, self: g * self,
+        doc="Multiplies `input` by `other`, elementwise, with broadcasting.",
+    )
+
+A formula's parameter names say what it reads: `g` (the gradient of the output; `g0`, `g1`… by output,
+`gs` for all, None where undefined), `xp` (the namespace), any schema argument (a tensor: saved), `out` (or
+the output's name in the schema), `<arg>_shape`, `<arg>_dtype`, and `need` in joint formulas. Formulas are
+linear in `g`, use operators, Python numbers and `xp` only, and run on arrays and on Tensors alike.
+
+The kind says the rest:
+    elementwise   out[i] depends on operands' [i] only: broadcasting, conjugation, promotion, jvp, vmap
+    linear        linear in its tensor arguments: its jvp is the operation itself
+    multilinear   linear in each tensor argument
+    selection     every element of the output is an element of an argument
+    general       anything else
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from typing import Any, Callable, Final
+
+from .._core.node import GENERAL, Node
+from .._core.op import (
+    ARG,
+    CALL_G,
+    CALL_G_SAVED,
+    CALL_GENERAL,
+    DTYPE,
+    FREED,
+    OUT,
+    PICK_G,
+    PICK_G0,
+    PICK_GS,
+    PICK_NEED,
+    PICK_XP,
+    PROMOTE_FLOAT,
+    PROMOTE_NONE,
+    PROMOTE_SAME,
+    SHAPE,
+    Op,
+)
+from ..schema import REQUIRED, Schema, parse
+from . import _nodes
+
+PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOTE_FLOAT}
+
+
+class Row:
+    """One declared overload of an operation."""
+
+    __slots__ = (
+        "schema", "kind", "op", "doc", "samples", "formulas", "joint", "jvp", "batch", "ref",
+        "namespace", "inplace", "method", "public", "simple_op", "simple_defaults", "out", "dtypes",
+    )  # fmt: skip
+
+    schema: Schema
+    kind: str
+    op: Op
+    doc: str
+    samples: Any
+    formulas: dict[str, Any]
+    joint: Any
+    jvp: Any
+    batch: Any
+    ref: Any
+    namespace: tuple[str, ...]
+    inplace: bool
+    method: bool
+    public: bool
+    simple_op: Op | None
+    simple_defaults: tuple[Any, ...]
+    out: bool
+    dtypes: str
+
+    def __repr__(self) -> str:
+        return f"<row {self.schema.text}>"
+
+    def __call__(self, *args: Any) -> Any:
+        """The operation on positional arguments; missing ones get their defaults."""
+        from .._core.apply import apply_n
+
+        full = list(args) + [p.default for p in self.schema.params[len(args) :]]
+        return apply_n(self.op, full)
+
+
+ROWS: Final[dict[str, list[Row]]] = {}  # by operation name, overloads in order of declaration
+_node_numbers: Final[dict[str, int]] = {}
+
+
+def elementwise(schema: str, raw: Any, **declared: Any) -> Row:
+    """Declares an operation whose i-th output element depends on the operands' i-th elements."""
+    return declare("elementwise", schema, raw, **declared)
+
+
+def linear(schema: str, raw: Any, **declared: Any) -> Row:
+    """Declares an operation that is linear in its tensor arguments together."""
+    return declare("linear", schema, raw, **declared)
+
+
+def multilinear(schema: str, raw: Any, **declared: Any) -> Row:
+    """Declares an operation that is linear in each tensor argument."""
+    return declare("multilinear", schema, raw, **declared)
+
+
+def selection(schema: str, raw: Any, **declared: Any) -> Row:
+    """Declares an operation whose output elements are elements of an argument."""
+    return declare("selection", schema, raw, **declared)
+
+
+def general(schema: str, raw: Any, **declared: Any) -> Row:
+    """Declares an operation of no special kind."""
+    return declare("general", schema, raw, **declared)
+
+
+def declare(
+    kind: str,
+    schema_text: str,
+    raw: Callable[..., Any],
+    *,
+    doc: str = "",
+    samples: Any = None,
+    ref: Any = None,
+    joint: Any = None,
+    jvp: Any = None,
+    batch: Any = None,
+    promote: str | None = None,
+    promote_at: tuple[str, ...] | None = None,
+    broadcasts: bool | None = None,
+    holomorphic: bool | None = None,
+    node: str | None = None,
+    inplace: bool | None = None,
+    method: bool = True,
+    public: bool = True,
+    namespace: tuple[str, ...] | str = ("",),
+    out: bool | None = None,
+    at_defaults: dict[str, Any] | None = None,
+    differentiable_out: tuple[bool, ...] = (),
+    saved_as: dict[str, str] | None = None,
+    dtypes: str = "all",
+    **formulas: Any,
+) -> Row:
+    """Declares a row of the given kind; see the module's text for the words.
+
+    `at_defaults` gives a faster form for when every further argument has its default value: a raw
+    forward of the tensors alone, and formulas without those arguments.
+
+    Raises:
+        ValueError: for a formula of an unknown argument, or one that asks for an unknown name.
+    """
+    schema = parse(schema_text)
+    row = Row()
+    row.schema = schema
+    row.kind = kind
+    row.doc = doc
+    row.samples = samples
+    row.ref = ref
+    row.formulas = formulas
+    row.joint = joint
+    row.jvp = jvp
+    row.batch = batch
+    row.namespace = (namespace,) if isinstance(namespace, str) else namespace
+    row.inplace = (kind == "elementwise" and not schema.is_view) if inplace is None else inplace
+    row.method = method
+    row.public = public
+    row.out = (not schema.is_view and len(schema.returns) == 1) if out is None else out
+    row.dtypes = dtypes
+    row.simple_op = None
+    row.simple_defaults = ()
+
+    if promote is None:
+        promote = "same" if kind == "elementwise" else "none"
+    if broadcasts is None:
+        broadcasts = kind == "elementwise"
+    if holomorphic is None:
+        holomorphic = True
+    options = _Options(
+        kind, PROMOTIONS[promote], promote_at, broadcasts, holomorphic, differentiable_out,
+        _node_name(schema, node), saved_as or {},
+    )  # fmt: skip
+    row.op = _op(schema, raw, formulas, joint, options)
+    row.op.row = row
+    if at_defaults is not None:
+        short = dict(formulas)
+        short.update({k: v for k, v in at_defaults.items() if k != "raw"})
+        tensors = tuple(p for p in schema.params if p.is_tensor)
+        text = ", ".join(f"Tensor {p.name}" for p in tensors)
+        simple = parse(f"{schema.name}.{schema.overload or 'default'}({text}) -> Tensor")
+        row.simple_op = _op(simple, at_defaults["raw"], short, None, options)
+        row.simple_op.row = row
+        row.simple_defaults = tuple(p.default for p in schema.params[len(tensors) :])
+    elif row.op.simple:
+        row.simple_op = row.op
+    ROWS.setdefault(schema.name, []).append(row)
+    return row
+
+
+class _Options:
+    __slots__ = ("kind", "promote", "promote_at", "broadcasts", "holomorphic", "differentiable_out",
+                 "node_name", "saved_as", "node_class")  # fmt: skip
+
+    def __init__(self, kind: str, promote: int, promote_at: tuple[str, ...] | None, broadcasts: bool,
+                 holomorphic: bool, differentiable_out: tuple[bool, ...], node_name: str,
+                 saved_as: dict[str, str]) -> None:  # fmt: skip
+        self.kind = kind
+        self.promote = promote
+        self.promote_at = promote_at
+        self.broadcasts = broadcasts
+        self.holomorphic = holomorphic
+        self.differentiable_out = differentiable_out
+        self.node_name = node_name
+        self.saved_as = saved_as
+        self.node_class: Any = None
+
+
+def _node_name(schema: Schema, given: str | None) -> str:
+    if given is not None and given[-1].isdigit():
+        return given
+    stem = given or "".join(part[:1].upper() + part[1:] for part in schema.name.split("_") if part)
+    stem = stem.replace(".", "") + "Backward"
+    number = _node_numbers.get(stem, 0)
+    _node_numbers[stem] = number + 1
+    return f"{stem}{number}"
+
+
+def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options: _Options) -> Op:
+    op = Op()
+    op.name = schema.name
+    op.kind = options.kind
+    op.raw = raw
+    op.row = None
+    op.function = None
+    op.tensors = tuple(i for i, p in enumerate(schema.params) if p.is_tensor)
+    lists = [i for i, p in enumerate(schema.params) if p.type == "Tensor" and p.is_list]
+    op.lists = lists[0] if lists else -1
+    op.defaults = tuple(p.default for p in schema.params)
+    single = schema.returns[0] if len(schema.returns) == 1 else None
+    op.n_out = -1 if single is not None and single.is_list else len(schema.returns)
+    op.is_view = schema.is_view
+    op.promote = options.promote
+    op.promote_at = _promoted_positions(schema, options)
+    op.broadcasts = options.broadcasts
+    op.holomorphic = options.holomorphic
+    op.differentiable_out = options.differentiable_out
+    op.out_raw = False
+    op.runs_on_none = False
+    _check_formulas(schema, formulas)
+    _lay_out(op, schema, formulas, joint)
+    op.special = GENERAL if joint is not None or op.n_out != 1 or op.lists >= 0 else 0
+    if options.node_class is None:
+        options.node_class = _nodes.node_class(options.node_name, op, schema, options.saved_as)
+    op.node_class = options.node_class
+    return op
+
+
+def _promoted_positions(schema: Schema, options: _Options) -> tuple[int, ...]:
+    if options.promote == PROMOTE_NONE:
+        return ()
+    if options.promote_at is not None:
+        return tuple(schema.positions[name] for name in options.promote_at)
+    return tuple(i for i, p in enumerate(schema.params) if p.type in ("Tensor", "Scalar"))
+
+
+def _check_formulas(schema: Schema, formulas: dict[str, Any]) -> None:
+    for name in formulas:
+        p = schema.positions.get(name)
+        if p is None or schema.params[p].type != "Tensor":
+            raise ValueError(f"{schema.text}: no tensor argument {name!r} to differentiate")
+
+
+def _lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> None:
+    """Decides what nodes of `op` save, and how each formula's parameters are filled."""
+    edges = ([op.lists] if op.lists >= 0 else []) + list(op.tensors)
+    wanted: dict[tuple[int, int, str], int] = {}  # entry -> mask
+    asks: list[tuple[Any, list[Any]]] = []
+    per_edge = [formulas.get(schema.params[pos].name) for pos in edges]
+    for formula, bits in [(f, 1 << pos) for f, pos in zip(per_edge, edges)] + [(joint, -1)]:
+        if formula is None:
+            continue
+        wants = [_resolve(name, schema) for name in inspect.signature(formula).parameters]
+        asks.append((formula, wants))
+        for want in wants:
+            if isinstance(want, tuple):
+                wanted[want] = wanted.get(want, 0) | bits
+    only_tensors = op.lists < 0 and len(schema.params) == len(op.tensors) and op.n_out == 1
+    kinds_ok = all(entry[0] in (ARG, OUT) for entry in wanted)
+    op.simple = only_tensors and kinds_ok and joint is None and len(op.tensors) in (1, 2)
+    if op.simple:
+        entries = [(ARG, pos, schema.params[pos].name) for pos in op.tensors]
+        entries.append((OUT, 0, "result"))
+    else:
+        entries = sorted(wanted, key=lambda e: (e[0] == OUT, e[0], e[1]))
+    op.entries = tuple(entries)
+    op.n_args = sum(1 for e in entries if e[0] != OUT)
+    op.masks = tuple(wanted.get(e, 0) for e in entries)
+    op.freed = tuple(FREED for _ in entries)
+    op.saves_out = any(e[0] == OUT and wanted.get(e, 0) for e in entries)
+    place = {e: k for k, e in enumerate(entries)}
+    picks_of = {
+        id(formula): tuple(place[w] if isinstance(w, tuple) else w for w in wants)
+        for formula, wants in asks
+    }
+    forms: list[int] = []
+    picks: list[Any] = []
+    for formula in per_edge:
+        if formula is None:
+            forms.append(CALL_GENERAL)
+            picks.append(())
+            continue
+        found = picks_of[id(formula)]
+        if found == (PICK_G,):
+            forms.append(CALL_G)
+            picks.append(0)
+        elif len(found) == 2 and found[0] == PICK_G and found[1] >= 0:
+            forms.append(CALL_G_SAVED)
+            picks.append(found[1])
+        else:
+            forms.append(CALL_GENERAL)
+            picks.append(found)
+    op.formulas = tuple(per_edge)
+    op.forms = tuple(forms)
+    op.picks = tuple(picks)
+    op.joint = joint
+    op.joint_picks = picks_of[id(joint)] if joint is not None else ()
+
+
+def _resolve(name: str, schema: Schema) -> Any:
+    """What a formula's parameter is filled with: a pick below zero, or an entry to save."""
+    fixed = {"g": PICK_G, "xp": PICK_XP, "need": PICK_NEED, "gs": PICK_GS}
+    if name in fixed:
+        return fixed[name]
+    if name[0] == "g" and name[1:].isdigit():
+        return PICK_G0 - int(name[1:])
+    if name in schema.positions:
+        return (ARG, schema.positions[name], name)
+    if name == "out":
+        return (OUT, 0, schema.returns[0].name or "result")
+    for k, result in enumerate(schema.returns):
+        if result.name == name:
+            return (OUT, k, name)
+    for suffix, kind in (("_shape", SHAPE), ("_dtype", DTYPE)):
+        stem = name.removesuffix(suffix)
+        if stem != name and stem in schema.positions:
+            return (kind, schema.positions[stem], name)
+    legal = list(fixed) + list(schema.positions) + ["out"]
+    legal += [r.name for r in schema.returns if r.name]
+    legal += [p + s for p in schema.positions for s in ("_shape", "_dtype")]
+    near = difflib.get_close_matches(name, legal, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{schema.text}: a formula asks for {name!r}, which is not a name here{hint}")
+
+
+def required(schema: Schema) -> int:
+    """How many arguments have no default."""
+    return sum(1 for p in schema.params if p.default is REQUIRED)
+
+
+__all__ = ["ROWS", "Node", "Row", "declare", "elementwise", "general", "linear", "multilinear",
+           "selection"]  # fmt: skip

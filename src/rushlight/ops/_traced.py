@@ -1,0 +1,121 @@
+"""The traced namespace: the vocabulary of `numpy_ns`, on Tensors, for gradients that are recorded.
+
+Most names are operations of the table under another name; they are connected once the table is built.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .. import dtypes as D
+from .._array import numpy_ns as _raw
+from .._array import types as T
+from .._core.storage import TensorBase, new_tensor
+
+_functions: dict[str, Any] = {}
+
+# vocabulary name -> name in the table, where the arguments are the same
+ALIASES: Final[dict[str, str]] = {
+    "abs": "abs", "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div",
+    "negative": "neg", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
+    "log2": "log2", "log10": "log10", "sqrt": "sqrt", "square": "square", "sin": "sin",
+    "cos": "cos", "tan": "tan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin",
+    "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "maximum": "maximum", "minimum": "minimum", "sign": "sgn", "where": "where", "matmul": "matmul",
+    "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt",
+    "greater_equal": "ge", "isnan": "isnan", "logical_and": "logical_and", "conj": "conj",
+    "logical_or": "logical_or", "logical_not": "logical_not", "real": "real", "imag": "imag",
+    "broadcast_to": "broadcast_to", "reshape": "reshape", "permute_dims": "permute",
+    "zeros_like": "zeros_like", "clone": "clone",
+}  # fmt: skip
+
+
+def connect(public: dict[tuple[str, str], Any], methods: dict[str, Any]) -> None:
+    """Gives this namespace the functions of the finished table."""
+    space = globals()
+    for name, short in ALIASES.items():
+        found = public.get(("", short)) or methods.get(short)
+        if found is not None and name not in space:
+            space[name] = found
+    for (namespace, short), function in public.items():
+        if namespace in ("", "special", "linalg"):
+            _functions.setdefault(short, function)
+    _functions.update({k: v for k, v in methods.items() if k not in _functions})
+
+
+def __getattr__(name: str) -> Any:
+    """A vocabulary name without an entry of its own is the table's function of that name."""
+    found = _functions.get(name)
+    if found is None:
+        raise AttributeError(f"the traced namespace has no {name!r}")
+    return found
+
+
+def table(name: str) -> Any:
+    """The public function of the table called `name`."""
+    return _functions[name]
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`x` with its last two dimensions exchanged."""
+    return _functions["transpose"](x, -1, -2)
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """`x` with a dimension of size one at `axis`."""
+    return _functions["unsqueeze"](x, axis)
+
+
+def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum over `axis` (all by default)."""
+    if axis is None:
+        return _functions["sum"](x)
+    return _functions["sum"](x, axis, keepdims)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of a shape and a dtype."""
+    return new_tensor(_raw.zeros(shape, dtype))
+
+
+def astype(x: Any, dtype: D.dtype) -> Any:
+    """`x` converted to `dtype`."""
+    return _functions["to"](x, dtype)
+
+
+def to_dtype(r: Any, dtype: Any) -> Any:
+    """`r` in the NumPy dtype `dtype`; a real one takes the real part."""
+    if r._raw.dtype == dtype:
+        return r
+    if r._raw.dtype.kind == "c" and dtype.kind != "c":
+        r = _functions["real"](r)
+    return _functions["to"](r, T.from_raw(dtype))
+
+
+def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+    """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
+    have = r._raw.shape
+    lead = len(have) - len(shape)
+    axes = tuple(range(lead)) + tuple(
+        i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1
+    )
+    if axes:
+        r = _functions["sum"](r, axes)
+    return r if r._raw.shape == tuple(shape) else _functions["reshape"](r, shape)
+
+
+def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
+    if dim is not None and not keepdim and len(shape):
+        dims = (dim,) if isinstance(dim, int) else dim
+        if len(dims):
+            inner = list(shape)
+            for d in sorted(d % len(shape) for d in dims):
+                inner[d] = 1
+            g = _functions["reshape"](g, inner)
+    return _functions["expand"](g, shape)
+
+
+def constant(x: Any) -> Any:
+    """A raw array as a Tensor without history."""
+    return x if isinstance(x, TensorBase) else new_tensor(x)

@@ -1,0 +1,43 @@
+"""Importing Rushlight loads what it needs and nothing that is optional."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OPTIONAL = "scipy ml_dtypes cupy matplotlib rich sklearn torch mypy_extensions pytest".split()
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level modules that are loaded in a new process after the statement."""
+    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path if entry)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{statement}\nimport sys, json; print(json.dumps([*sys.modules]))"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    return {name.partition(".")[0] for name in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize(
+    "statement", ["import rushlight", "import rushlight.nn, rushlight.optim, rushlight.autograd"]
+)
+def test_an_import_loads_no_optional_package(statement: str) -> None:
+    before = loaded_by(
+        "pass"
+    )  # what the environment itself loads at start-up, for instance by .pth
+    loaded = loaded_by(statement)
+    assert "numpy" in loaded
+    assert not (loaded - before).intersection(OPTIONAL)
+
+
+def test_the_types_of_the_package_are_announced() -> None:
+    import rushlight
+
+    assert Path(rushlight.__file__).with_name("py.typed").exists()
