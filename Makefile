@@ -10,7 +10,7 @@ PY := $(VENV)/bin/python
 # An editable install stays plain Python; what `make compiled` builds lies in a tree of its own.
 INSTALL := RUSHLIGHT_PURE=1 $(PY) -m pip install --disable-pip-version-check
 COMPILED := build/compiled
-DEMO ?= examples/demo.py
+DEMO ?= examples/digits.py
 
 # ARGS goes to what runs: make test ARGS="tests/nn -k linear -x"
 ARGS ?=
@@ -49,7 +49,7 @@ compiled: $(VENV)/.dev  ## the same tests, on the core that mypyc has compiled
 	@RUSHLIGHT_PURE=0 $(PY) setup.py -q build --build-lib $(COMPILED)
 	@cd $(COMPILED) && PYTHONPATH=. ../../$(PY) -c "from rushlight import __config__ as c; print(c.show()); assert c.compiled"
 	$(call step,the tests on the compiled core)
-	@PYTHONPATH=$(COMPILED) $(PYTEST) $(if $(ARGS),,--ignore=tests/compare --ignore=tests/house)
+	@PYTHONPATH=$(COMPILED) $(PYTEST) $(if $(ARGS),,--ignore=tests/compare)
 
 compare: $(VENV)/.compare  ## the same programs on PyTorch and on Rushlight: do they print the same?
 	$(call step,comparing with PyTorch)

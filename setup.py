@@ -1,11 +1,11 @@
-"""Builds Rushlight: the engine room compiled by mypyc where a C compiler is found, plain Python otherwise.
+"""Builds Rushlight: the core compiled by mypyc where a C compiler is found, else plain Python.
 
     RUSHLIGHT_PURE=1     plain Python, whatever is there (what the published wheel is)
     RUSHLIGHT_PURE=0     compiled, or the build fails
     (unset)              compiled if possible; if not, plain Python and one line that says why
 
-Only the commands that need extension modules compile; an editable install never does, so that an edit of
-the core is what runs next. Everything else about the package stands in `pyproject.toml`.
+Only the commands that need extension modules compile; an editable install never does, so that an
+edit of the core is what runs next. Everything else about the package stands in `pyproject.toml`.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "rushlight"
 STAGE = ROOT / "build" / "stage"
 C_CODE = ROOT / "build" / "c"
 
-#: What the core may import and so what mypyc must see beside it: layer 0 and the types of the arrays.
+#: What the core imports and mypyc must see beside it: layer 0 and the types of the arrays.
 BELOW_THE_CORE = (
     "errors.py",
     "dtypes.py",
@@ -34,7 +34,7 @@ BELOW_THE_CORE = (
     "_array/types.py",
 )
 
-#: One shared library for all modules, inside the package; `storage.so` and the others are doors into it.
+#: One shared library for all modules, in the package; `storage.so` and the others are its doors.
 LIBRARY = "rushlight._core.engine_room"
 
 #: mypy with its compiler; asked for only by builds that will compile.
@@ -75,7 +75,7 @@ def check_compiler() -> None:
 
 @contextlib.contextmanager
 def silence():
-    """Swallows what child processes write to both outputs: a compiler that is missing is no error here."""
+    """Swallows what child processes write: a compiler that is missing is no error here."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
@@ -94,8 +94,8 @@ def silence():
 def stage() -> list[str]:
     """Copies the core and what it may import to a tree of their own; gives the paths to compile.
 
-    mypy follows imports from every parent package, so beside the real `__init__.py` it would check the
-    whole of Rushlight before it compiles a tenth of it.
+    mypy follows imports from every parent package, so beside the real `__init__.py` it would check
+    the whole of Rushlight before it compiles a tenth of it.
     """
     shutil.rmtree(STAGE, ignore_errors=True)
     core = STAGE / "rushlight" / "_core"
@@ -127,7 +127,7 @@ def compiled_core() -> list[Extension]:
         "--ignore-missing-imports",
     ]
     said = io.StringIO()
-    # From inside the stage, so that tracebacks name `rushlight/_core/x.py`, which is found on sys.path.
+    # From inside the stage: tracebacks then name `rushlight/_core/x.py`, found on sys.path.
     os.chdir(STAGE)
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -16,6 +16,8 @@ from . import ops as _ops
 from ._version import __version__
 from .device import device
 from .dtypes import dtype, get_default_dtype, set_default_dtype
+from .memory_format import channels_last, channels_last_3d, contiguous_format, layout, memory_format
+from .memory_format import preserve_format, sparse_coo, strided
 from .size import Size
 from .tensor import Tensor
 from . import _methods

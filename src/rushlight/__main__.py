@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 
@@ -42,7 +43,7 @@ class Program:
         """Runs the program as `__main__`, which it stays for whatever outlives its last line."""
         main = ModuleType("__main__")
         main.__dict__["__builtins__"] = __builtins__
-        main.__dict__["__annotations__"] = {}
+        vars(main)["__annotations__"] = {}
         if self.spec is not None:
             main.__spec__ = self.spec
             main.__loader__ = self.spec.loader
@@ -82,7 +83,7 @@ def module(name: str) -> Program:
         spec = None
     if spec is None:
         raise Refused(f"{sys.executable}: No module named {name}", 1)
-    code = spec.loader.get_code(name) if hasattr(spec.loader, "get_code") else None
+    code = spec.loader.get_code(name) if isinstance(spec.loader, InspectLoader) else None
     if code is None or spec.origin is None:
         raise Refused(f"{sys.executable}: No code object available for {name}", 1)
     return Program(spec.origin, code, spec)

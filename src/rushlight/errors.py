@@ -210,3 +210,22 @@ def mismatch_in_kind(position: int, grad: object, out: object) -> str:
         f"in dtype: grad_output[{position}] has a dtype of {grad} and output[{position}] has a dtype of "
         f"{out}."
     )
+
+
+def item_size(count: int) -> str:
+    """The message for `item()` on a tensor that doesn't hold one element."""
+    return f"a Tensor with {count} elements cannot be converted to Scalar"
+
+
+def boolean_value(count: int) -> str:
+    """The message for the truth value of a tensor that doesn't hold one element."""
+    if count == 0:
+        return "Boolean value of Tensor with no values is ambiguous"
+    return "Boolean value of Tensor with more than one value is ambiguous"
+
+
+DEEPCOPY_NON_LEAF: Final = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+    "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
+    "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+)

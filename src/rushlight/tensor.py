@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import dtypes as D
 from . import errors
+from ._array import text
 from ._array import types as T
 from ._core.hooks import hooks_of
 from ._core.mode import current
@@ -21,6 +22,7 @@ from ._core.storage import (
 )
 from ._core.views import current_node
 from .device import CPU, device
+from .memory_format import strided
 from .size import Size
 
 
@@ -28,6 +30,8 @@ class Tensor(TensorBase):
     """A multi-dimensional array of one element type that remembers how it was computed."""
 
     __slots__ = ("__dict__", "__weakref__")
+
+    _printed_as_tensor = False  # a subclass that prints as `tensor(...)`, not under its own name
 
     # ---- what it is ---------------------------------------------------------------------------
     @property
@@ -160,6 +164,244 @@ class Tensor(TensorBase):
         """Switches recording on (or off) for a leaf, in place."""
         set_requires_grad(self, requires_grad)
         return self
+
+
+    # ---- sizes --------------------------------------------------------------------------------
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return Size(self._raw.shape)
+        shape = self._raw.shape
+        if not -max(len(shape), 1) <= dim < max(len(shape), 1) or not shape:
+            raise IndexError(errors.dimension(dim, len(shape)))
+        return shape[dim]
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return int(self._raw.ndim)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return int(self._raw.size)
+
+    nelement = numel
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie between neighbours along each dimension, or along one."""
+        strides = T.byte_strides(self._raw)
+        return strides if dim is None else strides[dim]
+
+    def storage_offset(self) -> int:
+        """How many elements of the memory lie before the first."""
+        whole = T.owner(self._raw)
+        return (T.address(self._raw) - T.address(whole)) // int(self._raw.itemsize)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return T.address(self._raw)
+
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return int(self._raw.itemsize)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return int(self._raw.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return int(self._raw.size * self._raw.itemsize)
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie in order, without gaps."""
+        if memory_format is not None and "channels_last" in str(memory_format):
+            return T.is_channels_last(self._raw)
+        return bool(self._raw.flags.c_contiguous)
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are real floating-point numbers."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex."""
+        return bool(self._raw.dtype.kind == "c")
+
+    def is_signed(self) -> bool:
+        """Whether the elements can be negative."""
+        return self.dtype.is_signed
+
+    def get_device(self) -> int:
+        """-1: the CPU."""
+        return -1
+
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """This tensor, which is on the CPU."""
+        return self
+
+    def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+        """Raises AssertionError: there is no CUDA here."""
+        raise AssertionError("Torch not compiled with CUDA enabled")
+
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """This tensor: there is no device to pin memory for."""
+        return self
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """False: there is no device to pin memory for."""
+        return False
+
+    is_cuda = False
+    is_cpu = True
+    is_meta = False
+    is_mps = False
+    is_xpu = False
+    is_quantized = False
+    is_sparse = False
+    is_sparse_csr = False
+    is_mkldnn = False
+    is_nested = False
+    is_xla = False
+    is_ipu = False
+    is_vulkan = False
+    is_maia = False
+    is_mtia = False
+    names = property(lambda self: (None,) * self._raw.ndim, doc="Dimension names: none here.")
+    layout = strided
+
+    def is_shared(self) -> bool:
+        """False: the memory belongs to this process."""
+        return False
+
+    def share_memory_(self) -> Tensor:
+        """This tensor; threads share memory anyway."""
+        return self
+
+    # ---- to Python ----------------------------------------------------------------------------
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return printed(self, tensor_contents)
+
+    def __format__(self, spec: str) -> str:
+        if type(self) is Tensor and self._raw.ndim == 0:
+            return text.format_element(self._raw, spec)
+        return object.__format__(self, spec)
+
+    def __bool__(self) -> bool:
+        array = self._raw
+        if array.size != 1:
+            raise RuntimeError(errors.boolean_value(array.size))
+        return bool(array.item())
+
+    def __float__(self) -> float:
+        return float(_only(self))
+
+    def __int__(self) -> int:
+        return int(_only(self))
+
+    def __complex__(self) -> complex:
+        return complex(_only(self))
+
+    def __index__(self) -> int:
+        array = self._raw
+        if array.size != 1 or array.dtype.kind not in "biu":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(array.item())
+
+    def __len__(self) -> int:
+        if self._raw.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self._raw)
+
+    def __iter__(self) -> Any:
+        if self._raw.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, (TensorBase, int, float, complex)):
+            other = element._raw if isinstance(element, TensorBase) else element
+            return bool((self._raw == other).any())
+        raise RuntimeError(
+            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+            f"{type(element)}."
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        array = self.numpy()
+        return T.as_requested(array, dtype, copy)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return deep_copied(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return rebuilt, (type(self), T.packed(self._raw), self._requires_grad, self.__dict__ or None)
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state)
+
+    # Methods that the table attaches, for type checkers.
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+def _only(t: TensorBase) -> Any:
+    if t._raw.size != 1:
+        raise RuntimeError(errors.item_size(t._raw.size))
+    return T.number_of(t._raw)
+
+
+def printed(t: Tensor, contents: Any = None) -> str:
+    """The printed form of a tensor, as PyTorch prints it."""
+    suffixes: list[str] = []
+    if t._node is not None:
+        suffixes.append(f"grad_fn=<{type(current_node(t)).__name__}>")
+    elif t._requires_grad:
+        suffixes.append("requires_grad=True")
+    name = "tensor" if type(t) is Tensor or type(t)._printed_as_tensor else type(t).__name__
+    return text.tensor_text(
+        t._raw, t.dtype.name, suffixes=suffixes, name=name,
+        default_dtype=D.get_default_dtype().name, contents=contents,
+    )  # fmt: skip
+
+
+def rebuilt(cls: Any, packed: Any, requires_grad: bool, attributes: Any = None) -> Any:
+    """A tensor from what pickling kept of it."""
+    t = TensorBase.__new__(cls)
+    init_tensor(t, T.unpacked(packed))
+    t._requires_grad = requires_grad
+    if attributes:
+        t.__dict__.update(attributes)
+    return t
+
+
+def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
+    """A copy of a leaf with memory, gradient and attributes of its own.
+
+    Raises:
+        RuntimeError: for a tensor with history.
+    """
+    import copy
+
+    if id(t) in memo:
+        return memo[id(t)]
+    if t._node is not None:
+        raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
+    made = TensorBase.__new__(type(t))
+    init_tensor(made, T.copied_with_storage(t._raw, memo))
+    made._requires_grad = t._requires_grad
+    memo[id(t)] = made
+    if t._grad is not None:
+        made._grad = copy.deepcopy(t._grad, memo)
+    if t.__dict__:
+        made.__dict__.update(copy.deepcopy(t.__dict__, memo))
+    return made
 
 
 def alias_of(t: TensorBase) -> Tensor:

@@ -35,6 +35,7 @@ from observation import masked, told
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 SECONDS_PER_PROGRAM = 20.0
+SLOW_IMPORTS = {"torch": ("torch._dynamo", "torch.func", "torch.fx.experimental.proxy_tensor")}
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ def _loaded(group: str, implementation: ModuleType) -> dict[str, Any]:
 
 
 def _show_inline(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    text = str(message)  # torch's modules warn while they are imported, NumPy about torch's protocol
+    text = str(
+        message
+    )  # torch's modules warn while they are imported, NumPy about torch's protocol
     if "torch.jit.script" not in text and "__array_" not in text:
         print(f"[{category.__name__}: {masked(str(message))}]")
 
@@ -139,6 +142,8 @@ def _serve(implementation_name: str) -> None:
     try:
         implementation: ModuleType | None = importlib.import_module(implementation_name)
         problem = ""
+        for late in SLOW_IMPORTS.get(implementation_name, ()):  # once here, not once in each fork
+            importlib.import_module(late)
     except BaseException as error:
         implementation, problem = None, f"import {implementation_name}: {told(error)}\n"
     warn_always = getattr(implementation, "set_warn_always", None)
@@ -177,7 +182,12 @@ def observed(implementation: str, names: list[str]) -> dict[str, Observation]:
 def difference(wanted: Observation, got: Observation, implementation: str) -> str:
     """The lines in which two observations differ, as a unified diff; empty when they are equal."""
     lines = difflib.unified_diff(
-        wanted.printed.splitlines(), got.printed.splitlines(), "torch", implementation, lineterm="", n=1
+        wanted.printed.splitlines(),
+        got.printed.splitlines(),
+        "torch",
+        implementation,
+        lineterm="",
+        n=1,
     )
     return "\n".join(lines) or ("" if wanted == got else f"ended: {wanted.status} / {got.status}")
 
@@ -201,7 +211,9 @@ def table(implementation: str, names: list[str], verbose: bool) -> bool:
             print(f"{kind}: {name}")
             print(difference(wanted[name], got[name], implementation) or wanted[name].printed)
             print()
-    counts["all"] = {k: sum(row[k] for row in counts.values()) for k in ("equal", "different", "error")}
+    counts["all"] = {
+        k: sum(row[k] for row in counts.values()) for k in ("equal", "different", "error")
+    }
     print(f"{'group':<24}{'equal':>8}{'different':>11}{'error':>8}{'programs':>10}")
     for group, row in counts.items():
         print(
@@ -214,11 +226,15 @@ def table(implementation: str, names: list[str], verbose: bool) -> bool:
 def main() -> int:
     """The command line; 0 when every program prints the same."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--table", action="store_true", help="print the table by group (the default)")
+    parser.add_argument(
+        "--table", action="store_true", help="print the table by group (the default)"
+    )
     parser.add_argument("--impl", default="rushlight", help="the module under test")
     parser.add_argument("--only", default="", metavar="REGEX", help="programs whose name matches")
     parser.add_argument("-v", action="store_true", dest="verbose", help="print the differences")
-    parser.add_argument("--show", metavar="IMPL", help="print what the programs print on one module")
+    parser.add_argument(
+        "--show", metavar="IMPL", help="print what the programs print on one module"
+    )
     parser.add_argument("--serve", metavar="IMPL", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:

@@ -48,7 +48,9 @@ def near(value: Any, digits: int = 5) -> str:
         text = f"{value:.{digits}g}"
         return "0" if text in ("-0", "0") or abs(value) < 1e-9 else text
     if isinstance(value, complex):
-        return f"{near(value.real, digits)}{'+' if value.imag >= 0 else '-'}{near(abs(value.imag))}j"
+        return (
+            f"{near(value.real, digits)}{'+' if value.imag >= 0 else '-'}{near(abs(value.imag))}j"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(near(item, digits) for item in value) + "]"
     if isinstance(value, tuple):

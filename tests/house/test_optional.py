@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-OPTIONAL = "scipy ml_dtypes cupy matplotlib rich sklearn torch mypy_extensions pytest".split()
+OPTIONAL = {"scipy", "ml_dtypes", "cupy", "matplotlib", "rich", "sklearn", "torch"}
+OPTIONAL |= {"mypy_extensions", "pytest"}
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -29,9 +30,7 @@ def loaded_by(statement: str) -> set[str]:
     "statement", ["import rushlight", "import rushlight.nn, rushlight.optim, rushlight.autograd"]
 )
 def test_an_import_loads_no_optional_package(statement: str) -> None:
-    before = loaded_by(
-        "pass"
-    )  # what the environment itself loads at start-up, for instance by .pth
+    before = loaded_by("pass")  # what the environment loads by itself
     loaded = loaded_by(statement)
     assert "numpy" in loaded
     assert not (loaded - before).intersection(OPTIONAL)

@@ -1,4 +1,4 @@
-"""`torch` means Rushlight: in a process of its own for each test, since installing it is for good."""
+"""`torch` means Rushlight: a process of its own for each test, since installing it is for good."""
 
 import os
 import signal
@@ -56,8 +56,8 @@ print(F is rushlight.nn.functional, torch.autograd is rushlight.autograd, optim 
 def test_a_class_is_the_same_under_both_names() -> None:
     code = """
 from torch.nn import Parameter
-import rushlight.nn
-print(Parameter is rushlight.nn.Parameter, isinstance(rushlight.ones(2), __import__('torch').Tensor))
+import rushlight.nn, torch
+print(Parameter is rushlight.nn.Parameter, isinstance(rushlight.ones(2), torch.Tensor))
 """
     assert aliased(code) == "True True"
 
@@ -69,7 +69,7 @@ def test_a_module_keeps_its_own_name_and_spec() -> None:
 
 def test_the_version_says_which_torch_is_followed_and_by_whom() -> None:
     assert aliased("import torch; print(torch.__version__)") == TORCH_VERSION
-    assert TORCH_VERSION == f"2.13.0+rushlight.{VERSION}"
+    assert f"2.13.0+rushlight.{VERSION}" == TORCH_VERSION
 
 
 def test_a_missing_module_names_torch_and_rushlight() -> None:

@@ -4,8 +4,8 @@ For float32 PyTorch evaluates the logarithm, sine and cosine of the Cephes libra
 with fused multiply-adds: one rounding where NumPy would make two. A product of two float32 is exact
 in float64, so a fused step is a float64 product and sum, rounded to float32 once at the end.
 
-Note [Rounding twice]: the float64 sum is itself rounded before it is rounded to float32. That gives
-another result than one rounding only where the sum lies within 2**-29 of a tie of float32; among the
+Note [Rounding twice]: the float64 sum is itself rounded before it is rounded to float32. That
+gives another result than one rounding only where the sum lies next to a tie of float32; among the
 2**24 arguments that a 24-bit uniform can give there is none whose radius, sine or cosine differs.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 
 def _single(c: float) -> Any:
     """`c` rounded to float32, as a 0-d array: NumPy takes those at half the price of a scalar."""

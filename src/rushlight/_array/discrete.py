@@ -18,6 +18,7 @@ from .draws import (
     FLOATS,
     doubles,
     in_memory_order,
+    name_of,
     parts,
     refuse,
     words53,
@@ -42,7 +43,7 @@ def random_(stream: Stream, out: Any) -> Any:
 
     Integer dtypes count to their maximum, floating ones to 2**digits, and both ends are drawn.
     """
-    name = out.dtype.name
+    name = name_of(out.dtype)
     if name in _DIGITS:
         count, wide = 2 ** _DIGITS[name] + 1, name == "float64"
     elif name == "bool":
@@ -60,12 +61,14 @@ def random_from_(stream: Stream, out: Any, low: int, high: int | None) -> Any:
     Raises: RuntimeError where the bounds are out of order or don't fit the dtype.
     """
     dtype = out.dtype
-    name = dtype.name
+    name = name_of(dtype)
     if name not in _DIGITS and dtype.kind not in "iub":
         raise RuntimeError(
             "check_random_bounds handles only integral, floating-point and boolean types"
         )
     if high is None:
+        if low == -(2**63):
+            return _all_bits(stream, out)
         if name in _DIGITS:
             last = 2 ** _DIGITS[name]
             start = _on_grid_up(low, dtype)
@@ -83,8 +86,7 @@ def random_from_(stream: Stream, out: Any, low: int, high: int | None) -> Any:
         return _integers(stream, out, start, count, count >= _TWO_WORDS)
     if low >= high:
         raise RuntimeError(
-            "random_ expects 'from' to be less than 'to', "
-            f"but got from={low} >= to={high}"
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     _check_bounds(dtype, low, high - 1)
     if name in _DIGITS:
@@ -105,7 +107,7 @@ def bernoulli_(stream: Stream, out: Any, p: float = 0.5) -> Any:
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    if out.dtype.kind == "c" or out.dtype.name in _UNSIGNED:
+    if out.dtype.kind == "c" or name_of(out.dtype) in _UNSIGNED:
         raise refuse("bernoulli_scalar_cpu_", out.dtype)
     # u < p for u = k / 2**53 is k < p * 2**53, whose right side needs no rounding.
     bound = np.array(math.ceil(p * 2.0**53), np.int64)
@@ -132,7 +134,7 @@ def bernoulli_tensor_(stream: Stream, out: Any, p: Any) -> Any:
 
     Shapes: `p` broadcasts to `out`. Raises: RuntimeError where a probability is outside [0, 1].
     """
-    name = p.dtype.name
+    name = name_of(p.dtype)
     if name not in FLOATS:
         raise refuse("bernoulli_tensor_cpu_p_", p.dtype)
     p = np.broadcast_to(p, out.shape)
@@ -165,7 +167,7 @@ def geometric_(stream: Stream, out: Any, p: float) -> Any:
     """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if out.dtype.kind in "bc" or out.dtype.name in _UNSIGNED:
+    if out.dtype.kind in "bc" or name_of(out.dtype) in _UNSIGNED:
         raise refuse("geometric_cpu", out.dtype)
     scale = math.log1p(-p)
 
@@ -189,7 +191,7 @@ def randperm(stream: Stream, n: int, dtype: Any) -> Any:
     Dtypes: integer and floating. Raises: RuntimeError where the dtype can't hold n - 1.
     """
     dtype = np.dtype(dtype)
-    name = dtype.name
+    name = name_of(dtype)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     if name in ("float16", "float32", "float64"):
@@ -225,13 +227,17 @@ def multinomial(stream: Stream, weights: Any, n: int, replacement: bool = False)
     """
     if not 0 < weights.ndim <= 2:
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if weights.dtype.name not in FLOATS:
+    if name_of(weights.dtype) not in FLOATS:
         kind = refuse("", weights.dtype).args[0].split("'")[1]
-        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {kind}")
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {kind}"
+        )
     if n <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and n > weights.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
     rows = weights.reshape(-1, weights.shape[-1])
     if rows.shape[0] == 0:
         return np.empty((*weights.shape[:-1], n), np.int64)
@@ -259,9 +265,7 @@ def _race(stream: Stream, rows: Any, n: int) -> Any:
 def _categories(stream: Stream, rows: Any, n: int) -> Any:
     """Draws with replacement: a uniform double looked up in the running sums, one row at a time."""
     if not (rows >= 0).all():
-        raise RuntimeError(
-            "invalid multinomial distribution (encountering probability entry < 0)"
-        )
+        raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
     if not np.isfinite(rows).all():
         raise RuntimeError(
             "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
@@ -290,6 +294,16 @@ def _fill(stream: Stream, out: Any, draw: Callable[[Any], None]) -> Any:
     return out
 
 
+def _all_bits(stream: Stream, out: Any) -> Any:
+    """`out`, filled with integers of all 64 bits, signed."""
+    kernel = "random_full_64_bits_range_kernel_cpu"
+    if name_of(out.dtype) in {"bool", "float16", *_UNSIGNED}:
+        raise refuse(kernel, out.dtype)
+    if out.dtype.kind in "iu" and out.dtype != np.int64:
+        raise RuntimeError(f"{kernel} handles only int64, double, float and bfloat16")
+    return _integers(stream, out, 0, 2**64, True)
+
+
 def _integers(stream: Stream, out: Any, low: int, count: int, wide: bool) -> Any:
     """`out`, filled with `low` plus the remainders modulo `count` of words or of pairs of words."""
     half = out.dtype.itemsize == 2 and out.dtype.kind not in "iu"
@@ -299,7 +313,7 @@ def _integers(stream: Stream, out: Any, low: int, count: int, wide: bool) -> Any
             n = part.stop - part.start
             values = words64(stream, n) if wide else stream.words(n).astype(np.uint32)
             _reduce(values, count)
-            if flat.dtype.name == "uint64":
+            if name_of(flat.dtype) == "uint64":
                 values = values.astype(np.uint64, copy=False)
             else:
                 values = values.view(np.int64) if wide else values.astype(np.int64)
@@ -327,44 +341,53 @@ def _reduce(values: Any, count: int) -> None:
 def _shuffled(words: Any, n: int) -> Any:
     """What swapping i with j[i] = i + words[i] % (n - i), for i = 0, 1, …, makes of range(n).
 
-    Place i ends with what lay in place j[i] at step i: what an earlier step had swapped into j[i], or
-    j[i] itself. The last earlier step with the same target is found by sorting; what it had put there
-    is what lay in its own place then, and so on down a chain, which doubling the stride follows.
+    Place i ends with what lay in place j[i] at step i: what an earlier step had swapped into j[i],
+    or j[i] itself. Sorting finds the last earlier step with the same target; what it had put there
+    is what lay in its own place then, and so on down a chain.
     """
     steps = np.arange(n - 1)
-    targets = words.astype(np.int64)
-    targets %= n - steps
+    left = n - steps
+    if n < 2**28:
+        # Below 2**53 the floor of a quotient of doubles is exact, and division vectorises.
+        draws = words.view(np.int64)
+        targets = (draws / left).astype(np.int64)
+        targets *= left
+        np.subtract(draws, targets, targets)
+    else:
+        targets = (words % left.astype(np.uint64)).view(np.int64)
     targets += steps
     # One key for (target, step) sorts several times faster than a stable argsort.
-    keys = targets * n
-    keys += steps
+    keys = targets << 32
+    keys |= steps
     keys.sort()
-    target, step = np.divmod(keys, n)
-    same = target[1:] == target[:-1]
-    # For each step the last earlier one with its target (or -1), for each place the last step into it.
-    before = np.full(n - 1, -1)
-    before[step[1:][same]] = step[:-1][same]
-    into = np.full(n, -1)
-    into[target] = step
-    # A step that swaps a place with itself brings nothing; the one before it did.
-    itself = targets == steps
-    into[:-1][itself] = before[itself]
-    # held[i]: what lay in place i at step i.
-    places = np.arange(n)
-    held = np.where(into < 0, places, into)
-    while True:
-        further = held[held]
-        if np.array_equal(further, held):
-            break
-        held = further
+    target, step = keys >> 32, keys & 0xFFFFFFFF
+    # What lay in place i at step i is held[i], and held[n + i] is i itself: a step that finds its
+    # target untouched points there. Arithmetic chooses, for a branch per element is a slow one.
+    untouched = target + n
+    same = (target[1:] == target[:-1]).view(np.int8)
+    earlier = untouched.copy()
+    earlier[1:] += same * (step[:-1] - untouched[1:])
+    before = np.empty(n - 1, np.int64)
+    before[step] = earlier
+    held = np.arange(n, 3 * n)
+    held[n:] -= 2 * n
+    # The last step into each place; one that swaps a place with itself brings nothing.
+    itself = (target == step).view(np.int8)
+    held[target] = step + itself * (earlier - step)
+    # Chains to the end, doubling the stride; at the end of each stands a place.
     final = np.empty(n, np.int64)
-    final[:-1] = np.where(before < 0, targets, held[before])
+    links = held[:n]
+    ends = held.take(np.minimum(links, 0) + links)
+    while not np.array_equal(ends, links):
+        links[...] = ends
+        ends = held.take(links)
+    final[:-1] = held.take(before)
     final[-1] = held[n - 1]
     return final
 
 
 def _check_bounds(dtype: Any, low: int, last: int) -> None:
-    name = dtype.name
+    name = name_of(dtype)
     if name in _DIGITS:
         # The largest of the wider floats are beyond every integer that can be asked for.
         smallest, largest = (-65504, 65504) if name == "float16" else (-(2**63), 2**63)
@@ -390,9 +413,12 @@ def _check_bounds(dtype: Any, low: int, last: int) -> None:
 
 
 def _rounded(value: int, dtype: Any) -> int:
-    """The integer that `value` becomes in a floating dtype."""
+    """The int64 that `value` becomes by way of a floating dtype."""
     wide = np.float64(value) if dtype.itemsize == 8 else np.float32(value)
-    return int(np.asarray(wide).astype(dtype))
+    with np.errstate(over="ignore"):
+        rounded = float(np.asarray(wide).astype(dtype))
+    # What doesn't fit becomes the smallest, as of a cast on x86-64.
+    return int(rounded) if -(2.0**63) <= rounded < 2.0**63 else -(2**63)
 
 
 def _on_grid_up(low: int, dtype: Any) -> int:
@@ -400,7 +426,7 @@ def _on_grid_up(low: int, dtype: Any) -> int:
     above = _rounded(low + 1, dtype)
     if above >= low:
         return low
-    return above + (1 << (abs(low + 1).bit_length() - _DIGITS[dtype.name]))
+    return above + (1 << (abs(low + 1).bit_length() - _DIGITS[name_of(dtype)]))
 
 
 def _on_grid_down(high: int, dtype: Any) -> int:
@@ -408,4 +434,4 @@ def _on_grid_down(high: int, dtype: Any) -> int:
     below = _rounded(high - 1, dtype)
     if below < high:
         return high
-    return below - (1 << ((high - 1).bit_length() - _DIGITS[dtype.name]))
+    return below - (1 << ((high - 1).bit_length() - _DIGITS[name_of(dtype)]))

@@ -1,7 +1,7 @@
 """Continuous distributions: uniform, normal, exponential, Cauchy and log-normal draws.
 
-Every function with a final underscore fills the array that it is given, of any strides, in the order
-of its memory, and returns it. The numbers are PyTorch's: the rules below were found by comparing
+Every function with a final underscore fills the array that it is given, of any strides, in the
+order of its memory, and returns it. The numbers are PyTorch's: the rules below were found by comparing
 draws with PyTorch 2.13 on x86-64 with AVX2.
 """
 
@@ -23,6 +23,7 @@ from .draws import (
     fused,
     in_memory_order,
     kernel_name,
+    name_of,
     parts,
     refuse,
 )
@@ -36,12 +37,15 @@ _LARGEST = {
     "float32": (3.4028234663852886e38, "Float"),
     "float64": (1.7976931348623157e308, "Double"),
 }
-_PARTS_OF_COMPLEX = {"complex64": np.dtype(np.float32), "complex128": np.dtype(np.float64)}
+_PARTS_OF_COMPLEX: dict[str, Any] = {
+    "complex64": np.dtype(np.float32),
+    "complex128": np.dtype(np.float64),
+}
 
 
 def rand(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
     """A fresh array of uniforms in [0, 1)."""
-    raw = np.empty(shape, dtype)
+    raw: Any = np.empty(shape, dtype)
     if raw.dtype == np.float32:
         with stream.lock:
             units = stream.units(raw.size)
@@ -62,10 +66,10 @@ def uniform_(stream: Stream, out: Any, low: float = 0.0, high: float = 1.0) -> A
     Dtypes: floating and complex (both parts alike).
     Raises: RuntimeError where the bounds are out of order or of range.
     """
-    real = _PARTS_OF_COMPLEX.get(out.dtype.name, out.dtype)
-    if real.name not in FLOATS:
+    real = _PARTS_OF_COMPLEX.get(name_of(out.dtype), out.dtype)
+    if name_of(real) not in FLOATS:
         raise refuse("check_uniform_bounds", out.dtype)
-    _check_uniform(real.name, float(low), float(high))
+    _check_uniform(name_of(real), float(low), float(high))
     return _fill(stream, out, lambda flat, _: _uniform(stream, flat, float(low), float(high)))
 
 
@@ -77,7 +81,7 @@ def normal_(stream: Stream, out: Any, mean: float = 0.0, std: float = 1.0) -> An
     """
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    name = out.dtype.name
+    name = name_of(out.dtype)
     if name in COMPLEX:
         std = std / math.sqrt(2.0)
     elif name not in FLOATS:
@@ -121,7 +125,7 @@ def exponential_(stream: Stream, out: Any, rate: float = 1.0) -> Any:
     """
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    if out.dtype.name not in FLOATS:
+    if name_of(out.dtype) not in FLOATS:
         raise RuntimeError(_continuous("Exponential", kernel_name(out.dtype)))
     scale = -1.0 / rate
     return _each_double(stream, out, lambda u: np.log1p(-u) * scale)
@@ -134,8 +138,8 @@ def cauchy_(stream: Stream, out: Any, median: float = 0.0, sigma: float = 1.0) -
     """
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    if out.dtype.name not in FLOATS:
-        name = str(out.dtype.name)
+    if name_of(out.dtype) not in FLOATS:
+        name = name_of(out.dtype)
         raise RuntimeError(_continuous("Cauchy", C_NAMES.get(name, name)))
     return _each_double(stream, out, lambda u: fused(np.tan((u - 0.5) * np.pi), sigma, median))
 
@@ -147,7 +151,7 @@ def log_normal_(stream: Stream, out: Any, mean: float = 1.0, std: float = 2.0) -
     """
     if not std > 0.0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    if out.dtype.name not in FLOATS:
+    if name_of(out.dtype) not in FLOATS:
         raise refuse("log_normal_cpu", out.dtype)
 
     def draw(flat: Any, _: bool) -> None:
@@ -161,7 +165,7 @@ def log_normal_(stream: Stream, out: Any, mean: float = 1.0, std: float = 2.0) -
 
 def _fill(stream: Stream, out: Any, draw: Callable[[Any, bool], None]) -> Any:
     """`out` after `draw(flat, contiguous)` has filled it through a flat array of reals."""
-    real = _PARTS_OF_COMPLEX.get(out.dtype.name)
+    real = _PARTS_OF_COMPLEX.get(name_of(out.dtype))
     contiguous = out.flags.c_contiguous
     target = out if contiguous else np.empty(out.size, out.dtype)
     flat = target.reshape(-1)
@@ -186,7 +190,7 @@ def _each_double(stream: Stream, out: Any, transform: Callable[[Any], Any]) -> A
 
 
 def _narrowed(values: Any, dtype: Any) -> Any:
-    """Doubles on their way to `dtype`: half precision is reached through float32, rounding twice."""
+    """Doubles on their way to `dtype`: half precision is reached through float32."""
     if dtype.itemsize > 2:
         return values
     with np.errstate(over="ignore"):
@@ -207,7 +211,6 @@ def _singles(stream: Stream, n: int) -> Any:
 def _uniform(stream: Stream, flat: Any, low: float, high: float) -> None:
     double = flat.dtype == np.float64
     plain = low == 0.0 and high == 1.0
-    first, last = np.array((low, high)).astype(flat.dtype)
     for part in parts(flat.size):
         n = part.stop - part.start
         if double:
@@ -224,9 +227,10 @@ def _uniform(stream: Stream, flat: Any, low: float, high: float) -> None:
         flat[part] = values
         if not plain or flat.itemsize == 2:
             # A draw that rounds up to the open bound becomes the closed one.
+            last = np.asarray(high).astype(flat.dtype)
             reached = flat[part] == last
             if reached.any():
-                flat[part][reached] = first
+                flat[part][reached] = np.asarray(low).astype(flat.dtype)
 
 
 def _standard(stream: Stream, n: int) -> Any:
@@ -262,7 +266,9 @@ def _standard(stream: Stream, n: int) -> Any:
         out[at:stop:2] = radius * np.cos(angle)
         second = radius * np.sin(angle)
         if stop > n:
-            stream.next_normal = float(second[-1])
+            # What is kept back is part of the state: the C library's digits again.
+            radius_kept = math.sqrt(-2.0 * math.log1p(-float(u[-1])))
+            stream.next_normal = radius_kept * math.sin(2.0 * math.pi * float(u[-2]))
             second = second[:-1]
         out[at + 1 : stop : 2] = second
     return out
@@ -334,8 +340,7 @@ def _check_uniform(name: str, low: float, high: float) -> None:
             raise RuntimeError(f"{word} is out of bounds for {C_NAMES[name]}")
     if low > high:
         raise RuntimeError(
-            "uniform_ expects to return a [from, to) range, "
-            f"but found from={low:g} > to={high:g}"
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
         )
     if high - low > largest:
         raise RuntimeError(

@@ -1,8 +1,8 @@
-"""What all distributions share: uniform doubles, parts of a long draw, the order of memory, errors."""
+"""What all distributions share: uniform doubles, parts of a draw, the order of memory, errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,17 @@ _WORD = np.array(32, np.uint64)
 _STEP53 = np.array(2.0**-53)
 
 
+_names: dict[Any, str] = {}
+
+
+def name_of(dtype: Any) -> str:
+    """The name of a NumPy dtype, remembered: NumPy makes it anew for a microsecond and more."""
+    name = _names.get(dtype)
+    if name is None:
+        name = _names[dtype] = str(dtype.name)
+    return name
+
+
 def refuse(kernel: str, dtype: Any) -> NotImplementedError:
     """The error of a kernel that doesn't know `dtype`."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{kernel_name(dtype)}'")
@@ -47,13 +58,15 @@ def refuse(kernel: str, dtype: Any) -> NotImplementedError:
 
 def kernel_name(dtype: Any) -> str:
     """What PyTorch's CPU kernels call `dtype`."""
-    return KERNEL_NAMES.get(dtype.name, str(dtype.name).capitalize())
+    name = name_of(dtype)
+    return KERNEL_NAMES.get(name, name.capitalize())
 
 
-def parts(n: int, size: int = PART) -> Iterator[slice]:
+def parts(n: int, size: int = PART) -> Iterable[slice]:
     """Slices that cover `range(n)` in order, each of at most `size`."""
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))
+    if n <= size:
+        return (slice(0, n),) if n else ()
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def words64(stream: Stream, n: int) -> Any:
@@ -80,8 +93,8 @@ def doubles(stream: Stream, n: int) -> Any:
 def in_memory_order(raw: Any, *others: Any) -> tuple[Any, ...]:
     """The arrays with their axes turned so that C order walks through the memory of the first.
 
-    PyTorch fills a transposed matrix in the order of its memory, not of its indices. Where strides of
-    the first array leave a choice (0, or equal ones), the others decide.
+    PyTorch fills a transposed matrix in the order of its memory, not of its indices. Where strides
+    of the first array leave a choice (0, or equal ones), the others decide.
 
     Shapes: all of one shape.
     """

@@ -1,4 +1,4 @@
-"""What is known of the array library that is installed: its version, its BLAS, the optional ones."""
+"""What is installed: the array library with its version and its BLAS, and the optional packages."""
 
 from __future__ import annotations
 

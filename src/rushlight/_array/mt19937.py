@@ -24,7 +24,17 @@ STATE_BYTES = 5056
 
 _LEGACY = np.dtype(
     {
-        "names": ["seed", "left", "seeded", "next", "key", "normal", "has_normal", "float", "has_float"],
+        "names": [
+            "seed",
+            "left",
+            "seeded",
+            "next",
+            "key",
+            "normal",
+            "has_normal",
+            "float",
+            "has_float",
+        ],
         "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", BLOCK), "<f8", "<i4", "<f4", "?"],
         # Two doubles that are always zero lie around `normal`; padding follows both flags.
         "offsets": [0, 8, 12, 16, 24, 5024, 5040, 5048, 5052],
@@ -52,6 +62,8 @@ class Stream:
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.Lock()
+        self._units: Any = None
+        self._polar: Polar | None = None
         # The seed given here saves a question to the operating system; `seed` replaces it.
         self._bits = np.random.MT19937(0)
         # NumPy's public door to the generator's first, 32-bit way of seeding.
@@ -135,7 +147,7 @@ class Stream:
             self.next_float = float(state["float"]) if state["has_float"] else None
 
     def words(self, n: int) -> Any:
-        """The next `n` words as uint64 values below 2**32. Read only: it may be a view of the block."""
+        """The next `n` words as uint64 values below 2**32. Read only: a view of the block or not."""
         start = self._at
         end = start + n
         if end <= BLOCK:
@@ -153,7 +165,7 @@ class Stream:
         return fresh[:need] if start == BLOCK else np.concatenate((head, fresh[:need]))
 
     def units(self, n: int) -> Any | None:
-        """The next `n` float32 uniforms in [0, 1), as a view; None (nothing drawn) past the block."""
+        """The next `n` float32 uniforms in [0, 1), a view; None (nothing drawn) past the block."""
         start = self._at
         end = start + n
         if end > BLOCK:
@@ -185,5 +197,5 @@ class Stream:
         return polar[start:end]
 
     def _forget_block(self) -> None:
-        self._units: Any | None = None
-        self._polar: Polar | None = None
+        self._units = None
+        self._polar = None

@@ -215,8 +215,8 @@ def _subtract_exactly(rows: Any, column: Any, out: Any) -> None:
     """Writes rows - column to `out`, without the error of rounding a float64 column to their dtype."""
     high = column.astype(rows.dtype)
     np.subtract(rows, high, out)
-    # Below 2 that error is no larger than the rounding of results near it.
-    if rows.dtype != np.float64 and np.maximum.reduce(np.abs(high), axis=None) > 2:
+    # Below 8 that error is no larger than the rounding of most results.
+    if rows.dtype != np.float64 and np.maximum.reduce(np.abs(high), axis=None) > 8:
         np.subtract(out, (column - high).astype(rows.dtype), out)
 
 

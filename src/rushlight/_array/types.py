@@ -220,3 +220,122 @@ def ones_like(array: Any) -> Any:
 def zeros_like(array: Any) -> Any:
     """Zeros shaped and laid out like `array`."""
     return np.zeros_like(array)
+
+
+def plain_array(array: Any) -> Any:
+    """The array itself, as exactly an ndarray (subclasses lose their class, not their memory)."""
+    return array if type(array) is ndarray else array.view(np.ndarray)
+
+
+def converted(array: Any, dtype: D.dtype) -> Any:
+    """A copy with elements of `dtype`, laid out like `array`; complex to real drops the imaginary part."""
+    raw = to_raw(dtype)
+    if array.dtype.kind == "c" and raw.kind != "c" and raw.kind != "b":
+        array = array.real
+    if array.dtype.kind == "f" and raw.kind in "iu":
+        return _to_integers(array, raw)
+    return array.astype(raw)
+
+
+def _to_integers(array: Any, raw: Any) -> Any:
+    """Floats cut off to integers as the C casts of PyTorch's kernels do: through int64 where narrower."""
+    if raw.itemsize < 4:
+        return array.astype(np.int64 if raw.kind == "i" or raw.itemsize < 8 else raw).astype(raw)
+    return array.astype(raw)
+
+
+def dtype_of_type_name(name: str) -> D.dtype | None:
+    """The dtype of an old-style type name such as "torch.FloatTensor"; None for other texts."""
+    for short, old in _TYPE_NAMES.items():
+        if name == f"torch.{old}Tensor":
+            return D.BY_NAME[short]
+    return None
+
+
+def number_of(array: Any) -> Any:
+    """The Python number of an array of one element."""
+    value = array.item()
+    return value if isinstance(value, (bool, int, float, complex)) else float(value)
+
+
+def nested_list(array: Any) -> Any:
+    """The elements as nested lists of Python numbers."""
+    if array.dtype.kind == "V":
+        array = array.astype(np.float32)
+    return array.tolist()
+
+
+def outside_view(array: Any) -> Any:
+    """An array for users: the same memory, but an object of its own."""
+    return array[...]
+
+
+def byte_strides(array: Any) -> tuple[int, ...]:
+    """The strides in elements, as tensors count them."""
+    size = array.itemsize
+    if array.size == 0 or any(n <= 1 for n in array.shape):
+        return _tidy_strides(array)
+    return tuple([s // size for s in array.strides])
+
+
+def _tidy_strides(array: Any) -> tuple[int, ...]:
+    size = array.itemsize
+    return tuple([s // size for s in array.strides])
+
+
+def address(array: Any) -> int:
+    """The address of the first element."""
+    return int(array.__array_interface__["data"][0]) if array.size else 0
+
+
+def owner(array: Any) -> Any:
+    """The array that owns the memory of a view."""
+    while isinstance(array.base, ndarray):
+        array = array.base
+    return array
+
+
+def is_channels_last(array: Any) -> bool:
+    """Whether a 4-d (or 5-d) array lies in memory with its channels last."""
+    if array.ndim not in (4, 5):
+        return False
+    order = (0, *range(2, array.ndim), 1)
+    return bool(array.transpose(order).flags.c_contiguous)
+
+
+def as_requested(array: Any, dtype: Any, copy: Any) -> Any:
+    """An array for NumPy's `__array__` protocol."""
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def packed(array: Any) -> tuple[Any, ...]:
+    """What pickling keeps of an array."""
+    flat = np.ascontiguousarray(array)
+    return from_raw(array.dtype).name, array.shape, flat.tobytes()
+
+
+def unpacked(kept: tuple[Any, ...]) -> Any:
+    """The array that `packed` kept."""
+    name, shape, data = kept
+    return np.frombuffer(bytearray(data), to_raw(D.BY_NAME[name])).reshape(shape)
+
+
+def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:
+    """A copy laid out like `array`; views of one memory copied with one memo share their copy."""
+    whole = owner(array)
+    if whole is array or whole.dtype != array.dtype or not whole.flags.c_contiguous:
+        if id(whole) in memo and whole is array:
+            return memo[id(whole)]
+        made = copy_like(array, array)
+        memo[id(array)] = made
+        memo.setdefault("keep", []).append(array)  # type: ignore[call-overload]
+        return made
+    twin = memo.get(id(whole))
+    if twin is None:
+        twin = whole.copy()
+        memo[id(whole)] = twin
+        memo.setdefault("keep", []).append(whole)  # type: ignore[call-overload]
+    offset = address(array) - address(whole)
+    return np.ndarray(array.shape, array.dtype, twin, offset, array.strides)

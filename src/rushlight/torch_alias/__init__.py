@@ -1,8 +1,8 @@
-"""`torch` means Rushlight: after `install_as_torch()`, `import torch` and `import torch.nn` give it.
+"""`torch` means Rushlight: `import torch` and `import torch.nn` give it after `install_as_torch()`.
 
-The modules are the same objects under a second name, so `torch.nn.Linear is rushlight.nn.Linear` and
-nothing is loaded twice. What Rushlight lacks is an error that says so; it is never taken from a real
-torch that happens to be installed.
+The modules are the same objects under a second name, so `torch.nn.Linear is rushlight.nn.Linear`
+and nothing is loaded twice. What Rushlight lacks is an error that says so; it is never taken from a
+real torch that happens to be installed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _explain_missing_names(module: ModuleType, torch_name: str) -> None:
     """Makes the AttributeError for a name that the module lacks speak of torch and of Rushlight."""
     own = module.__dict__.get("__getattr__")
 
-    def __getattr__(name: str) -> object:  # noqa: N807  (the module's hook)
+    def __getattr__(name: str) -> object:
         if own is not None:
             try:
                 return own(name)

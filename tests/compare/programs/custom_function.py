@@ -129,9 +129,16 @@ def a_wrong_number_of_gradients() -> None:
 
     x, y = _leaf(1.0), _leaf(1.0)
     for answer in (
-        lambda g: (g, g), lambda g: (g, None), lambda g: (g, None, None), lambda g: (), lambda g: None, lambda g: 5,
-        lambda g: [g], lambda g: ("g",), lambda g: (g,),
-    ):  # fmt: skip
+        lambda g: (g, g),
+        lambda g: (g, None),
+        lambda g: (g, None, None),
+        lambda g: (),
+        lambda g: None,
+        lambda g: 5,
+        lambda g: [g],
+        lambda g: ("g",),
+        lambda g: (g,),
+    ):
         Many.answer = None
         z = Many.apply(x)
         z.grad_fn.answer = answer
@@ -152,9 +159,13 @@ def a_gradient_of_the_wrong_shape_or_dtype() -> None:
             return ctx.value
 
     for value in (
-        torch.ones(3), torch.ones(2, dtype=torch.float64), torch.ones(4, 2), torch.tensor(1.0), torch.ones(2, dtype=torch.complex64),
+        torch.ones(3),
+        torch.ones(2, dtype=torch.float64),
+        torch.ones(4, 2),
+        torch.tensor(1.0),
+        torch.ones(2, dtype=torch.complex64),
         torch.ones(2, dtype=torch.int64),
-    ):  # fmt: skip
+    ):
         x = _leaf(1.0, 2.0)
         z = Odd.apply(x)
         z.grad_fn.value = value
@@ -559,7 +570,9 @@ def no_input_needs_a_gradient() -> None:
 
 def hooks_for_saved_tensors_apply() -> None:
     x = _leaf(2.0)
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: print("pack") or t, lambda t: print("unpack") or t):
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: print("pack") or t, lambda t: print("unpack") or t
+    ):
         y = _Cube.apply(x)
     y.backward()
     print(x.grad)
@@ -616,7 +629,9 @@ def gradcheck_accepts_and_rejects() -> None:
             return g * 3
 
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
-    print(torch.autograd.gradcheck(_Cube.apply, (x,)), torch.autograd.gradgradcheck(_Cube.apply, (x,)))
+    print(
+        torch.autograd.gradcheck(_Cube.apply, (x,)), torch.autograd.gradgradcheck(_Cube.apply, (x,))
+    )
     print(torch.autograd.gradcheck(Wrong.apply, (x,), raise_exception=False))
     try:
         torch.autograd.gradcheck(Wrong.apply, (x,))

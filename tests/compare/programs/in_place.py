@@ -48,10 +48,17 @@ def an_in_place_operation_returns_its_tensor() -> None:
 def a_leaf_that_needs_a_gradient_refuses_in_place() -> None:
     x = _leaf(1.0, 2.0)
     for action in (
-        lambda: x.add_(1), lambda: x.zero_(), lambda: x.__setitem__(0, 1.0), lambda: x.copy_(torch.ones(2)),
-        lambda: x.view(2).mul_(2), lambda: x[:1].add_(1), lambda: x.fill_(0), lambda: x.uniform_(),
-        lambda: torch.nn.init.zeros_(x), lambda: torch.add(x, 1, out=x),
-    ):  # fmt: skip
+        lambda: x.add_(1),
+        lambda: x.zero_(),
+        lambda: x.__setitem__(0, 1.0),
+        lambda: x.copy_(torch.ones(2)),
+        lambda: x.view(2).mul_(2),
+        lambda: x[:1].add_(1),
+        lambda: x.fill_(0),
+        lambda: x.uniform_(),
+        lambda: torch.nn.init.zeros_(x),
+        lambda: torch.add(x, 1, out=x),
+    ):
         outcome(action)
 
 
@@ -175,8 +182,10 @@ def multi_output_views_refuse_in_place() -> None:
     x = torch.zeros(4, requires_grad=True)
     y = x * 1
     for name, parts in (
-        ("unbind", lambda: y.unbind()), ("split", lambda: y.split(2)), ("chunk", lambda: y.chunk(2)),
-    ):  # fmt: skip
+        ("unbind", lambda: y.unbind()),
+        ("split", lambda: y.split(2)),
+        ("chunk", lambda: y.chunk(2)),
+    ):
         print(name)
         outcome(parts()[0].add_, 1)
     outcome((x * 1).unbind()[0].detach().add_, 1)
@@ -377,7 +386,16 @@ def swapping_memory_with_set_and_resize() -> None:
 
 def views_report_their_layout() -> None:
     x = torch.arange(24.0).view(2, 3, 4)
-    for v in (x[1], x[:, 1], x[..., ::2], x.transpose(0, 2), x.permute(2, 0, 1), x[:, :, 1:3], x[None], x.expand(5, 2, 3, 4)):
+    for v in (
+        x[1],
+        x[:, 1],
+        x[..., ::2],
+        x.transpose(0, 2),
+        x.permute(2, 0, 1),
+        x[:, :, 1:3],
+        x[None],
+        x.expand(5, 2, 3, 4),
+    ):
         print(tuple(v.shape), v.stride(), v.storage_offset(), v.is_contiguous())
 
 

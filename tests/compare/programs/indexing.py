@@ -11,8 +11,23 @@ def _x() -> torch.Tensor:
 def basic_indices() -> None:
     x = _x()
     each(
-        one=lambda: x[1], two=lambda: x[1, 2], three=lambda: x[1, 2, 3], negative=lambda: x[-1, -1], part=lambda: x[:, 1:], stepped=lambda: x[..., ::2], middle=lambda: x[:, 1], none=lambda: x[None].shape, nones=lambda: x[:, None, :, None].shape, all=lambda: x[...].shape, tail=lambda: x[..., -1], empty=lambda: x[2:], beyond=lambda: x[:, :99, 0], reversed_range=lambda: x[:, 2:1].shape, both=lambda: x[0, ..., 1], tuple_empty=lambda: x[()].shape,
-    )  # fmt: skip
+        one=lambda: x[1],
+        two=lambda: x[1, 2],
+        three=lambda: x[1, 2, 3],
+        negative=lambda: x[-1, -1],
+        part=lambda: x[:, 1:],
+        stepped=lambda: x[..., ::2],
+        middle=lambda: x[:, 1],
+        none=lambda: x[None].shape,
+        nones=lambda: x[:, None, :, None].shape,
+        all=lambda: x[...].shape,
+        tail=lambda: x[..., -1],
+        empty=lambda: x[2:],
+        beyond=lambda: x[:, :99, 0],
+        reversed_range=lambda: x[:, 2:1].shape,
+        both=lambda: x[0, ..., 1],
+        tuple_empty=lambda: x[()].shape,
+    )
 
 
 def basic_indices_are_views() -> None:
@@ -25,28 +40,71 @@ def advanced_indices() -> None:
     x = _x()
     i, j = torch.tensor([0, 1, 1]), torch.tensor([2, 0, 1])
     each(
-        one=lambda: x[i].shape, two=lambda: x[i, j], three=lambda: x[i, j, torch.tensor([0, 1, 2])], listed=lambda: x[[1, 0]].shape, lists=lambda: x[[0, 1], [1, 2]], negative=lambda: x[torch.tensor([-1])].shape, matrix=lambda: x[torch.tensor([[0, 1], [1, 0]])].shape, broadcast=lambda: x[torch.tensor([[0], [1]]), torch.tensor([0, 2])].shape, zero_d=lambda: x[torch.tensor(1)].shape, empty=lambda: x[torch.tensor([], dtype=torch.long)].shape, int32=lambda: x[i.int()].shape, byte=lambda: x[torch.tensor([1, 0], dtype=torch.uint8)].shape,
-    )  # fmt: skip
+        one=lambda: x[i].shape,
+        two=lambda: x[i, j],
+        three=lambda: x[i, j, torch.tensor([0, 1, 2])],
+        listed=lambda: x[[1, 0]].shape,
+        lists=lambda: x[[0, 1], [1, 2]],
+        negative=lambda: x[torch.tensor([-1])].shape,
+        matrix=lambda: x[torch.tensor([[0, 1], [1, 0]])].shape,
+        broadcast=lambda: x[torch.tensor([[0], [1]]), torch.tensor([0, 2])].shape,
+        zero_d=lambda: x[torch.tensor(1)].shape,
+        empty=lambda: x[torch.tensor([], dtype=torch.long)].shape,
+        int32=lambda: x[i.int()].shape,
+        byte=lambda: x[torch.tensor([1, 0], dtype=torch.uint8)].shape,
+    )
 
 
 def mixed_indices_place_the_new_dimensions() -> None:
     x = torch.zeros(2, 3, 4, 5)
     i = torch.tensor([0, 1])
     each(
-        first=lambda: x[i, :, 0].shape, adjacent=lambda: x[:, i, i].shape, apart=lambda: x[i, :, i].shape, around=lambda: x[:, i, :, i].shape, with_slice=lambda: x[i, 1:].shape, with_none=lambda: x[None, i].shape, none_between=lambda: x[i, None, i].shape, ellipsis=lambda: x[i, ..., i].shape, integer=lambda: x[0, i].shape, integer_apart=lambda: x[0, :, i].shape, tail=lambda: x[..., i].shape, integer_between=lambda: x[i, 0, :, i].shape,
-    )  # fmt: skip
+        first=lambda: x[i, :, 0].shape,
+        adjacent=lambda: x[:, i, i].shape,
+        apart=lambda: x[i, :, i].shape,
+        around=lambda: x[:, i, :, i].shape,
+        with_slice=lambda: x[i, 1:].shape,
+        with_none=lambda: x[None, i].shape,
+        none_between=lambda: x[i, None, i].shape,
+        ellipsis=lambda: x[i, ..., i].shape,
+        integer=lambda: x[0, i].shape,
+        integer_apart=lambda: x[0, :, i].shape,
+        tail=lambda: x[..., i].shape,
+        integer_between=lambda: x[i, 0, :, i].shape,
+    )
 
 
 def boolean_masks() -> None:
     x = _x()
     m = x > 20
     each(
-        full=lambda: x[m], rows=lambda: x[torch.tensor([True, False])], two_d=lambda: x[torch.tensor([[True, False, False], [False, False, True]])], second=lambda: x[:, torch.tensor([True, False, True])].shape, true=lambda: x[True].shape, false=lambda: x[False].shape, listed=lambda: x[[True, False]].shape, zero_d=lambda: x[torch.tensor(True)].shape, none=lambda: x[x > 99], mixed=lambda: x[torch.tensor([True, False]), torch.tensor([1])], scalar=lambda: torch.tensor(5.0)[torch.tensor(True)], mask_and_slice=lambda: x[torch.tensor([False, True]), 1:, 0],
-    )  # fmt: skip
+        full=lambda: x[m],
+        rows=lambda: x[torch.tensor([True, False])],
+        two_d=lambda: x[torch.tensor([[True, False, False], [False, False, True]])],
+        second=lambda: x[:, torch.tensor([True, False, True])].shape,
+        true=lambda: x[True].shape,
+        false=lambda: x[False].shape,
+        listed=lambda: x[[True, False]].shape,
+        zero_d=lambda: x[torch.tensor(True)].shape,
+        none=lambda: x[x > 99],
+        mixed=lambda: x[torch.tensor([True, False]), torch.tensor([1])],
+        scalar=lambda: torch.tensor(5.0)[torch.tensor(True)],
+        mask_and_slice=lambda: x[torch.tensor([False, True]), 1:, 0],
+    )
 
 
 def assigning_numbers() -> None:
-    for index in (0, (0, 1), (Ellipsis, 0), slice(None), (slice(None), 1), None, (0, 1, 2), [0, 1], (slice(None), [0, 2])):
+    for index in (
+        0,
+        (0, 1),
+        (Ellipsis, 0),
+        slice(None),
+        (slice(None), 1),
+        None,
+        (0, 1, 2),
+        [0, 1],
+        (slice(None), [0, 2]),
+    ):
         x = torch.zeros(2, 3, 4)
         x[index] = 1
         print(x.sum().item(), x._version, end=" ")
@@ -108,7 +166,14 @@ def deleting_and_iterating() -> None:
     for row in x:
         print(row, row._is_view())
     a, b, c = x
-    print(b, list(x[0]), len(x), 3.0 in x, torch.tensor(9.0) in x, [float(v) for v in reversed(x[:, 0])])
+    print(
+        b,
+        list(x[0]),
+        len(x),
+        3.0 in x,
+        torch.tensor(9.0) in x,
+        [float(v) for v in reversed(x[:, 0])],
+    )
 
     def delete():
         del x[0]
@@ -120,7 +185,14 @@ def deleting_and_iterating() -> None:
 
 
 def gradients_of_basic_indices() -> None:
-    for index in (1, (slice(None), 1), (Ellipsis, slice(None, None, 2)), (0, 1, 2), None, (slice(1, 2), slice(None), -1)):
+    for index in (
+        1,
+        (slice(None), 1),
+        (Ellipsis, slice(None, None, 2)),
+        (0, 1, 2),
+        None,
+        (slice(1, 2), slice(None), -1),
+    ):
         x = torch.ones(2, 3, 4, requires_grad=True)
         (x[index] * 2).sum().backward()
         print(x.grad.sum(), x.grad[0, 0], x.grad[1, 1])
@@ -170,8 +242,17 @@ def scatter_in_its_forms() -> None:
     i = torch.tensor([[0, 1, 0]])
     src = torch.tensor([[1.0, 2.0, 3.0]])
     each(
-        plain=lambda: torch.zeros(2, 3).scatter(0, i, src), value=lambda: torch.zeros(2, 3).scatter(0, i, 7.0), add=lambda: torch.zeros(1, 2).scatter_add(1, i, src), reduce_add=lambda: torch.ones(1, 2).scatter(1, i, src, reduce="add"), multiply=lambda: torch.ones(1, 2).scatter(1, i, src, reduce="multiply"), amax=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "amax"), mean=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "mean", include_self=False), prod=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "prod"), one_hot=lambda: torch.nn.functional.one_hot(torch.tensor([0, 2])), bad=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "some"),
-    )  # fmt: skip
+        plain=lambda: torch.zeros(2, 3).scatter(0, i, src),
+        value=lambda: torch.zeros(2, 3).scatter(0, i, 7.0),
+        add=lambda: torch.zeros(1, 2).scatter_add(1, i, src),
+        reduce_add=lambda: torch.ones(1, 2).scatter(1, i, src, reduce="add"),
+        multiply=lambda: torch.ones(1, 2).scatter(1, i, src, reduce="multiply"),
+        amax=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "amax"),
+        mean=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "mean", include_self=False),
+        prod=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "prod"),
+        one_hot=lambda: torch.nn.functional.one_hot(torch.tensor([0, 2])),
+        bad=lambda: torch.ones(1, 2).scatter_reduce(1, i, src, "some"),
+    )
 
 
 def scatter_gradients() -> None:
@@ -188,12 +269,33 @@ def scatter_gradients() -> None:
 def index_select_add_copy_fill() -> None:
     x = torch.arange(6.0).view(3, 2)
     i = torch.tensor([2, 0])
-    each(select=lambda: x.index_select(0, i), add=lambda: x.index_add(0, i, torch.ones(2, 2)), alpha=lambda: x.index_add(0, i, torch.ones(2, 2), alpha=10), copy=lambda: x.index_copy(0, i, torch.ones(2, 2)), fill=lambda: x.index_fill(1, torch.tensor([1]), -1), put=lambda: x.index_put((i, torch.tensor([0, 1])), torch.tensor([9.0, 8.0])), take=lambda: x.take(torch.tensor([5, 0])), put_flat=lambda: x.put(torch.tensor([1, 3]), torch.tensor([9.0, 9.0])))
+    each(
+        select=lambda: x.index_select(0, i),
+        add=lambda: x.index_add(0, i, torch.ones(2, 2)),
+        alpha=lambda: x.index_add(0, i, torch.ones(2, 2), alpha=10),
+        copy=lambda: x.index_copy(0, i, torch.ones(2, 2)),
+        fill=lambda: x.index_fill(1, torch.tensor([1]), -1),
+        put=lambda: x.index_put((i, torch.tensor([0, 1])), torch.tensor([9.0, 8.0])),
+        take=lambda: x.take(torch.tensor([5, 0])),
+        put_flat=lambda: x.put(torch.tensor([1, 3]), torch.tensor([9.0, 9.0])),
+    )
 
 
 def where_and_masks() -> None:
     x = torch.tensor([-1.0, 2.0, -3.0], requires_grad=True)
-    each(where=lambda: torch.where(x > 0, x, 0.0), both=lambda: torch.where(x > 0, 1.0, -1.0), ints=lambda: torch.where(x > 0, 1, 0), method=lambda: x.where(x > 0, torch.zeros(3)), fill=lambda: x.masked_fill(x < 0, 9), select=lambda: x.masked_select(x < 0), scatter=lambda: x.masked_scatter(x < 0, torch.tensor([7.0, 8.0])), nonzero=lambda: (x > 0).nonzero(), tup=lambda: torch.where(x < 0), as_tuple=lambda: (x < 0).nonzero(as_tuple=True), argwhere=lambda: torch.argwhere(x > 0))
+    each(
+        where=lambda: torch.where(x > 0, x, 0.0),
+        both=lambda: torch.where(x > 0, 1.0, -1.0),
+        ints=lambda: torch.where(x > 0, 1, 0),
+        method=lambda: x.where(x > 0, torch.zeros(3)),
+        fill=lambda: x.masked_fill(x < 0, 9),
+        select=lambda: x.masked_select(x < 0),
+        scatter=lambda: x.masked_scatter(x < 0, torch.tensor([7.0, 8.0])),
+        nonzero=lambda: (x > 0).nonzero(),
+        tup=lambda: torch.where(x < 0),
+        as_tuple=lambda: (x < 0).nonzero(as_tuple=True),
+        argwhere=lambda: torch.argwhere(x > 0),
+    )
     torch.where(x > 0, x * 2, x * 3).sum().backward()
     print(x.grad)
 
@@ -210,17 +312,47 @@ def where_stops_nan_only_outside_the_formula() -> None:
 
 def sequences_as_indices() -> None:
     x = _x()
-    each(nested=lambda: x[[[0, 1], [1, 0]]].shape, list_of_slices=lambda: x[[slice(None), 0]].shape, tuple_in_list=lambda: x[[0, 1], (0, 1)].shape, range_=lambda: x[range(2)].shape, numpy_int=lambda: x[__import__("numpy").int64(1)].shape, numpy_array=lambda: x[__import__("numpy").array([1, 0])].shape, bool_list=lambda: x[:, [True, False, True]].shape, ellipsis_twice=lambda: x[..., 0, ...].shape, tensor_slice=lambda: x[torch.tensor(0) : torch.tensor(1)].shape)
+    each(
+        nested=lambda: x[[[0, 1], [1, 0]]].shape,
+        list_of_slices=lambda: x[[slice(None), 0]].shape,
+        tuple_in_list=lambda: x[[0, 1], (0, 1)].shape,
+        range_=lambda: x[range(2)].shape,
+        numpy_int=lambda: x[__import__("numpy").int64(1)].shape,
+        numpy_array=lambda: x[__import__("numpy").array([1, 0])].shape,
+        bool_list=lambda: x[:, [True, False, True]].shape,
+        ellipsis_twice=lambda: x[..., 0, ...].shape,
+        tensor_slice=lambda: x[torch.tensor(0) : torch.tensor(1)].shape,
+    )
 
 
 def topk_sort_and_search() -> None:
     x = torch.tensor([3.0, 1.0, 2.0, 1.0])
-    each(sort=lambda: x.sort(), descending=lambda: x.sort(descending=True), stable=lambda: x.sort(stable=True), argsort=lambda: x.argsort(stable=True), topk=lambda: x.topk(2), smallest=lambda: x.topk(2, largest=False), kth=lambda: x.kthvalue(3), unique=lambda: x.unique(), inverse=lambda: x.unique(return_inverse=True, return_counts=True), consecutive=lambda: torch.unique_consecutive(torch.tensor([1, 1, 2, 1])), search=lambda: torch.searchsorted(torch.tensor([1.0, 3.0, 5.0]), torch.tensor([2.0, 3.0])), right=lambda: torch.searchsorted(torch.tensor([1.0, 3.0]), torch.tensor([3.0]), right=True), bucket=lambda: torch.bucketize(x, torch.tensor([1.5, 2.5])), isin=lambda: torch.isin(x, torch.tensor([1.0])))
+    each(
+        sort=lambda: x.sort(),
+        descending=lambda: x.sort(descending=True),
+        stable=lambda: x.sort(stable=True),
+        argsort=lambda: x.argsort(stable=True),
+        topk=lambda: x.topk(2),
+        smallest=lambda: x.topk(2, largest=False),
+        kth=lambda: x.kthvalue(3),
+        unique=lambda: x.unique(),
+        inverse=lambda: x.unique(return_inverse=True, return_counts=True),
+        consecutive=lambda: torch.unique_consecutive(torch.tensor([1, 1, 2, 1])),
+        search=lambda: torch.searchsorted(torch.tensor([1.0, 3.0, 5.0]), torch.tensor([2.0, 3.0])),
+        right=lambda: torch.searchsorted(torch.tensor([1.0, 3.0]), torch.tensor([3.0]), right=True),
+        bucket=lambda: torch.bucketize(x, torch.tensor([1.5, 2.5])),
+        isin=lambda: torch.isin(x, torch.tensor([1.0])),
+    )
 
 
 def unpacking_shapes_in_a_function() -> None:
     def attend(q, k):
         *batch, n, d = q.shape
-        return (q.view(-1, n, d) @ k.view(-1, n, d).mT).view(*batch, n, n).diagonal(dim1=-2, dim2=-1).sum()
+        return (
+            (q.view(-1, n, d) @ k.view(-1, n, d).mT)
+            .view(*batch, n, n)
+            .diagonal(dim1=-2, dim2=-1)
+            .sum()
+        )
 
     print(attend(_x(), _x()))

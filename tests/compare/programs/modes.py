@@ -296,7 +296,12 @@ def an_inference_tensor_is_not_saved_for_backward() -> None:
 def an_inference_tensor_outside_inference_mode() -> None:
     with torch.inference_mode():
         z = torch.ones(2)
-    print((z + 1).is_inference(), z.view(1, 2).is_inference(), z.clone().is_inference(), z.detach().is_inference())
+    print(
+        (z + 1).is_inference(),
+        z.view(1, 2).is_inference(),
+        z.clone().is_inference(),
+        z.detach().is_inference(),
+    )
     outcome(z.requires_grad_)
     outcome(setattr, z, "requires_grad", True)
 

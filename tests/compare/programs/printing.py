@@ -5,18 +5,62 @@ from observation import each, near
 
 
 def floats() -> None:
-    for v in ([1.0, 2.0], [1.5, 2.0], [0.1, 0.25], [1e-5, 1.0], [1e5, 1.0], [1e8, 1.0], [1e9], [1e-9], [123456.0], [1234567.0], [-1.0, 1.0], [0.0, -0.0], [100000.5, 1.0], [1e4, 1e-4], [1e3, 1e-4], [3.14159265], [99999.0], [0.001, 999.0], [1e38, 1.0]):
+    for v in (
+        [1.0, 2.0],
+        [1.5, 2.0],
+        [0.1, 0.25],
+        [1e-5, 1.0],
+        [1e5, 1.0],
+        [1e8, 1.0],
+        [1e9],
+        [1e-9],
+        [123456.0],
+        [1234567.0],
+        [-1.0, 1.0],
+        [0.0, -0.0],
+        [100000.5, 1.0],
+        [1e4, 1e-4],
+        [1e3, 1e-4],
+        [3.14159265],
+        [99999.0],
+        [0.001, 999.0],
+        [1e38, 1.0],
+    ):
         print(torch.tensor(v))
 
 
 def special_floats() -> None:
     inf, nan = float("inf"), float("nan")
-    for v in ([nan], [inf, -inf], [nan, 1.0], [inf, 1.5], [nan, 1e9, 1.0], [inf, 1.0, 2.0], [-inf, 0.0], [nan, inf]):
+    for v in (
+        [nan],
+        [inf, -inf],
+        [nan, 1.0],
+        [inf, 1.5],
+        [nan, 1e9, 1.0],
+        [inf, 1.0, 2.0],
+        [-inf, 0.0],
+        [nan, inf],
+    ):
         print(torch.tensor(v))
 
 
 def scalars() -> None:
-    for v in (1, 1.0, 1.5, True, 1e10, 1e-10, 123456789, 3.14159265, float("nan"), -0.0, 1 + 2j, 1e5, 12345.678, 0.1):
+    for v in (
+        1,
+        1.0,
+        1.5,
+        True,
+        1e10,
+        1e-10,
+        123456789,
+        3.14159265,
+        float("nan"),
+        -0.0,
+        1 + 2j,
+        1e5,
+        12345.678,
+        0.1,
+    ):
         print(torch.tensor(v), f"{torch.tensor(v)}", str(torch.tensor(v)))
 
 
@@ -40,7 +84,17 @@ def complex_numbers() -> None:
 
 
 def shapes_of_many_ranks() -> None:
-    for shape in ((2, 3), (2, 2, 2), (1, 1, 1, 2), (0,), (2, 0), (0, 3), (1,), (3, 1), (2, 1, 1, 1)):
+    for shape in (
+        (2, 3),
+        (2, 2, 2),
+        (1, 1, 1, 2),
+        (0,),
+        (2, 0),
+        (0, 3),
+        (1,),
+        (3, 1),
+        (2, 1, 1, 1),
+    ):
         print(torch.arange(torch.Size(shape).numel()).view(shape))
         print(torch.zeros(shape))
 
@@ -107,11 +161,38 @@ def print_options() -> None:
 
 def format_strings() -> None:
     t = torch.tensor(3.14159)
-    each(two=lambda: f"{t:.2f}", width=lambda: f"{t:8.3f}|", integer=lambda: f"{torch.tensor(5):03d}", plain=lambda: f"{t}", vector=lambda: f"{torch.ones(2)}", vector_spec=lambda: f"{torch.ones(2):.2f}", percent=lambda: "%.3f" % t, percent_d=lambda: "%d" % torch.tensor(7), method=lambda: "{:.1e}".format(t), boolean=lambda: f"{torch.tensor(True)}", grad=lambda: f"{torch.tensor(2.5, requires_grad=True):.1f}", repr=lambda: f"{t!r}")
+    each(
+        two=lambda: f"{t:.2f}",
+        width=lambda: f"{t:8.3f}|",
+        integer=lambda: f"{torch.tensor(5):03d}",
+        plain=lambda: f"{t}",
+        vector=lambda: f"{torch.ones(2)}",
+        vector_spec=lambda: f"{torch.ones(2):.2f}",
+        percent=lambda: "%.3f" % t,
+        percent_d=lambda: "%d" % torch.tensor(7),
+        method=lambda: "{:.1e}".format(t),
+        boolean=lambda: f"{torch.tensor(True)}",
+        grad=lambda: f"{torch.tensor(2.5, requires_grad=True):.1f}",
+        repr=lambda: f"{t!r}",
+    )
 
 
 def other_objects() -> None:
-    each(size=lambda: torch.Size([1, 2]), device=lambda: torch.device("cpu"), dtype=lambda: torch.float32, layout=lambda: torch.strided, fmt=lambda: torch.contiguous_format, generator=lambda: torch.Generator(), max=lambda: torch.tensor([1.0, 2.0]).max(0), sort=lambda: torch.tensor([2, 1]).sort(), function=lambda: torch.nn.functional.relu(torch.ones(1)), version=lambda: isinstance(torch.__version__, str), cls=lambda: torch.Tensor, parameter=lambda: torch.nn.Parameter, finfo=lambda: torch.finfo(torch.float16))
+    each(
+        size=lambda: torch.Size([1, 2]),
+        device=lambda: torch.device("cpu"),
+        dtype=lambda: torch.float32,
+        layout=lambda: torch.strided,
+        fmt=lambda: torch.contiguous_format,
+        generator=lambda: torch.Generator(),
+        max=lambda: torch.tensor([1.0, 2.0]).max(0),
+        sort=lambda: torch.tensor([2, 1]).sort(),
+        function=lambda: torch.nn.functional.relu(torch.ones(1)),
+        version=lambda: isinstance(torch.__version__, str),
+        cls=lambda: torch.Tensor,
+        parameter=lambda: torch.nn.Parameter,
+        finfo=lambda: torch.finfo(torch.float16),
+    )
 
 
 def nested_containers_of_tensors() -> None:
@@ -132,5 +213,11 @@ def a_column_takes_one_width() -> None:
 
 
 def random_tensors_print() -> None:
-    print(torch.randn(3, 3), torch.rand(2, 2) * 100, torch.randn(4) * 1e-3, torch.randn(3) * 1e6, torch.randint(0, 1000, (2, 4)))
+    print(
+        torch.randn(3, 3),
+        torch.rand(2, 2) * 100,
+        torch.randn(4) * 1e-3,
+        torch.randn(3) * 1e6,
+        torch.randint(0, 1000, (2, 4)),
+    )
     print(near(torch.randn(3)))

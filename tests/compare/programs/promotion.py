@@ -6,9 +6,19 @@ import torch
 from observation import each
 
 DTYPES = (
-    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32,
-    torch.float64, torch.complex64, torch.complex128,
-)  # fmt: skip
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+    torch.complex128,
+)
 
 
 def _table(operation, left, right) -> None:
@@ -109,10 +119,14 @@ def comparing() -> None:
 def comparing_across_dtypes_uses_the_common_dtype() -> None:
     i = torch.tensor([1, 2, 3])
     each(
-        half=lambda: i == 2.5, less=lambda: i < 2.5, big=lambda: torch.tensor([2**53 + 1]) == float(2**53), small=lambda: torch.tensor([0.1]) == 0.1,
-        double=lambda: torch.tensor([0.1], dtype=torch.float64) == torch.tensor([0.1]), byte=lambda: torch.tensor([255], dtype=torch.uint8) == -1,
+        half=lambda: i == 2.5,
+        less=lambda: i < 2.5,
+        big=lambda: torch.tensor([2**53 + 1]) == float(2**53),
+        small=lambda: torch.tensor([0.1]) == 0.1,
+        double=lambda: torch.tensor([0.1], dtype=torch.float64) == torch.tensor([0.1]),
+        byte=lambda: torch.tensor([255], dtype=torch.uint8) == -1,
         zero_d=lambda: torch.tensor([0.1]) == torch.tensor(0.1, dtype=torch.float64),
-    )  # fmt: skip
+    )
 
 
 def bitwise_operations() -> None:
@@ -162,7 +176,11 @@ def reductions() -> None:
         cells = []
         for x in VECTORS:
             try:
-                value = getattr(x, name)(0) if name in ("cumsum", "softmax", "logsumexp", "cumprod") else getattr(x, name)()
+                value = (
+                    getattr(x, name)(0)
+                    if name in ("cumsum", "softmax", "logsumexp", "cumprod")
+                    else getattr(x, name)()
+                )
                 cells.append(str(value.dtype).removeprefix("torch."))
             except Exception as error:
                 cells.append(type(error).__name__)
@@ -172,20 +190,40 @@ def reductions() -> None:
 def ternary_functions() -> None:
     f, d, i = torch.ones(2), torch.ones(2).double(), torch.ones(2).long()
     each(
-        addcmul=lambda: torch.addcmul(f, d, i).dtype, addcdiv=lambda: torch.addcdiv(f, d, f).dtype, addcdiv_int=lambda: torch.addcdiv(i, i, i), lerp=lambda: torch.lerp(f, d, 0.5), clamp=lambda: i.clamp(0.5).dtype,
-        clamp_tensor=lambda: f.clamp(d).dtype, alpha=lambda: torch.add(i, i, alpha=2), alpha_float=lambda: torch.add(i, i, alpha=0.5), alpha_bool=lambda: torch.add(i, i, alpha=True), sub_alpha=lambda: torch.sub(f, i, alpha=0.5), masked=lambda: i.masked_fill(i > 0, 1.5),
-    )  # fmt: skip
+        addcmul=lambda: torch.addcmul(f, d, i).dtype,
+        addcdiv=lambda: torch.addcdiv(f, d, f).dtype,
+        addcdiv_int=lambda: torch.addcdiv(i, i, i),
+        lerp=lambda: torch.lerp(f, d, 0.5),
+        clamp=lambda: i.clamp(0.5).dtype,
+        clamp_tensor=lambda: f.clamp(d).dtype,
+        alpha=lambda: torch.add(i, i, alpha=2),
+        alpha_float=lambda: torch.add(i, i, alpha=0.5),
+        alpha_bool=lambda: torch.add(i, i, alpha=True),
+        sub_alpha=lambda: torch.sub(f, i, alpha=0.5),
+        masked=lambda: i.masked_fill(i > 0, 1.5),
+    )
 
 
 def result_type_of_mixed_arguments() -> None:
     each(
-        a=lambda: torch.result_type(torch.ones(1).long(), 1.0), b=lambda: torch.result_type(torch.tensor(1), torch.ones(1).int()), c=lambda: torch.result_type(1, 2.0), d=lambda: torch.result_type(torch.tensor(1.0).double(), torch.ones(1).half()), e=lambda: torch.result_type(torch.ones(1) > 0, 1), f=lambda: torch.result_type(torch.ones(1).half(), 1j),
-    )  # fmt: skip
+        a=lambda: torch.result_type(torch.ones(1).long(), 1.0),
+        b=lambda: torch.result_type(torch.tensor(1), torch.ones(1).int()),
+        c=lambda: torch.result_type(1, 2.0),
+        d=lambda: torch.result_type(torch.tensor(1.0).double(), torch.ones(1).half()),
+        e=lambda: torch.result_type(torch.ones(1) > 0, 1),
+        f=lambda: torch.result_type(torch.ones(1).half(), 1j),
+    )
 
 
 def the_default_dtype_decides_for_python_floats() -> None:
     torch.set_default_dtype(torch.float64)
-    print(torch.tensor(1.0).dtype, torch.ones(1).dtype, (torch.tensor([1]) / 2).dtype, (torch.tensor([1]) + 1.0).dtype, torch.tensor(1j).dtype)
+    print(
+        torch.tensor(1.0).dtype,
+        torch.ones(1).dtype,
+        (torch.tensor([1]) / 2).dtype,
+        (torch.tensor([1]) + 1.0).dtype,
+        torch.tensor(1j).dtype,
+    )
     print(torch.tensor([1.0]), torch.tensor([1.0], dtype=torch.float32))
     torch.set_default_dtype(torch.float32)
     print(torch.get_default_dtype())
@@ -196,15 +234,37 @@ def integers_wrap_around() -> None:
     b = torch.tensor([250, 5], dtype=torch.uint8)
     s = torch.tensor([120], dtype=torch.int8)
     each(
-        add=lambda: b + 10, sub=lambda: b - 10, mul=lambda: b * 2, signed=lambda: s + 10, neg=lambda: -b, sum=lambda: b.sum(), power=lambda: b**2, big=lambda: torch.tensor([2**62]) * 4, scalar=lambda: b + 300, scalar_neg=lambda: b + -1, shift=lambda: b << 1, absolute=lambda: torch.tensor([-128], dtype=torch.int8).abs(),
-    )  # fmt: skip
+        add=lambda: b + 10,
+        sub=lambda: b - 10,
+        mul=lambda: b * 2,
+        signed=lambda: s + 10,
+        neg=lambda: -b,
+        sum=lambda: b.sum(),
+        power=lambda: b**2,
+        big=lambda: torch.tensor([2**62]) * 4,
+        scalar=lambda: b + 300,
+        scalar_neg=lambda: b + -1,
+        shift=lambda: b << 1,
+        absolute=lambda: torch.tensor([-128], dtype=torch.int8).abs(),
+    )
 
 
 def reprs_of_dtypes() -> None:
     for d in DTYPES:
         print(repr(d), str(d), d.itemsize, d.is_floating_point, d.is_complex, d.is_signed)
-    print(torch.float is torch.float32, torch.double is torch.float64, torch.long is torch.int64, torch.half is torch.float16, torch.int is torch.int32, torch.cfloat is torch.complex64)
-    print(len(list(itertools.product(DTYPES, DTYPES))), torch.float32.to_complex(), torch.complex64.to_real())
+    print(
+        torch.float is torch.float32,
+        torch.double is torch.float64,
+        torch.long is torch.int64,
+        torch.half is torch.float16,
+        torch.int is torch.int32,
+        torch.cfloat is torch.complex64,
+    )
+    print(
+        len(list(itertools.product(DTYPES, DTYPES))),
+        torch.float32.to_complex(),
+        torch.complex64.to_real(),
+    )
 
 
 def finfo_and_iinfo() -> None:

@@ -363,12 +363,21 @@ def only_what_the_gradient_needs_is_saved() -> None:
     packed = []
     with graph.saved_tensors_hooks(lambda t: packed.append(tuple(t.shape)) or t, lambda t: t):
         for label, action in (
-            ("add", lambda: x + c), ("mul by constant", lambda: x * c), ("mul", lambda: x * x),
-            ("relu", lambda: w.relu()), ("matmul", lambda: w @ torch.ones(2, 5)), ("sum", lambda: w.sum()),
-            ("div", lambda: x / c), ("constant div", lambda: c / x), ("linear", lambda: torch.nn.functional.linear(torch.ones(3, 2), w)),
-            ("softmax", lambda: w.softmax(0)), ("where", lambda: torch.where(w > 0, w, 0.0)), ("max", lambda: w.max(1)),
-            ("cat", lambda: torch.cat([w, w])), ("mse", lambda: torch.nn.functional.mse_loss(w, torch.zeros(2, 2))),
-        ):  # fmt: skip
+            ("add", lambda: x + c),
+            ("mul by constant", lambda: x * c),
+            ("mul", lambda: x * x),
+            ("relu", lambda: w.relu()),
+            ("matmul", lambda: w @ torch.ones(2, 5)),
+            ("sum", lambda: w.sum()),
+            ("div", lambda: x / c),
+            ("constant div", lambda: c / x),
+            ("linear", lambda: torch.nn.functional.linear(torch.ones(3, 2), w)),
+            ("softmax", lambda: w.softmax(0)),
+            ("where", lambda: torch.where(w > 0, w, 0.0)),
+            ("max", lambda: w.max(1)),
+            ("cat", lambda: torch.cat([w, w])),
+            ("mse", lambda: torch.nn.functional.mse_loss(w, torch.zeros(2, 2))),
+        ):
             packed.clear()
             action()
             print(label, packed)

@@ -1,0 +1,228 @@
+"""Arrays from Python values and from nothing: the raw side of tensor creation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes as D
+from .types import from_raw, to_raw
+
+
+def infer(value: Any) -> D.dtype:
+    """The dtype that `tensor(value)` has: bool, int64, the default float or its complex.
+
+    Raises:
+        TypeError: for values that aren't numbers or sequences of them, in PyTorch's words.
+    """
+    found = _infer(value)
+    return D.get_default_dtype() if found is None else found
+
+
+def _infer(value: Any) -> D.dtype | None:
+    if isinstance(value, (bool, np.bool_)):
+        return D.bool_
+    if isinstance(value, np.generic):
+        return from_raw(value.dtype)
+    if isinstance(value, int):
+        return D.int64
+    if isinstance(value, float):
+        return D.get_default_dtype()
+    if isinstance(value, complex):
+        return D.number_dtype(value)
+    if hasattr(value, "_raw"):
+        return from_raw(value._raw.dtype)
+    if isinstance(value, np.ndarray):
+        return from_raw(value.dtype)
+    if isinstance(value, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+        result: D.dtype | None = None
+        for item in value:
+            inner = _infer(item)
+            if inner is not None:
+                result = inner if result is None else D.promote_types(result, inner)
+            if result is D.complex128:
+                break
+        return result
+    raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
+
+
+def array_of(value: Any, dtype: D.dtype | None) -> Any:
+    """A fresh array with the elements of a number, a (nested) sequence, an array or a tensor.
+
+    Raises:
+        ValueError: for ragged sequences, in PyTorch's words.
+        TypeError, RuntimeError: for elements that aren't numbers.
+    """
+    if isinstance(value, np.ndarray):
+        return np.array(value, to_raw(dtype or from_raw(value.dtype)), order="C")
+    if hasattr(value, "_raw"):
+        raw = value._raw
+        return np.array(raw, to_raw(dtype or from_raw(raw.dtype)), order="C")
+    found = dtype or infer(value)
+    shape = shape_of_nested(value)
+    target = to_raw(found)
+    try:
+        if _has_arrays(value):
+            result = np.empty(shape, target)
+            _fill(result, value)
+            return result
+        if found.category == D.INT and dtype is not None:
+            return _integers(value, target, shape)
+        return np.array(value, target).reshape(shape)
+    except OverflowError:
+        raise RuntimeError("Overflow when unpacking long long") from None
+    except TypeError as error:
+        raise TypeError(_bad_element(value, found, error)) from None
+
+
+def _integers(value: Any, target: Any, shape: tuple[int, ...]) -> Any:
+    """Integers of a given type: floats are cut off, numbers out of range wrap or are refused."""
+    whole = np.array(value)
+    if whole.dtype.kind in "fc" or whole.dtype.kind == "b":
+        return whole.astype(target).reshape(shape)
+    info = np.iinfo(target)
+    if whole.size and (whole.min() < info.min or whole.max() > info.max):
+        raise RuntimeError(
+            f"value cannot be converted to type {_C_NAMES.get(target.name, target.name)} without overflow"
+        )
+    return whole.astype(target).reshape(shape)
+
+
+_C_NAMES = {"int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "uint8": "uint8_t"}
+
+
+def _bad_element(value: Any, dtype: D.dtype, error: TypeError) -> str:
+    if "complex" in str(error) and dtype.category < D.COMPLEX:
+        return f"value cannot be converted to type {dtype.name} without overflow"
+    return f"must be real number, not {_first_odd(value)}"
+
+
+def _first_odd(value: Any) -> str:
+    while isinstance(value, (list, tuple)) and value:
+        value = next((v for v in value if not isinstance(v, (int, float))), value[0])
+    return type(value).__name__
+
+
+def _has_arrays(value: Any) -> bool:
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return isinstance(value, np.ndarray) or hasattr(value, "_raw")
+
+
+def _fill(result: Any, value: Any) -> None:
+    if isinstance(value, (list, tuple)):
+        for i, item in enumerate(value):
+            _fill(result[i : i + 1].reshape(result.shape[1:]) if result.ndim > 1 else result[i : i + 1], item)
+        return
+    result[...] = value._raw if hasattr(value, "_raw") else value
+
+
+def shape_of_nested(value: Any) -> tuple[int, ...]:
+    """The shape of a nested sequence.
+
+    Raises:
+        ValueError: where inner lengths differ.
+    """
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if hasattr(value, "_raw"):
+        return tuple(value._raw.shape)
+    if isinstance(value, (str, bytes)) or not (
+        hasattr(value, "__len__") and hasattr(value, "__getitem__")
+    ):
+        return ()
+    n = len(value)
+    if n == 0:
+        return (0,)
+    first = shape_of_nested(value[0])
+    for i in range(1, n):
+        other = value[i]
+        shape = () if type(other) in (int, float, bool) else shape_of_nested(other)
+        if shape != first:
+            if len(first) and len(shape) and shape[0] != first[0]:
+                raise ValueError(
+                    f"expected sequence of length {first[0]} at dim 1 (got {shape[0]})"
+                )
+            if not len(shape) and len(first):
+                raise TypeError("not a sequence")
+            if len(shape) and not len(first):
+                raise TypeError(f"only tensors of one element can be converted to Python scalars")
+            raise ValueError(f"expected sequence of length {first[-1]} at dim {len(first)} (got {shape[-1]})")
+    return (n, *first)
+
+
+def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
+    """An array filled with one value."""
+    return np.full(shape, value, to_raw(dtype))
+
+
+def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Zeros."""
+    return np.zeros(shape, to_raw(dtype))
+
+
+def ones(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Ones."""
+    return np.ones(shape, to_raw(dtype))
+
+
+def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Elements that are not set."""
+    return np.empty(shape, to_raw(dtype))
+
+
+def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
+    """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
+    made = np.empty_like(array, dtype=to_raw(dtype), order="C" if contiguous else "K", subok=False)
+    if fill is not None:
+        made[...] = fill
+    return made
+
+
+def eye(n: int, m: int, dtype: D.dtype) -> Any:
+    """Ones on the diagonal."""
+    return np.eye(n, m, dtype=to_raw(dtype))
+
+
+def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
+    """start, start + step, … up to `end`, computed as PyTorch does: start + i·step."""
+    import math
+
+    raw = to_raw(dtype)
+    if dtype.category == D.INT and all(isinstance(v, int) for v in (start, end, step)):
+        n = max(0, -(-(end - start) // step))
+        return (np.arange(n, dtype=np.int64) * step + start).astype(raw)
+    n = max(0, math.ceil((end - start) / step))
+    if dtype.category == D.INT:
+        return (np.arange(n, dtype=np.float64) * step + start).astype(raw)
+    if dtype is D.float64:
+        return np.arange(n, dtype=np.float64) * step + start
+    # The kernel works in double from each vector's first element on.
+    return (np.arange(n, dtype=np.float64) * step + start).astype(raw)
+
+
+def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
+    """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does."""
+    raw = to_raw(dtype)
+    if steps == 0:
+        return np.empty(0, raw)
+    if steps == 1:
+        return np.full(1, start, raw)
+    if dtype.category == D.INT:
+        step = (float(end) - float(start)) / (steps - 1)
+        i = np.arange(steps)
+        low = start + step * i
+        high = end - step * (steps - 1 - i)
+        return np.where(i < steps // 2, low, high).astype(raw)
+    work = raw if raw.itemsize >= 4 else np.dtype(np.float32)
+    if dtype.category == D.COMPLEX:
+        work = raw
+    first, last = work.type(start), work.type(end)
+    step = (last - first) / work.type(steps - 1)
+    i = np.arange(steps).astype(work)
+    low = first + step * i
+    high = last - step * (work.type(steps - 1) - i)
+    return np.where(np.arange(steps) < steps // 2, low, high).astype(raw)

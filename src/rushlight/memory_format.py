@@ -1,0 +1,41 @@
+"""Memory formats and layouts: how elements are laid out, as arguments name them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+class memory_format:  # noqa: N801  (PyTorch's name)
+    """A memory format such as `contiguous_format`. Instances are singletons."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _by_name, (self.name,)
+
+
+class layout(memory_format):  # noqa: N801  (PyTorch's name)
+    """A layout such as `strided`."""
+
+    __slots__ = ()
+
+
+contiguous_format: Final = memory_format("contiguous_format")
+preserve_format: Final = memory_format("preserve_format")
+channels_last: Final = memory_format("channels_last")
+channels_last_3d: Final = memory_format("channels_last_3d")
+strided: Final = layout("strided")
+sparse_coo: Final = layout("sparse_coo")
+
+_ALL: Final = {f.name: f for f in (contiguous_format, preserve_format, channels_last,
+                                   channels_last_3d, strided, sparse_coo)}  # fmt: skip
+
+
+def _by_name(name: str) -> memory_format:
+    return _ALL[name]

@@ -1,0 +1,183 @@
+"""Conversions: between element types, to Python and NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .. import errors
+from .._array import types as T
+from .._core.apply import apply_n
+from .._core.storage import TensorBase
+from ..device import check_cpu, device
+from ..memory_format import memory_format as MemoryFormat
+from ._composite import composite
+from ._row import linear
+
+cast = linear(
+    "_to_copy(Tensor self, ScalarType dtype) -> Tensor",
+    lambda x, dtype: T.converted(x, dtype),
+    self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
+    node="ToCopyBackward0",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), D.float32)],
+    doc="A copy with elements of another type.",
+)
+
+
+def converted(t: Any, dtype: D.dtype) -> Any:
+    """`t` with elements of `dtype`: itself where it has them already."""
+    if T.from_raw(t._raw.dtype) is dtype:
+        return t
+    return apply_n(cast.op, [t, dtype])
+
+
+@composite("private", method=True)
+def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+       copy: bool = False, memory_format: Any = None, other: Any = None) -> Any:  # fmt: skip
+    """This tensor with another type, on a device, or like another tensor.
+
+    Raises:
+        TypeError: for arguments that mean none of these.
+    """
+    for arg in args:
+        if isinstance(arg, D.dtype):
+            dtype = arg
+        elif isinstance(arg, TensorBase):
+            dtype = T.from_raw(arg._raw.dtype)
+        elif arg in _PYTHON_TYPES:
+            dtype = _PYTHON_TYPES[arg]
+        elif isinstance(arg, MemoryFormat):
+            memory_format = arg
+        elif isinstance(arg, bool):
+            copy = copy or (arg and arg is args[-1] and len(args) > 2)
+        elif arg is not None:
+            device = arg
+    if other is not None:
+        dtype = T.from_raw(other._raw.dtype)
+    if not _is_meta(device):
+        check_cpu(device)
+    found = dtype if dtype is None or isinstance(dtype, D.dtype) else _PYTHON_TYPES[dtype]
+    result = self if found is None else converted(self, found)
+    if result is self and copy:
+        return self.clone()
+    if memory_format is not None:
+        return result.contiguous(memory_format=memory_format)
+    return result
+
+
+_PYTHON_TYPES: dict[Any, D.dtype] = {float: D.float64, int: D.int64, bool: D.bool_, complex: D.complex128}
+
+
+def _is_meta(where: Any) -> bool:
+    return isinstance(where, (str, device)) and str(where) == "meta"
+
+
+def _caster(name: str, dtype: D.dtype) -> None:
+    def cast_to(self: Any, memory_format: Any = None) -> Any:
+        return converted(self, dtype)
+
+    cast_to.__name__ = cast_to.__qualname__ = name
+    cast_to.__doc__ = f"This tensor with elements of type {dtype.name}."
+    composite("private", method=True, name=name)(cast_to)
+
+
+for _name, _dtype in {
+    "bool": D.bool_, "byte": D.uint8, "char": D.int8, "short": D.int16, "int": D.int32,
+    "long": D.int64, "half": D.float16, "bfloat16": D.bfloat16, "float": D.float32,
+    "double": D.float64, "cfloat": D.complex64, "cdouble": D.complex128,
+}.items():  # fmt: skip
+    _caster(_name, _dtype)
+
+
+@composite("private", method=True)
+def type_as(self: Any, other: Any) -> Any:
+    """This tensor with the element type of `other`."""
+    return converted(self, T.from_raw(other._raw.dtype))
+
+
+@composite("private", method=True)
+def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of this tensor's type; with an argument, the tensor converted to it.
+
+    Raises:
+        ValueError: for a name that is no tensor type.
+    """
+    if dtype is None:
+        return T.type_name(self._raw.dtype)
+    if isinstance(dtype, D.dtype):
+        return converted(self, dtype)
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "_type_text", "")
+    found = T.dtype_of_type_name(name)
+    if found is None:
+        raise ValueError(f"invalid type: '{dtype}'")
+    return converted(self, found)
+
+
+@composite("private", method=True)
+def item(self: Any) -> Any:
+    """The only element as a Python number.
+
+    Raises:
+        RuntimeError: where there are several elements, or none.
+    """
+    array = self._raw
+    if array.size != 1:
+        raise RuntimeError(errors.item_size(array.size))
+    return T.number_of(array)
+
+
+@composite("private", method=True)
+def tolist(self: Any) -> Any:
+    """The elements as (nested lists of) Python numbers."""
+    return T.nested_list(self._raw)
+
+
+@composite("private", method=True)
+def numpy(self: Any, *, force: bool = False) -> Any:
+    """The elements as an array that shares this tensor's memory.
+
+    Raises:
+        RuntimeError: for a tensor that requires grad, unless `force`.
+        TypeError: for bfloat16, which NumPy has not.
+    """
+    if self._requires_grad and not force:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    if T.from_raw(self._raw.dtype) is D.bfloat16:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    return T.outside_view(self._raw)
+
+
+@composite()
+def result_type(tensor1: Any, tensor2: Any) -> D.dtype:
+    """The dtype of the result of arithmetic on two operands (tensors or numbers)."""
+    dims: D.dtype | None = None
+    zero: D.dtype | None = None
+    number: D.dtype | None = None
+    for x in (tensor1, tensor2):
+        if not isinstance(x, TensorBase):
+            found = D.number_dtype(x)
+            number = found if number is None else D.promote_types(number, found)
+            continue
+        found = T.from_raw(x._raw.dtype)
+        if x._raw.ndim:
+            dims = found if dims is None else D.promote_types(dims, found)
+        else:
+            zero = found if zero is None else D.promote_types(zero, found)
+    return D.combine_levels(dims, zero, number)
+
+
+@composite()
+def promote_types(type1: D.dtype, type2: D.dtype) -> D.dtype:
+    """The smallest dtype that holds both."""
+    return D.promote_types(type1, type2)
+
+
+@composite()
+def can_cast(from_: D.dtype, to: D.dtype) -> bool:
+    """Whether a result of one dtype may be written into a tensor of another."""
+    return D.can_cast(from_, to)

@@ -1,0 +1,361 @@
+"""Creation: tensors from Python values, from NumPy, and from nothing. No gradients pass here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .. import errors
+from .._array import create as raw
+from .._array import types as T
+from .._core.mode import current
+from .._core.storage import TensorBase, new_tensor
+from ..device import check_cpu
+from ._composite import composite
+
+
+def finished(array: Any, requires_grad: bool) -> Any:
+    """A tensor over a fresh array.
+
+    Raises:
+        RuntimeError: where gradients are asked of a type that has none.
+    """
+    t = new_tensor(array)
+    if current().inference:
+        t._inference = True
+        t._plain = False
+    if requires_grad:
+        if T.is_discrete(array.dtype):
+            raise RuntimeError(errors.REQUIRES_GRAD_DTYPE)
+        t._requires_grad = True
+    return t
+
+
+def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape given as numbers or as one sequence.
+
+    Raises:
+        TypeError, RuntimeError: for sizes that aren't integers, or negative.
+    """
+    if len(size) == 1 and not T.is_number(size[0]) and not isinstance(size[0], TensorBase):
+        size = tuple(size[0])
+    shape: list[int] = []
+    for place, s in enumerate(size):
+        if isinstance(s, TensorBase):
+            s = s._raw.item()
+        if isinstance(s, bool) or not isinstance(s, int):
+            if T.is_integer_scalar(s):
+                s = int(s)
+            else:
+                raise TypeError(
+                    f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element "
+                    f"of type {type(s).__name__} at pos {place}"
+                )
+        if s < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {s}: {list(size)}"
+            )
+        shape.append(s)
+    return tuple(shape)
+
+
+def dtype_or_default(dtype: Any) -> D.dtype:
+    """The dtype asked for, or the default floating type.
+
+    Raises:
+        TypeError: for anything that is neither a dtype nor a Python number type.
+    """
+    if dtype is None:
+        return D.get_default_dtype()
+    if isinstance(dtype, D.dtype):
+        return dtype
+    known = {float: D.get_default_dtype(), int: D.int64, bool: D.bool_, complex: D.number_dtype(1j)}
+    if dtype in known:
+        return known[dtype]
+    raise TypeError(f"dtype must be torch.dtype, not {type(dtype).__name__}")
+
+
+@composite()
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Any:  # fmt: skip
+    """A new tensor with the elements of `data`: a number, nested sequence, array or tensor (copied)."""
+    check_cpu(device)
+    if isinstance(data, TensorBase):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
+            "or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finished(raw.array_of(data, None if dtype is None else dtype_or_default(dtype)), requires_grad)
+
+
+@composite()
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """`data` as a tensor: itself where it is one, sharing memory where it is an array."""
+    check_cpu(device)
+    if isinstance(data, TensorBase):
+        if dtype is None or T.from_raw(data._raw.dtype) is dtype:
+            return data
+        return data.to(dtype)  # type: ignore[attr-defined]
+    if isinstance(data, T.ndarray):
+        t = from_numpy(data)
+        return t if dtype is None else t.to(dtype)
+    return tensor(data, dtype=dtype)
+
+
+@composite()
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+            requires_grad: bool = False) -> Any:  # fmt: skip
+    """`obj` as a tensor, sharing memory unless `copy` or a conversion prevents it."""
+    if copy:
+        made = tensor(obj.detach() if isinstance(obj, TensorBase) else obj, dtype=dtype)  # type: ignore[attr-defined]
+    else:
+        made = as_tensor(obj, dtype)
+    if requires_grad and not made._requires_grad:
+        made = made.detach().requires_grad_()
+    return made
+
+
+@composite()
+def from_numpy(ndarray: Any) -> Any:
+    """A tensor that shares an array's memory.
+
+    Raises:
+        TypeError: for anything but an array of a type that tensors have.
+        ValueError: for an array with negative strides.
+    """
+    if not isinstance(ndarray, T.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    T.from_raw(ndarray.dtype)
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently supported. (You can probably work around this by making a copy "
+            "of your array  with array.copy().) "
+        )
+    return finished(T.plain_array(ndarray), False)
+
+
+def _sized(name: str, fill: Any) -> Any:
+    def make(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
+             names: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+        check_cpu(device)
+        if "size" in kwargs and not size:
+            size = (kwargs.pop("size"),)
+        if kwargs:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if not size:
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got (), but expected one of:"
+                f"\n * (tuple of ints size, *, tuple of names names, torch.dtype dtype = None, "
+                "torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool "
+                "requires_grad = False)\n * (tuple of ints size, *, Tensor out = None, torch.dtype dtype "
+                "= None, torch.layout layout = None, torch.device device = None, bool pin_memory = "
+                "False, bool requires_grad = False)\n"
+            )
+        array = fill(size_of(name, size), dtype_or_default(dtype))
+        if out is not None:
+            from ._out import place
+
+            place(out, array)
+            return out
+        return finished(array, requires_grad)
+
+    make.__name__ = make.__qualname__ = name
+    return make
+
+
+zeros = composite(name="zeros")(_sized("zeros", raw.zeros))
+ones = composite(name="ones")(_sized("ones", raw.ones))
+empty = composite(name="empty")(_sized("empty", raw.empty))
+zeros.__doc__ = "A tensor of zeros of the given size."
+ones.__doc__ = "A tensor of ones of the given size."
+empty.__doc__ = "A tensor of the given size whose elements are not set."
+
+
+@composite()
+def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None,
+         device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor of the given size filled with one value, whose kind gives the default dtype."""
+    check_cpu(device)
+    value = fill_value._raw.item() if isinstance(fill_value, TensorBase) else fill_value
+    found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
+    array = raw.full(size_of("full", (size,)), value, found)
+    if out is not None:
+        from ._out import place
+
+        place(out, array)
+        return out
+    return finished(array, requires_grad)
+
+
+def _like(name: str, fill: Any) -> Any:
+    def make(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None) -> Any:  # fmt: skip
+        if not isinstance(input, TensorBase):
+            raise TypeError(
+                f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+            )
+        check_cpu(device)
+        found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+        contiguous = memory_format is not None and str(memory_format).endswith("contiguous_format")
+        return finished(raw.like(input._raw, found, fill, contiguous), requires_grad)
+
+    make.__name__ = make.__qualname__ = name
+    return make
+
+
+zeros_like = composite(name="zeros_like")(_like("zeros_like", 0))
+ones_like = composite(name="ones_like")(_like("ones_like", 1))
+empty_like = composite(name="empty_like")(_like("empty_like", None))
+zeros_like.__doc__ = "Zeros shaped, typed and laid out like `input`."
+ones_like.__doc__ = "Ones shaped, typed and laid out like `input`."
+empty_like.__doc__ = "Unset elements shaped, typed and laid out like `input`."
+
+
+@composite()
+def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+              requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Any:  # fmt: skip
+    """One value in the shape, type and layout of `input`."""
+    found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    return finished(raw.like(input._raw, found, fill_value, False), requires_grad)
+
+
+def _new(name: str, fill: Any) -> Any:
+    def make(self: Any, *size: Any, dtype: Any = None, device: Any = None, layout: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Any:  # fmt: skip
+        check_cpu(device)
+        if "size" in kwargs:
+            size = (kwargs.pop("size"),)
+        found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+        return finished(fill(size_of(name, size), found), requires_grad)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"`{name.removeprefix('new_')}` of a size, with this tensor's type by default."
+    return composite("private", method=True, name=name)(make)
+
+
+new_zeros = _new("new_zeros", raw.zeros)
+new_ones = _new("new_ones", raw.ones)
+new_empty = _new("new_empty", raw.empty)
+
+
+@composite("private", method=True)
+def new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+             layout: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor of a size filled with one value, with this tensor's type by default."""
+    found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    value = fill_value._raw.item() if isinstance(fill_value, TensorBase) else fill_value
+    return finished(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
+
+
+@composite("private", method=True)
+def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
+                requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor with the elements of `data`, with this tensor's type by default."""
+    found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    return finished(raw.array_of(data, found), requires_grad)
+
+
+composite("private", method=True, name="new_tensor")(new_tensor_)
+
+
+@composite()
+def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
+        device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+    """Ones on the diagonal of an n × m matrix of zeros."""
+    check_cpu(device)
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
+    if m is not None and m < 0:
+        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
+    return finished(raw.eye(n, n if m is None else m, dtype_or_default(dtype)), requires_grad)
+
+
+def _number(value: Any) -> Any:
+    return value._raw.item() if isinstance(value, TensorBase) else value
+
+
+@composite()
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … below `end`; int64 where all are integers, else the default float.
+
+    Raises:
+        RuntimeError: for a step of zero or one that leads away from `end`.
+    """
+    check_cpu(device)
+    if end is None:
+        start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (step > 0 and end < start) or (step < 0 and end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is None:
+        whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
+        found = D.int64 if whole else D.get_default_dtype()
+    else:
+        found = dtype_or_default(dtype)
+    return finished(raw.arange(start, end, step, found), requires_grad)
+
+
+@composite(name="range")
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
+           requires_grad: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … up to and including `end` (deprecated in favour of `arange`)."""
+    import warnings
+
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values "
+        "in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    if end is None:
+        start, end = 0, start
+    n = int((end - start) / step) + 1
+    return finished(raw.arange(start, start + n * step, step, dtype_or_default(dtype)), requires_grad)
+
+
+@composite()
+def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None,
+             device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+    """`steps` values evenly spaced from `start` to `end`.
+
+    Raises:
+        RuntimeError: for a negative number of steps.
+    """
+    check_cpu(device)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    start, end = _number(start), _number(end)
+    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
+        found = D.number_dtype(1j)
+    else:
+        found = dtype_or_default(dtype)
+    return finished(raw.linspace(start, end, steps, found), requires_grad)
+
+
+@composite()
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None,
+             layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+    """`base` to the powers evenly spaced from `start` to `end`."""
+    check_cpu(device)
+    found = dtype_or_default(dtype)
+    exponents = raw.linspace(_number(start), _number(end), steps, D.float64)
+    return finished((float(base) ** exponents).astype(T.to_raw(found)), requires_grad)
+
+
+@composite()
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                  requires_grad: bool = False) -> Any:  # fmt: skip
+    """A tensor without dimensions holding one number, of the default float type."""
+    return finished(raw.full((), s, dtype_or_default(dtype)), requires_grad)
