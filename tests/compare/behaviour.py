@@ -2,10 +2,11 @@
 
     python tests/compare/behaviour.py --table [-v] [--only REGEX] [--impl rushlight]
 
-A program is a function of a file in programs/ whose name does not start with an underscore. It prints what
-it observes; warnings are printed where they occur. For each implementation one process imports the module
-that stands for `torch`, then forks once per program: a crash, a hang or a mode that is left on touches no
-other program. `--impl torch` compares torch with itself and so finds programs that do not repeat.
+A program is a function of a file in programs/ whose name does not start with an underscore. It
+prints what it observes; warnings are printed where they occur. For each implementation one process
+imports the module that stands for `torch`, then forks once per program: a crash, a hang or a mode
+that is left on touches no other program. `--impl torch` compares torch with itself and so finds
+programs that do not repeat.
 """
 
 import argparse
@@ -40,38 +41,37 @@ SLOW_IMPORTS = {"torch": ("torch._dynamo", "torch.func", "torch.fx.experimental.
 
 @dataclass(frozen=True)
 class Observation:
-    """What one program printed on one implementation, and how it ended: ok, raised, crashed, hung."""
+    """What one program printed, and how it ended: ok, raised, crashed or hung."""
 
     status: str
     printed: str
 
 
-def programs(only: str = "") -> list[str]:
+def programs(only: str = "", folder: Path = PROGRAMS) -> list[str]:
     """The names `group.program` that match `only`, from the source alone: nothing is imported."""
     names = []
-    for path in sorted(PROGRAMS.glob("*.py")):
+    for path in sorted(folder.glob("*.py")):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 names.append(f"{path.stem}.{node.name}")
     return [name for name in names if re.search(only, name)]
 
 
-# ---------------------------------------------------------------- inside the process of an implementation
+# Inside the process of an implementation
 
 
 @functools.cache
-def _code(group: str) -> CodeType:
-    path = PROGRAMS / f"{group}.py"
+def _code(path: Path) -> CodeType:
     return compile(path.read_text(), str(path), "exec")
 
 
-def _loaded(group: str, implementation: ModuleType) -> dict[str, Any]:
+def _loaded(path: Path, implementation: ModuleType) -> dict[str, Any]:
     """The names of a group's file, executed while `import torch` gives the implementation."""
-    module = ModuleType(group)
-    sys.modules[group] = module  # pickle and dataclasses look a class's module up by its name
-    module.__file__ = str(PROGRAMS / f"{group}.py")
+    module = ModuleType(path.stem)
+    sys.modules[path.stem] = module  # pickle and dataclasses look a class's module up by its name
+    module.__file__ = str(path)
     sys.modules["torch"] = implementation
-    exec(_code(group), module.__dict__)
+    exec(_code(path), module.__dict__)
     return module.__dict__
 
 
@@ -83,7 +83,7 @@ def _show_inline(message: Warning | str, category: type[Warning], *_: Any, **__:
         print(f"[{category.__name__}: {masked(str(message))}]")
 
 
-def _observe(name: str, implementation: ModuleType) -> Observation:
+def _observe(name: str, folder: Path, implementation: ModuleType) -> Observation:
     """Runs one program with its prints, warnings and exception collected."""
     group, program = name.split(".")
     text = io.StringIO()
@@ -92,18 +92,18 @@ def _observe(name: str, implementation: ModuleType) -> Observation:
         warnings.simplefilter("always")
         warnings.showwarning = _show_inline
         try:
-            function = _loaded(group, implementation)[program]
-            implementation.manual_seed(0)
+            function = _loaded(folder / f"{group}.py", implementation)[program]
+            getattr(implementation, "manual_seed", int)(0)
             function()
         except BaseException as error:
             status = "raised"
             frames = traceback.extract_tb(error.__traceback__)
-            line = next((f.lineno for f in frames if f.filename.startswith(str(PROGRAMS))), None)
+            line = next((f.lineno for f in frames if f.filename.startswith(str(folder))), None)
             print(f"uncaught at line {line} of the group: {told(error)}")
     return Observation(status, masked(text.getvalue()))
 
 
-def _forked(name: str, implementation: ModuleType) -> Observation:
+def _forked(name: str, folder: Path, implementation: ModuleType, seconds: float) -> Observation:
     """The observation of a program that runs in a fork of this process."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -111,13 +111,13 @@ def _forked(name: str, implementation: ModuleType) -> Observation:
         os.close(reader)
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, 1)  # the parent's stdout carries the results
-        seen = _observe(name, implementation)
+        seen = _observe(name, folder, implementation)
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(json.dumps([seen.status, seen.printed]).encode())
         os._exit(0)
     os.close(writer)
     received = b""
-    deadline = time.monotonic() + SECONDS_PER_PROGRAM
+    deadline = time.monotonic() + seconds
     while True:
         ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
         piece = os.read(reader, 1 << 16) if ready else b""
@@ -128,7 +128,7 @@ def _forked(name: str, implementation: ModuleType) -> Observation:
     if not ready:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return Observation("hung", f"no end within {SECONDS_PER_PROGRAM:g} seconds\n")
+        return Observation("hung", f"no end within {seconds:g} seconds\n")
     _, code = os.waitpid(child, 0)
     if not received:
         ended = os.waitstatus_to_exitcode(code)
@@ -136,7 +136,7 @@ def _forked(name: str, implementation: ModuleType) -> Observation:
     return Observation(*json.loads(received))
 
 
-def _serve(implementation_name: str) -> None:
+def _serve(implementation_name: str, folder: Path, seconds: float) -> None:
     """Reads program names from stdin and writes one line of JSON for each."""
     names = sys.stdin.read().split()
     try:
@@ -153,17 +153,23 @@ def _serve(implementation_name: str) -> None:
         if implementation is None:
             seen = Observation("raised", problem)
         else:
-            seen = _forked(name, implementation)
+            seen = _forked(name, folder, implementation, seconds)
         print(json.dumps([name, seen.status, seen.printed]), flush=True)
 
 
-# ------------------------------------------------------------------------------------ outside of it
+# Outside of it
 
 
-def observed(implementation: str, names: list[str]) -> dict[str, Observation]:
+def observed(
+    implementation: str,
+    names: list[str],
+    folder: Path = PROGRAMS,
+    seconds: float = SECONDS_PER_PROGRAM,
+) -> dict[str, Observation]:
     """Each program's observation on an implementation, named as one would import it."""
     argv = [sys.executable, str(Path(__file__).resolve()), "--serve", implementation]
-    limit = 60.0 + SECONDS_PER_PROGRAM * len(names)
+    argv += ["--folder", str(folder), "--seconds", str(seconds)]
+    limit = 60.0 + seconds * len(names)
     try:
         done = subprocess.run(
             argv, input="\n".join(names), capture_output=True, text=True, timeout=limit
@@ -199,28 +205,43 @@ def verdict(wanted: Observation, got: Observation) -> str:
     return "equal" if wanted == got else "different"
 
 
+def lines_in_common(wanted: Observation, got: Observation) -> tuple[int, int]:
+    """How many of torch's lines were printed, in order, and how many there are."""
+    lines = wanted.printed.splitlines()
+    matcher = difflib.SequenceMatcher(None, lines, got.printed.splitlines(), autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks()), len(lines)
+
+
+KINDS = ("equal", "different", "error")
+
+
 def table(implementation: str, names: list[str], verbose: bool) -> bool:
-    """Prints the number of equal, different and failed programs by group; true when all are equal."""
+    """Prints how many programs of each group are equal; true when all are."""
     wanted, got = observed("torch", names), observed(implementation, names)
     counts: dict[str, dict[str, int]] = {}
     for name in names:
-        row = counts.setdefault(name.split(".")[0], {"equal": 0, "different": 0, "error": 0})
         kind = verdict(wanted[name], got[name])
-        row[kind] += 1
+        common, lines = lines_in_common(wanted[name], got[name])
+        for group in (name.split(".")[0], "all"):
+            row = counts.setdefault(group, dict.fromkeys((*KINDS, "common", "lines"), 0))
+            row[kind] += 1
+            row["common"] += common
+            row["lines"] += lines
         if verbose and kind != "equal":
             print(f"{kind}: {name}")
             print(difference(wanted[name], got[name], implementation) or wanted[name].printed)
             print()
-    counts["all"] = {
-        k: sum(row[k] for row in counts.values()) for k in ("equal", "different", "error")
-    }
-    print(f"{'group':<24}{'equal':>8}{'different':>11}{'error':>8}{'programs':>10}")
-    for group, row in counts.items():
+    total = counts.pop("all")
+    print(
+        f"{'group':<24}{'equal':>8}{'different':>11}{'error':>8}{'programs':>10}{'equal lines':>13}"
+    )
+    for group, row in [*counts.items(), ("all", total)]:
+        share = row["common"] / max(1, row["lines"])
         print(
             f"{group:<24}{row['equal']:>8}{row['different']:>11}{row['error']:>8}"
-            f"{sum(row.values()):>10}"
+            f"{sum(row[kind] for kind in KINDS):>10}{share:>12.1%}"
         )
-    return counts["all"]["equal"] == len(names)
+    return total["equal"] == len(names)
 
 
 def main() -> int:
@@ -236,13 +257,15 @@ def main() -> int:
         "--show", metavar="IMPL", help="print what the programs print on one module"
     )
     parser.add_argument("--serve", metavar="IMPL", help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=SECONDS_PER_PROGRAM, help="per program")
+    parser.add_argument("--folder", type=Path, default=PROGRAMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        _serve(options.serve)
+        _serve(options.serve, options.folder, options.seconds)
         return 0
     names = programs(options.only)
     if options.show:
-        for name, seen in observed(options.show, names).items():
+        for name, seen in observed(options.show, names, seconds=options.seconds).items():
             print(f"--- {name} ({seen.status})\n{seen.printed}", end="")
         return 0
     return 0 if table(options.impl, names, options.verbose) else 1

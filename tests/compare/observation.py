@@ -1,4 +1,4 @@
-"""What a program of the comparison may use to tell what it saw, in a form that repeats exactly."""
+"""What a program may use to tell what it saw, in a form that repeats exactly."""
 
 import re
 from collections.abc import Callable
@@ -10,12 +10,12 @@ TRIGGERED = re.compile(r"\s*\(Triggered internally at [^)]*\)")
 
 
 def masked(text: str) -> str:
-    """`text` without what may change between two runs: addresses, places in source files."""
+    """`text` without what changes between two runs: addresses, places in source files."""
     return SOURCE_LINE.sub('File "", line 0', ADDRESS.sub("0x", TRIGGERED.sub("", text)))
 
 
 def told(error: BaseException) -> str:
-    """The type and the text of an exception, without C++ frames and lists of accepted signatures."""
+    """The type and the text of an exception, without C++ frames and lists of signatures."""
     text = str(error).split("\nException raised from")[0]
     head, signatures, _ = text.partition("but expected one of:")
     head = head.split(" The following argument types are supported:")[0]
@@ -41,7 +41,7 @@ def each(**actions: Callable[[], Any]) -> None:
 
 
 def near(value: Any, digits: int = 5) -> str:
-    """Numbers to `digits` significant digits, nested as in the value; None, booleans, integers as is."""
+    """Numbers to `digits` significant digits, nested as in the value; the rest as it is."""
     if value is None or isinstance(value, bool | int | str):
         return str(value)
     if isinstance(value, float):

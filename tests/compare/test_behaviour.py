@@ -22,7 +22,7 @@ def _marked(name: str) -> object:
 def observations(
     request: pytest.FixtureRequest,
 ) -> tuple[dict[str, behaviour.Observation], dict[str, behaviour.Observation]]:
-    """What the collected programs print on torch and on Rushlight; each runs once, in its own fork."""
+    """What the collected programs print on torch and on Rushlight, each run once."""
     names = [
         item.callspec.params["name"]
         for item in request.session.items

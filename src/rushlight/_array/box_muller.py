@@ -144,8 +144,10 @@ def _cos_sin(uniform: Any, scratch: _Scratch) -> tuple[Any, Any]:
     np.add(octant, _INT1, octant)
     np.bitwise_and(octant, _EVEN, octant)
     quarters = octant.astype(np.float32)
-    for part in _QUARTER_PI:
-        np.add(x, quarters * part, x)
+    # The first two products are exact (few bits each), so only the third needs the fused step.
+    np.add(x, quarters * _QUARTER_PI[0], x)
+    np.add(x, quarters * _QUARTER_PI[1], x)
+    x[...] = scratch.fused(quarters, _QUARTER_PI[2], x)
     square = x * x
     value = scratch.horner(square, _SIN)
     np.multiply(value, square, value)

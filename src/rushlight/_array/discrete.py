@@ -343,7 +343,8 @@ def _shuffled(words: Any, n: int) -> Any:
 
     Place i ends with what lay in place j[i] at step i: what an earlier step had swapped into j[i],
     or j[i] itself. Sorting finds the last earlier step with the same target; what it had put there
-    is what lay in its own place then, and so on down a chain.
+    is what lay in its own place then, and so on down a chain, whose links double in length until
+    all end.
     """
     steps = np.arange(n - 1)
     left = n - steps
@@ -361,28 +362,29 @@ def _shuffled(words: Any, n: int) -> Any:
     keys |= steps
     keys.sort()
     target, step = keys >> 32, keys & 0xFFFFFFFF
-    # What lay in place i at step i is held[i], and held[n + i] is i itself: a step that finds its
-    # target untouched points there. Arithmetic chooses, for a branch per element is a slow one.
+    # A number below n is a step, n + i an end: what lay in place i at the start. Arithmetic chooses
+    # between the two, for a branch per element is a slow one.
     untouched = target + n
     same = (target[1:] == target[:-1]).view(np.int8)
     earlier = untouched.copy()
     earlier[1:] += same * (step[:-1] - untouched[1:])
     before = np.empty(n - 1, np.int64)
     before[step] = earlier
-    held = np.arange(n, 3 * n)
-    held[n:] -= 2 * n
+    # held[i], what lay in place i at step i: a link to a step, or an end. Ends link to themselves.
+    held = np.arange(2 * n)
+    held[:n] += n
     # The last step into each place; one that swaps a place with itself brings nothing.
     itself = (target == step).view(np.int8)
     held[target] = step + itself * (earlier - step)
-    # Chains to the end, doubling the stride; at the end of each stands a place.
-    final = np.empty(n, np.int64)
     links = held[:n]
-    ends = held.take(np.minimum(links, 0) + links)
-    while not np.array_equal(ends, links):
-        links[...] = ends
-        ends = held.take(links)
+    further = held.take(links)
+    while not np.array_equal(further, links):
+        links[...] = further
+        further = held.take(links)
+    final = np.empty(n, np.int64)
     final[:-1] = held.take(before)
     final[-1] = held[n - 1]
+    final -= n
     return final
 
 

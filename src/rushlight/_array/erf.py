@@ -23,7 +23,7 @@ import numpy as np
 __all__ = ["erf", "erfc", "erfinv", "gelu", "gelu_backward", "normal_cdf"]
 
 # See Note [Blocks that stay in the cache]: elements per block by item size.
-_BLOCK = {4: 16384, 8: 8192}
+_BLOCK = {4: 32768, 8: 32768}
 
 _Coefficients = tuple[Any, ...]
 _Rational = tuple[_Coefficients, _Coefficients]

@@ -6,15 +6,41 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes as D
+from .. import errors
+from .types import from_raw
+
+_C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
+            "float16": "c10::Half", "bfloat16": "c10::BFloat16", "complex64": "c10::complex<float>",
+            "complex128": "c10::complex<double>", "bool": "bool", "uint8": "unsigned char",
+            "int8": "signed char", "int16": "short int"}  # fmt: skip
+
+
+def _product(a: Any, b: Any) -> Any:
+    """NumPy's product; halves are multiplied in float32, as PyTorch accumulates them."""
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return np.matmul(a, b)
+
+
+def _same_dtype(a: Any, b: Any) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {_C_NAMES[a.dtype.name]} != "
+            f"{_C_NAMES[b.dtype.name]}"
+        )
+
 
 def mm(a: Any, b: Any) -> Any:
     """The product of two matrices.
 
     Raises:
-        RuntimeError: where they aren't matrices or their shapes don't fit.
+        RuntimeError: where they aren't matrices or their shapes or types don't fit.
     """
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype != b.dtype:
         _explain_mm(a, b)
+    if a.dtype.itemsize == 2:
+        return _product(a, b)
     return np.matmul(a, b)
 
 
@@ -23,7 +49,263 @@ def _explain_mm(a: Any, b: Any) -> None:
         raise RuntimeError("self must be a matrix")
     if b.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
-    raise RuntimeError(
-        f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and "
-        f"{b.shape[0]}x{b.shape[1]})"
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(_cannot_multiply(a.shape, b.shape))
+    _same_dtype(a, b)
+
+
+def _cannot_multiply(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    return (
+        f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})"
     )
+
+
+def mv(a: Any, v: Any) -> Any:
+    """A matrix times a vector.
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+    """
+    if a.ndim != 2 or v.ndim != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {v.ndim}, {a.ndim}, {v.ndim}"
+        )
+    if a.shape[1] != v.shape[0]:
+        raise RuntimeError(
+            f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec "
+            f"({v.shape[0]})"
+        )
+    if a.dtype != v.dtype:
+        names = D.scalar_name(from_raw(v.dtype)), D.scalar_name(from_raw(a.dtype))
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {names[0]}, {names[1]}, and "
+            f"{names[0]}"
+        )
+    return _product(a, v)
+
+
+def dot(a: Any, b: Any) -> Any:
+    """The inner product of two vectors, without conjugation.
+
+    Raises:
+        RuntimeError: where they aren't vectors of one size and type.
+    """
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{D.scalar_name(from_raw(a.dtype))} and {D.scalar_name(from_raw(b.dtype))}"
+        )
+    if a.shape != b.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a.shape[0]}] and src [{b.shape[0]}] to have "
+            f"the same number of elements, but got {a.shape[0]} and {b.shape[0]} elements respectively"
+        )
+    return _product(a, b)
+
+
+def bmm(a: Any, b: Any) -> Any:
+    """A stack of matrix products.
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+    """
+    if a.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
+    if b.ndim != 3:
+        raise RuntimeError("batch2 must be a 3D tensor")
+    if a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, "
+            f"{a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
+        )
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"expected scalar type {D.scalar_name(from_raw(a.dtype))} but found "
+            f"{D.scalar_name(from_raw(b.dtype))}"
+        )
+    return _product(a, b)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """The product of stacks of matrices, broadcast over their leading dimensions; and of vectors.
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+    """
+    if a.ndim == 0 or b.ndim == 0:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
+        )
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        _explain_matmul(a, b, inner)
+    if a.ndim > 2 and b.ndim > 2:
+        problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
+        if problem is not None:
+            raise RuntimeError(problem)
+    if a.dtype != b.dtype:
+        if b.ndim > 2 and a.ndim > 2:
+            raise RuntimeError(
+                f"expected scalar type {D.scalar_name(from_raw(a.dtype))} but found "
+                f"{D.scalar_name(from_raw(b.dtype))}"
+            )
+        _same_dtype(a, b)
+    if b.ndim <= 2 < a.ndim and a.dtype.itemsize > 2:
+        return np.matmul(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
+    return _product(a, b)
+
+
+def _explain_matmul(a: Any, b: Any, inner: int) -> None:
+    if a.ndim >= 2 and b.ndim >= 3 or a.ndim >= 3 and b.ndim >= 3:
+        batch = int(np.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])))
+        if a.ndim == 2:
+            rows = b.shape[0] * 1
+            raise RuntimeError(
+                f"Expected size for first two dimensions of batch2 tensor to be: [{rows}, {a.shape[1]}]"
+                f" but got: [{b.shape[0]}, {b.shape[-2]}]."
+            )
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a.shape[-1]}] "
+            f"but got: [{batch}, {inner}]."
+        )
+    if b.ndim == 1:
+        rows = int(np.prod(a.shape[:-1]))
+        raise RuntimeError(
+            f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), vec ({b.shape[0]})"
+        )
+    rows = int(np.prod(a.shape[:-1])) if a.ndim > 1 else 1
+    raise RuntimeError(_cannot_multiply((rows, a.shape[-1]), b.shape[-2:]))
+
+
+def linear(x: Any, weight: Any, bias: Any) -> Any:
+    """x Wᵀ + b over the last dimension of `x`.
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+    """
+    if (weight.ndim != 2 or x.ndim < 1 or x.shape[-1] != weight.shape[1] or x.dtype != weight.dtype
+            or x.dtype.itemsize == 2):  # fmt: skip
+        return _other_linear(x, weight, bias)
+    if x.ndim == 2:
+        out = np.matmul(x, weight.T)
+    else:
+        flat = np.matmul(x.reshape(-1, x.shape[-1]), weight.T)
+        out = flat.reshape(x.shape[:-1] + (weight.shape[0],))
+    if bias is not None:
+        if bias.ndim > 1 or (bias.ndim and bias.shape[0] not in (1, weight.shape[0])):
+            _explain_bias(x, weight, bias)
+        if bias.dtype != out.dtype:
+            raise RuntimeError(
+                f"self and mat2 must have the same dtype, but got {D.scalar_name(from_raw(bias.dtype))}"
+                f" and {D.scalar_name(from_raw(weight.dtype))}"
+            )
+        np.add(out, bias, out)
+    return out
+
+
+def _explain_bias(x: Any, weight: Any, bias: Any) -> None:
+    rows = int(np.prod(x.shape[:-1]))
+    last = bias.shape[-1]
+    raise RuntimeError(
+        f"The expanded size of the tensor ({weight.shape[0]}) must match the existing size ({last}) at "
+        f"non-singleton dimension 1.  Target sizes: [{rows}, {weight.shape[0]}].  Tensor sizes: "
+        f"{errors.shape_text(bias.shape)}"
+    )
+
+
+def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
+    if weight.ndim == 1:
+        out = matmul(x, weight)
+        return out if bias is None else out + bias
+    rows = int(np.prod(x.shape[:-1])) if x.ndim > 1 else 1
+    if x.shape[-1] != weight.shape[1]:
+        raise RuntimeError(_cannot_multiply((rows, x.shape[-1]), weight.T.shape))
+    if x.dtype != weight.dtype:
+        if bias is None:
+            _same_dtype(x, weight)
+        raise RuntimeError(
+            "self and mat2 must have the same dtype, but got "
+            f"{D.scalar_name(from_raw(x.dtype))} and {D.scalar_name(from_raw(weight.dtype))}"
+        )
+    out = np.matmul(x.astype(np.float32), weight.astype(np.float32).T)
+    if bias is not None:
+        out = out + bias.astype(np.float32)
+    return out.astype(x.dtype)
+
+
+def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta c + alpha (a b).
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+    """
+    out = mm(a, b)
+    return _add_scaled(c, out, beta, alpha)
+
+
+def _add_scaled(c: Any, out: Any, beta: Any, alpha: Any) -> Any:
+    if c.ndim > out.ndim or any(
+        c.shape[-k] not in (1, out.shape[-k]) for k in range(1, c.ndim + 1)
+    ):
+        for k in range(c.ndim, 0, -1):
+            if c.ndim > out.ndim:
+                raise RuntimeError(
+                    f"expand({_torch_kind(c)}{errors.shape_text(c.shape)}, size="
+                    f"{errors.shape_text(out.shape)}): the number of sizes provided ({out.ndim}) must "
+                    f"be greater or equal to the number of dimensions in the tensor ({c.ndim})"
+                )
+            if c.shape[-k] not in (1, out.shape[-k]):
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({out.shape[-k]}) must match the existing size "
+                    f"({c.shape[-k]}) at non-singleton dimension {out.ndim - k}.  Target sizes: "
+                    f"{errors.shape_text(out.shape)}.  Tensor sizes: {errors.shape_text(c.shape)}"
+                )
+    if alpha != 1:
+        out = np.multiply(out, alpha)
+    if beta == 0:
+        return out
+    return np.add(c if beta == 1 else np.multiply(c, beta), out)
+
+
+def _torch_kind(c: Any) -> str:
+    from .types import type_name
+
+    return type_name(c.dtype)
+
+
+def addmv(c: Any, a: Any, v: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta c + alpha (a v).
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+    """
+    if a.ndim == 2 and v.ndim == 1 and (a.shape[1] != v.shape[0] or c.shape not in ((), (1,), (a.shape[0],))):
+        raise RuntimeError(
+            f"size mismatch, got input ({c.shape[0] if c.ndim else 1}), mat ({a.shape[0]}x{a.shape[1]}), "
+            f"vec ({v.shape[0]})"
+        )
+    return _add_scaled(c, mv(a, v), beta, alpha)
+
+
+def baddbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta c + alpha (a b), for stacks of matrices."""
+    return _add_scaled(c, bmm(a, b), beta, alpha)
+
+
+def addbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta c + alpha Σ (a b) over a stack of matrices."""
+    return _add_scaled(c, bmm(a, b).sum(0), beta, alpha)
+
+
+def outer(a: Any, b: Any) -> Any:
+    """The outer product of two vectors.
+
+    Raises:
+        RuntimeError: where they aren't vectors.
+    """
+    for name, v in (("self", a), ("vec2", b)):
+        if v.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v.ndim}-D")
+    return np.multiply.outer(a, b)

@@ -147,7 +147,7 @@ class Stream:
             self.next_float = float(state["float"]) if state["has_float"] else None
 
     def words(self, n: int) -> Any:
-        """The next `n` words as uint64 values below 2**32. Read only: a view of the block or not."""
+        """The next `n` words as uint64 values below 2**32. Read only: perhaps a view."""
         start = self._at
         end = start + n
         if end <= BLOCK:
@@ -179,7 +179,7 @@ class Stream:
         return units[start:end]
 
     def polar(self, n: int) -> Polar | None:
-        """The next `n` words, each as a radius and as an angle; None (nothing drawn) past the block.
+        """The next `n` words as radii and as angles; None (nothing drawn) past the block.
 
         A call on eight numbers costs as much as one on a block, so the whole block is worked out at
         once: small normal draws then cost a few slices each.

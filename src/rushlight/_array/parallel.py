@@ -188,7 +188,7 @@ def run_chunks(chunks: int, body: Callable[[int], None]) -> None:
 
 def _chunks(size: int, limit: int) -> tuple[int, int]:
     """How many chunks to cut `size` elements into, and the length of each but the last."""
-    wanted = max(2, min(4 * _threads, 4 * size // max(limit, 1)))
+    wanted = max(2, min(2 * _threads, 4 * size // max(limit, 1)))
     length = -(-size // wanted)
     length = -(-length // 64) * 64  # no cache line is shared by two chunks
     return -(-size // length), length

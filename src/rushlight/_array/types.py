@@ -339,3 +339,13 @@ def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:
         memo.setdefault("keep", []).append(whole)  # type: ignore[call-overload]
     offset = address(array) - address(whole)
     return np.ndarray(array.shape, array.dtype, twin, offset, array.strides)
+
+
+def empty_like(array: Any, raw: Any) -> Any:
+    """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set."""
+    return np.empty_like(array, dtype=raw)
+
+
+def has_nan(array: Any) -> bool:
+    """Whether a floating-point or complex array has an element that isn't a number."""
+    return array.dtype.kind in "fcV" and bool(np.isnan(array).any())

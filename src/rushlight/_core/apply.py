@@ -38,7 +38,7 @@ def apply1(op: Op, a: Any) -> Any:
     if type(result) is not ndarray:
         result = slow.as_array(result)
     out = new_tensor(result)
-    if mode.grad and a._requires_grad:
+    if mode.grad and a._requires_grad and op.records:
         if a._view is not None:
             view_target(a)
         goal: Vertex | None = a._node
@@ -81,7 +81,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     if type(result) is not ndarray:
         result = slow.as_array(result)
     out = new_tensor(result)
-    if mode.grad and (a._requires_grad or b._requires_grad):
+    if mode.grad and (a._requires_grad or b._requires_grad) and op.records:
         goal_a: Vertex | None = None
         goal_b: Vertex | None = None
         live = 0
@@ -141,7 +141,7 @@ def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
     if type(result) is not ndarray:
         result = slow.as_array(result)
     out = new_tensor(result)
-    if mode.grad and a._requires_grad:
+    if mode.grad and a._requires_grad and op.records:
         if a._view is not None:
             view_target(a)
         goal: Vertex | None = a._node

@@ -13,12 +13,14 @@ Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge be
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from itertools import count
 from threading import Lock
 from typing import Any, Final
 
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
+from .hooks import Hooks
 from .leaf import receive
 from .mode import CURRENT, ready, replaced
 from .node import GENERAL, Node, Vertex
@@ -51,7 +53,7 @@ class Run:
     """One run over a graph."""
 
     __slots__ = ("number", "table", "keep", "traced", "captures", "results", "accumulate", "leaves",
-                 "callbacks")  # fmt: skip
+                 "callbacks", "ends", "anomaly", "check_nan", "node", "depth")  # fmt: skip
 
     number: int
     table: dict[Any, Vertex] | None  # scratch of our own, where another run holds the slots
@@ -62,6 +64,11 @@ class Run:
     accumulate: bool
     leaves: list[Vertex]
     callbacks: list[Any]
+    ends: set[Any]  # nodes whose output gradients are wanted but which need not run
+    anomaly: bool
+    check_nan: bool
+    node: Node | None  # the node that runs now, in anomaly mode and for custom functions
+    depth: int  # how many runs this one is nested in
 
     def __init__(self, keep: bool, traced: bool) -> None:
         self.number = next(runs)
@@ -73,17 +80,55 @@ class Run:
         self.accumulate = True
         self.leaves = []
         self.callbacks = []
+        self.ends = set()
+        mode = ready()
+        self.anomaly = mode.anomaly
+        self.check_nan = mode.check_nan
+        self.node = None
+        outer: Any = RUNNING.get()
+        self.depth = 0 if outer is None else outer.depth + 1
 
 
-class Active:
-    """The runs in progress, innermost last, for callbacks queued from inside a hook."""
+# The innermost run of this context: hooks ask it what will run, and queue callbacks there.
+RUNNING: Final[ContextVar[Any]] = ContextVar("rushlight_run", default=None)
 
-    __slots__ = ("run",)
 
-    run: Run | None
+class Anomaly:
+    """What anomaly mode does when a node fails; handed in by the layers above."""
+
+    __slots__ = ("explain",)
+
+    explain: Any  # (node) -> None: warns where the node was made
 
     def __init__(self) -> None:
-        self.run = None
+        self.explain = None
+
+
+ANOMALY: Final = Anomaly()
+
+
+def queue_callback(callback: Any) -> None:
+    """Has `callback()` called when the run that is in progress has finished.
+
+    Raises:
+        RuntimeError: outside a run.
+    """
+    run: Any = RUNNING.get()
+    if run is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    run.callbacks.append(callback)
+
+
+def will_run(vertex: Vertex) -> bool:
+    """Whether the run in progress sends a gradient through `vertex` (or has done so)."""
+    run: Run | None = RUNNING.get()
+    if run is None:
+        raise RuntimeError("_get_graph_task: there is no backward in progress")
+    table = run.table
+    if table is None:
+        return vertex.run == run.number
+    notes = table.get(vertex)
+    return notes is not None and notes.run == run.number
 
 
 def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, traced: bool,
@@ -98,6 +143,7 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
     if private:
         run.table = {}
     order: list[Node] = []
+    inside = RUNNING.set(run)
     token = enter(True) if traced else None
     try:
         if inputs is not None:
@@ -113,10 +159,13 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         for k, root in enumerate(roots):
             deliver(root, nrs[k], grads[k], run)
         execute(order, run)
+        for callback in run.callbacks:  # a callback may queue another
+            callback()
         return run.results
     finally:
         if token is not None:
             CURRENT.reset(token)
+        RUNNING.reset(inside)
         if not private:
             _clean(order, run)
             slots.release()
@@ -195,12 +244,16 @@ def needed(order: list[Node], roots: list[Vertex], inputs: list[tuple[Vertex, in
     useful: set[Any] = set(wanted)
     for k in range(len(order) - 1, -1, -1):
         node = order[k]
-        use = node in wanted
-        if not use:
-            for child in node.next:
-                if child is not None and child in useful:
-                    use = True
-                    break
+        leads = False
+        for child in node.next:
+            if child is not None and child in useful:
+                leads = True
+                break
+        use = leads
+        if node in wanted:
+            use = True
+            if not leads:
+                run.ends.add(node)
         if use:
             useful.add(node)
             kept.append(node)
@@ -265,7 +318,17 @@ def finish_leaf(leaf: Vertex, notes: Vertex, run: Run) -> None:
             run.results[position] = g
         if not run.accumulate:
             return
-    receive(leaf, g, owned, run.traced)
+    hooks: Hooks | None = leaf.hooks
+    if hooks is None or not (hooks.pre or hooks.post):
+        receive(leaf, g, owned, run.traced)
+        return
+    if hooks.pre:
+        g = run_pre_hooks(hooks, [g], run.traced)[0]
+        if g is None:
+            return
+    receive(leaf, g, False, run.traced)
+    if hooks.post:
+        run_post_hooks(hooks, [], [g], run.traced)
 
 
 def execute(order: list[Node], run: Run) -> None:
@@ -281,9 +344,11 @@ def execute(order: list[Node], run: Run) -> None:
         notes.acc = None
         if watched or node.hooks is not None:
             g = before(node, g, run)
+            if watched and node in run.ends:
+                continue
         special = node.special
-        if special >= GENERAL or node.hooks is not None:
-            grads = general(node, g, run)
+        if special >= GENERAL or node.hooks is not None or run.anomaly:
+            grads = guarded(node, g, run) if run.anomaly else general(node, g, run)
             for i, child in enumerate(node.next):
                 if child is not None:
                     deliver(child, 0 if node.nrs is None else node.nrs[i], grads[i], run)
@@ -401,9 +466,31 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
         grads: list[Any] = [None] * len(targets)
     else:
         grads = input_gradients(node, g, need, traced)
-    if node.hooks is not None and node.hooks.post:
-        grads = run_post_hooks(node, grads, g, traced)
+    hooks: Hooks | None = node.hooks
+    if hooks is not None and hooks.post:
+        outs = g if type(g) is list else [g]
+        return run_post_hooks(hooks, grads, outs, traced)
     return grads
+
+
+def guarded(node: Node, g: Any, run: Run) -> list[Any]:
+    """As `general`, in anomaly mode: says where a failing node was made, and looks for nan."""
+    outer = run.node
+    run.node = node
+    try:
+        grads = general(node, g, run)
+        if run.check_nan:
+            for i, r in enumerate(grads):
+                if r is not None and T.has_nan(r._raw if isinstance(r, TensorBase) else r):
+                    name = type(node).__name__
+                    raise RuntimeError(f"Function '{name}' returned nan values in its {i}th output.")
+        return grads
+    except Exception:
+        if ANOMALY.explain is not None:
+            ANOMALY.explain(node)
+        raise
+    finally:
+        run.node = outer
 
 
 def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[Any]:
@@ -420,7 +507,13 @@ def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[
         grads = []
         for i in range(len(need)):
             if need[i] and op.formulas[i] is not None:
-                grads.append(call_formula(node, op.formulas[i], op.picks[i], g, need, traced))
+                form = op.forms[i]
+                picks: Any = op.picks[i]
+                if form == CALL_G:
+                    picks = (PICK_G,)
+                elif form == CALL_G_SAVED:
+                    picks = (PICK_G, picks)
+                grads.append(call_formula(node, op.formulas[i], picks, g, need, traced))
             else:
                 grads.append(None)
     if node.conj:
@@ -462,13 +555,19 @@ def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
         for hook in list(hooks.values()):
             result = hook(t)
             if result is not None:
-                t = checked_hook_result(result, t)
+                t = checked_hook_result(hook, result, t)
         return unwrapped(t, run.traced)
     finally:
         CURRENT.reset(token)
 
 
-def checked_hook_result(result: Any, before_: Any) -> Any:
+def hook_name(hook: Any) -> str:
+    """A hook as messages call it."""
+    name = getattr(hook, "__name__", None)
+    return f"hook '{name}'" if name is not None else "hook"
+
+
+def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
     """A hook's replacement of a gradient.
 
     Raises:
@@ -480,10 +579,10 @@ def checked_hook_result(result: Any, before_: Any) -> Any:
             f"expected Variable, but hook returned '{type(result).__name__}'"
         )
     if before_ is not None and result._raw.shape != before_._raw.shape:
-        raise RuntimeError("hook has changed the size of value")
+        raise RuntimeError(f"{hook_name(hook)} has changed the size of value")
     if before_ is not None and result._raw.dtype != before_._raw.dtype:
         raise RuntimeError(
-            f"hook has changed the type of value (was {T.type_name(before_._raw.dtype)} got "
+            f"{hook_name(hook)} has changed the type of value (was {T.type_name(before_._raw.dtype)} got "
             f"{T.type_name(result._raw.dtype)})"
         )
     return result
@@ -518,18 +617,7 @@ def before(node: Node, g: Any, run: Run) -> Any:
             if position is not None:
                 run.results[position] = parts[nr]
     if hooks is not None and hooks.pre:
-        token = enter(traced)
-        try:
-            shown = tuple([wrapped(p, traced) for p in parts])
-            for hook in list(hooks.pre.values()):
-                result = hook(shown)
-                if result is not None:
-                    if not isinstance(result, (tuple, list)):
-                        result = (result,)
-                    shown = tuple(result)
-            parts = [unwrapped(p, traced) for p in shown]
-        finally:
-            CURRENT.reset(token)
+        parts = run_pre_hooks(hooks, parts, traced)
     if several:
         for p in parts:
             if p is not None:
@@ -548,21 +636,52 @@ def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
         keeper._grad = old + shown
 
 
-def run_post_hooks(node: Node, grads: list[Any], g: Any, traced: bool) -> list[Any]:
-    """Runs a node's post-hooks on (gradients of inputs, gradients of outputs)."""
+def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
+    """Runs pre-hooks on the gradients of a vertex's outputs; what they return replaces them."""
     token = enter(traced)
     try:
-        outs = tuple([wrapped(x, traced) for x in (g if type(g) is list else [g])])
-        shown = tuple([wrapped(x, traced) for x in grads])
-        for hook in list(node.hooks.post.values()):
-            result = hook(shown, outs)
+        shown = tuple([wrapped(p, traced) for p in grads])
+        for hook in list(hooks.pre.values()):
+            result = hook(shown)
             if result is not None:
-                if not isinstance(result, (tuple, list)):
-                    result = (result,)
-                shown = tuple(result)
+                shown = checked_hook_results(hook, result, shown)
+        return [unwrapped(p, traced) for p in shown]
+    finally:
+        CURRENT.reset(token)
+
+
+def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool) -> list[Any]:
+    """Runs post-hooks on (gradients of inputs, gradients of outputs)."""
+    token = enter(traced)
+    try:
+        shown_outs = tuple([wrapped(x, traced) for x in outs])
+        shown = tuple([wrapped(x, traced) for x in grads])
+        for hook in list(hooks.post.values()):
+            result = hook(shown, shown_outs)
+            if result is not None:
+                shown = checked_hook_results(hook, result, shown)
         return [unwrapped(x, traced) for x in shown]
     finally:
         CURRENT.reset(token)
+
+
+def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A node hook's replacement of several gradients.
+
+    Raises:
+        TypeError: where it isn't a tuple of tensors.
+        RuntimeError: where their number, sizes or types differ.
+    """
+    if type(results) is not tuple:
+        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}'")
+    if len(results) != len(before_):
+        raise RuntimeError(
+            f"{hook_name(hook)} has returned an incorrect number of values (got {len(results)}, "
+            f"but expected {len(before_)})"
+        )
+    return tuple([
+        None if r is None else checked_hook_result(hook, r, before_[i]) for i, r in enumerate(results)
+    ])
 
 
 def _clean(order: list[Node], run: Run) -> None:

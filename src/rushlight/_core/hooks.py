@@ -2,11 +2,13 @@
 
 Before a node runs: the hooks of its output tensors, in the order in which they were registered; then
 `retain_grad`; then the node's pre-hooks. After it: the node's post-hooks. A leaf: its tensor hooks,
-then the accumulation, then its post-accumulate hooks. `Vertex.hooks` is None until a hook is there.
+the pre-hooks of its `AccumulateGrad`, the accumulation, its post-accumulate hooks, the post-hooks of
+its `AccumulateGrad`. `Vertex.hooks` is None until a hook is there.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from .node import Vertex
@@ -25,11 +27,12 @@ class Hooks:
     extra: dict[int, Any]
 
     def __init__(self) -> None:
+        # OrderedDict: handles hold these weakly, which plain dictionaries don't allow.
         self.tensor = {}
         self.retain = {}
-        self.pre = {}
-        self.post = {}
-        self.accumulated = {}
+        self.pre = OrderedDict()
+        self.post = OrderedDict()
+        self.accumulated = OrderedDict()
         self.extra = {}
 
 
@@ -39,3 +42,13 @@ def hooks_of(vertex: Vertex) -> Hooks:
         vertex.hooks = Hooks()
     hooks: Hooks = vertex.hooks
     return hooks
+
+
+def carry_retained(t: Any, old: Vertex | None, old_nr: int, new: Vertex, new_nr: int) -> None:
+    """Lets a tensor that retains its gradient do so at its new node; other hooks stay behind."""
+    if old is None or old.hooks is None:
+        return
+    ref = old.hooks.retain.get(old_nr)
+    if ref is not None and ref() is t:
+        del old.hooks.retain[old_nr]
+        hooks_of(new).retain[new_nr] = ref

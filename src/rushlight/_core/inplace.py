@@ -9,6 +9,7 @@ from .. import errors
 from .._array import types as T
 from . import slow
 from .copyslices import plain_copy, rebase
+from .hooks import carry_retained
 from .mode import Mode, ready
 from .op import OUT, PROMOTE_NONE, Op
 from .storage import (
@@ -48,6 +49,8 @@ def apply_inplace(op: Op, args: list[Any]) -> Any:
     raws = [slow.to_raw(arg) for arg in args]
     array = raws[0]
     promoted: D.dtype | None = None
+    if op.check is not None:
+        op.check(args, raws)
     if op.promote != PROMOTE_NONE:
         promoted = slow.promote(op, args, raws)
         wanted = T.from_raw(array.dtype)
@@ -118,12 +121,21 @@ def write(me: TensorBase, args: list[Any], raws: list[Any], result: Any, op: Op,
 def set_history(me: TensorBase, node: Any) -> None:
     """Makes `node` the history of a tensor that has just been written in place."""
     view = me._view
+    old = me._node
+    old_nr = me._nr - 1 if me._nr else 0
     if view is not None and view.tracked:
+        base = view.base
+        old_base = base._node
+        old_base_nr = base._nr - 1 if base._nr else 0
         rebase(me, node)
+        if old_base is not None and base._node is not None:
+            carry_retained(base, old_base, old_base_nr, base._node, 0)
     else:
         me._node = node
         me._nr = 0
         me._requires_grad = True
+    if old is not None and me._node is not None:
+        carry_retained(me, old, old_nr, me._node, 0)
 
 
 def check_writable(me: TensorBase) -> None:

@@ -9,28 +9,48 @@ itself recorded (`create_graph`): then `.grad` becomes a new tensor.
 
 from __future__ import annotations
 
-from typing import Any
+from threading import RLock
+from typing import Any, Final
 
 from .._array import types as T
+from .hooks import Hooks
 from .mode import CURRENT, ready, replaced
 from .storage import TensorBase, bump, new_tensor
 
+# Adding large arrays lets other threads run, so two threads that accumulate into one leaf must take
+# turns. A few locks shared by all leaves cost no memory per leaf; reentrant, because adding Tensors
+# may run code of a subclass.
+STRIPES: Final = tuple([RLock() for _ in range(16)])
+
 
 def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
-    """Accumulates `g` (an array, or a Tensor where `traced`) into `leaf._grad`."""
-    if leaf._node is not None and leaf.hooks is None:
-        pass
-    old = leaf._grad
-    if traced:
-        _receive_traced(leaf, g, old)
-    elif old is None:
-        if not (owned and T.owns(g, leaf._raw)):
-            g = T.copy_like(g, leaf._raw)
-        leaf._grad = new_tensor(g)
-    else:
-        T.add_into(old._raw, g)
-        bump(old)
-    hooks = leaf.hooks
+    """Accumulates `g` (an array, or a Tensor where `traced`) into `leaf._grad`.
+
+    Raises:
+        RuntimeError: where the tensor has got a history since it was used as a leaf.
+    """
+    if leaf._node is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
+    if not leaf._requires_grad:
+        return
+    lock = STRIPES[(id(leaf) >> 6) & 15]
+    lock.acquire()
+    try:
+        old = leaf._grad
+        if traced:
+            _receive_traced(leaf, g, old)
+        elif old is None:
+            if not (owned and T.owns(g, leaf._raw)):
+                g = T.copy_like(g, leaf._raw)
+            leaf._grad = new_tensor(g)
+        elif old._requires_grad or not old._plain:
+            _receive_beside(leaf, g, old)
+        else:
+            T.add_into(old._raw, g)
+            bump(old)
+    finally:
+        lock.release()
+    hooks: Hooks | None = leaf.hooks
     if hooks is not None and hooks.accumulated:
         mode = ready()
         token = CURRENT.set(mode if mode.grad is traced else replaced(mode, grad=traced))
@@ -41,8 +61,21 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
             CURRENT.reset(token)
 
 
-def _receive_traced(leaf: TensorBase, g: TensorBase, old: Any) -> None:
+def _receive_beside(leaf: TensorBase, g: Any, old: Any) -> None:
+    """Adds to a gradient that is itself part of a graph: in place too, but not recorded."""
+    mode = ready()
+    token = CURRENT.set(replaced(mode, grad=False))
+    try:
+        old += new_tensor(g)
+        leaf._grad = old
+    finally:
+        CURRENT.reset(token)
+
+
+def _receive_traced(leaf: TensorBase, g: Any, old: Any) -> None:
     if old is None:
-        leaf._grad = g
+        # A copy: the tensor that arrived may be in other hands too.
+        fresh: Any = new_tensor(T.empty_like(leaf._raw, g._raw.dtype))
+        leaf._grad = fresh.copy_(g)
     else:
         leaf._grad = old + g

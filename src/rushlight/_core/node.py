@@ -72,6 +72,10 @@ class Node(Vertex):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 
+    def shown(self) -> Any:
+        """What `grad_fn` gives: this node, or the context object of a custom function."""
+        return self
+
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
         """The gradients of the inputs, for nodes that bring code of their own (kind "custom")."""
         raise NotImplementedError(f"{type(self).__name__} has no code of its own")

@@ -36,6 +36,7 @@ class Op:
         "simple", "freed", "formulas", "forms", "picks", "joint", "joint_picks", "special",
         "n_out", "promote", "is_view", "holomorphic", "saves_out", "row", "defaults",
         "promote_at", "broadcasts", "differentiable_out", "out_raw", "runs_on_none", "function",
+        "records", "check",
     )  # fmt: skip
 
     name: str
@@ -68,6 +69,8 @@ class Op:
     out_raw: bool  # the raw forward takes out=
     runs_on_none: bool  # the node runs even where all its gradients are undefined
     function: Any  # the public function: what replays a view on Tensors
+    records: bool  # has a gradient at all
+    check: Any  # (args, raws) -> None: refuses operands before they are promoted, or None
 
 
 class Freed:

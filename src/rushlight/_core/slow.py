@@ -87,6 +87,8 @@ def apply(op: Op, args: list[Any]) -> Any:
                 return handled
     raws = [to_raw(arg) for arg in args]
     promoted: D.dtype | None = None
+    if op.check is not None:
+        op.check(args, raws)
     if op.promote != PROMOTE_NONE:
         promoted = promote(op, args, raws)
     try:

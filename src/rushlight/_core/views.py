@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .hooks import carry_retained
 from .mode import current
 from .node import Node, Vertex
 from .op import Op
@@ -89,9 +90,13 @@ def current_node(t: TensorBase) -> Node | None:
     now = version_of(base)
     if view.stamp != now and base._requires_grad and base._node is not None:
         if view.creation == DEFAULT or view.creation == MULTI_OUTPUT:
+            old = t._node
+            old_nr = t._nr - 1 if t._nr else 0
             t._node = REGENERATE.make(t)
             t._nr = 0
             t._requires_grad = True
+            if old is not None and t._node is not None:
+                carry_retained(t, old, old_nr, t._node, 0)
         view.stamp = now
     return t._node
 

@@ -144,11 +144,12 @@ def declare(
     differentiable_out: tuple[bool, ...] = (),
     saved_as: dict[str, str] | None = None,
     dtypes: str = "all",
+    check: Any = None,
     **formulas: Any,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
 
-    `at_defaults` gives a faster form for when every further argument has its default value: a raw
+    `check(args, raws)` refuses operands before they are promoted. `at_defaults` gives a faster form for when every further argument has its default value: a raw
     forward of the tensors alone, and formulas without those arguments.
 
     Raises:
@@ -186,6 +187,7 @@ def declare(
     )  # fmt: skip
     row.op = _op(schema, raw, formulas, joint, options)
     row.op.row = row
+    row.op.check = check
     if at_defaults is not None:
         short = dict(formulas)
         short.update({k: v for k, v in at_defaults.items() if k != "raw"})
@@ -194,6 +196,7 @@ def declare(
         simple = parse(f"{schema.name}.{schema.overload or 'default'}({text}) -> Tensor")
         row.simple_op = _op(simple, at_defaults["raw"], short, None, options)
         row.simple_op.row = row
+        row.simple_op.check = check
         row.simple_defaults = tuple(p.default for p in schema.params[len(tensors) :])
     elif row.op.simple:
         row.simple_op = row.op
@@ -250,6 +253,7 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
     op.differentiable_out = options.differentiable_out
     op.out_raw = False
     op.runs_on_none = False
+    op.check = None
     _check_formulas(schema, formulas)
     _lay_out(op, schema, formulas, joint)
     op.special = GENERAL if joint is not None or op.n_out != 1 or op.lists >= 0 else 0
@@ -288,9 +292,13 @@ def _lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> No
         for want in wants:
             if isinstance(want, tuple):
                 wanted[want] = wanted.get(want, 0) | bits
+    given = sum(formula is not None for formula in per_edge)
+    op.records = given > 0 or joint is not None
     only_tensors = op.lists < 0 and len(schema.params) == len(op.tensors) and op.n_out == 1
     kinds_ok = all(entry[0] in (ARG, OUT) for entry in wanted)
-    op.simple = only_tensors and kinds_ok and joint is None and len(op.tensors) in (1, 2)
+    all_or_none = given in (0, len(per_edge))  # the fast path asks once per operation
+    op.simple = only_tensors and kinds_ok and all_or_none and joint is None
+    op.simple = op.simple and len(op.tensors) in (1, 2)
     if op.simple:
         entries = [(ARG, pos, schema.params[pos].name) for pos in op.tensors]
         entries.append((OUT, 0, "result"))

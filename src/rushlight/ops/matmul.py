@@ -1,15 +1,429 @@
-"""Matrix products."""
+"""Matrix products: of matrices, of vectors, of stacks; linear layers; einsum."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from .._array import einsum as paths
 from .._array import matmul as raw
-from ._row import multilinear
+from .._array import types as T
+from .._core.apply import apply2, apply_n
+from .._core.storage import TensorBase
+from . import _traced
+from ._composite import composite
+from ._row import Row, multilinear
+
+_PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
 
 mm = multilinear(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     raw.mm,
-    self=lambda xp, g, mat2: xp.matmul(g, xp.matrix_transpose(mat2)),
-    mat2=lambda xp, g, self: xp.matmul(xp.matrix_transpose(self), g),
-    samples=lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))],
+    self=lambda g, mat2: g @ mat2.T,
+    mat2=lambda g, self: self.T @ g,
+    samples=_PAIR,
     doc="The product of two matrices.",
 )
+mv = multilinear(
+    "mv(Tensor self, Tensor vec) -> Tensor",
+    raw.mv,
+    self=lambda xp, g, vec: xp.expand_dims(g, 1) * vec,
+    vec=lambda g, self: self.T @ g,
+    samples=lambda mk: [(mk(3, 4), mk(4))],
+    doc="The product of a matrix and a vector.",
+)
+dot = multilinear(
+    "dot(Tensor self, Tensor tensor) -> Tensor",
+    raw.dot,
+    self=lambda g, tensor: g * tensor,
+    tensor=lambda g, self: g * self,
+    samples=lambda mk: [(mk(4), mk(4)), (mk(0), mk(0))],
+    doc="The inner product of two vectors, without conjugation.",
+)
+bmm = multilinear(
+    "bmm(Tensor self, Tensor mat2) -> Tensor",
+    raw.bmm,
+    self=lambda xp, g, mat2: xp.matmul(g, xp.matrix_transpose(mat2)),
+    mat2=lambda xp, g, self: xp.matmul(xp.matrix_transpose(self), g),
+    samples=lambda mk: [(mk(2, 3, 4), mk(2, 4, 2))],
+    doc="A stack of products of matrices.",
+)
+
+
+def _left_gradient(xp: Any, g: Any, self_shape: Any, other: Any) -> Any:
+    """Of a b with respect to a, where both were broadcast: g bᵀ, summed back."""
+    if other.ndim == 1:
+        return xp.sum_to(xp.expand_dims(g, -1) * other, self_shape)
+    if len(self_shape) == 1:
+        return xp.sum_to(xp.matmul(other, xp.expand_dims(g, -1)).reshape(g.shape[:-1] + self_shape), self_shape)
+    return xp.sum_to(xp.matmul(g, xp.matrix_transpose(other)), self_shape)
+
+
+def _right_gradient(xp: Any, g: Any, self: Any, other_shape: Any) -> Any:
+    """Of a b with respect to b: aᵀ g, summed back; a stack times one matrix is one product."""
+    if len(other_shape) <= 2 and self.ndim > 1:
+        flat = self.reshape((-1, self.shape[-1]))
+        if len(other_shape) == 1:
+            return flat.T @ g.reshape((-1,))
+        return flat.T @ g.reshape((-1, other_shape[-1]))
+    if self.ndim == 1:
+        return xp.sum_to(xp.expand_dims(self, -1) * xp.expand_dims(g, -2), other_shape)
+    return xp.sum_to(xp.matmul(xp.matrix_transpose(self), g), other_shape)
+
+
+def _stacked(name: str) -> Row:
+    return multilinear(
+        "_matmul(Tensor self, Tensor other) -> Tensor",
+        raw.matmul,
+        self=_left_gradient,
+        other=_right_gradient,
+        node=name,
+        method=False,
+        public=False,
+        out=False,
+        samples=lambda mk: [
+            (mk(5, 2, 3), mk(3, 4)), (mk(5, 2, 3), mk(5, 3, 4)), (mk(2, 3), mk(5, 3, 4)),
+            (mk(5, 2, 3), mk(3)), (mk(3), mk(5, 3, 2)), (mk(3), mk(3, 2)),
+            (mk(1, 5, 2, 3), mk(2, 1, 3, 4)),
+        ],
+        doc="The product of stacks of matrices, broadcast over their leading dimensions.",
+    )  # fmt: skip
+
+
+_stack_product = _stacked("UnsafeViewBackward0")
+_row_product = _stacked("SqueezeBackward4")
+_clone_product = _stacked("CloneBackward0")
+
+
+@composite("", "linalg", method=True)
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The product of vectors, matrices or stacks of matrices, as their dimensions say.
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+        TypeError: where an operand isn't a tensor.
+    """
+    if not isinstance(input, TensorBase) or not isinstance(other, TensorBase):
+        bad, name, place = (input, "input", 1) if not isinstance(input, TensorBase) else (other, "other", 2)
+        raise TypeError(
+            f"matmul(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}"
+        )
+    a = input._raw.ndim
+    b = other._raw.ndim
+    if a == 2 and b == 2:
+        row = mm
+    elif a == 2 and b == 1:
+        row = mv
+    elif a == 1 and b == 1:
+        row = dot
+    elif a == 1 and b == 2:
+        row = _row_product
+    elif a == 2 and b > 2:
+        row = _clone_product
+    else:
+        row = _stack_product
+    if out is not None:
+        from ._out import apply_out
+
+        return apply_out(row, [input, other], out)
+    if row.op.simple:
+        return apply2(row.op, input, other)
+    return apply_n(row.op, [input, other])
+
+
+def _input_gradient(g: Any, weight: Any) -> Any:
+    return g @ weight
+
+
+def _weight_gradient(g: Any, input: Any) -> Any:
+    """gᵀ x over all rows: one product for a stack too."""
+    if g.ndim == 2:
+        return g.T @ input
+    if g.ndim == 1:
+        return g.reshape((-1, 1)) * input
+    return g.reshape((-1, g.shape[-1])).T @ input.reshape((-1, input.shape[-1]))
+
+
+def _linear(name: str) -> Row:
+    return multilinear(
+        "_linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+        raw.linear,
+        input=_input_gradient,
+        weight=_weight_gradient,
+        bias=lambda xp, g, bias_shape: xp.sum_to(g, bias_shape),
+        node=name,
+        method=False,
+        public=False,
+        out=False,
+        saved_as={"input": "mat1", "weight": "mat2"},
+        samples=lambda mk: [(mk(2, 3), mk(4, 3), mk(4)), (mk(5, 2, 3), mk(4, 3), mk(4)), (mk(2, 3), mk(4, 3))],
+        doc="x Wᵀ + b over the last dimension.",
+    )
+
+
+_linear_2d = _linear("AddmmBackward0")
+_linear_nd = _linear("ViewBackward0")
+_linear_2d_plain = _linear("MmBackward0")
+_linear_nd_plain = _linear("UnsafeViewBackward0")
+_linear_1d_plain = _linear("SqueezeBackward4")
+
+
+@composite("nn.functional")
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """x Wᵀ + b.
+
+    Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); the result (*, out).
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+        TypeError: where an operand isn't a tensor.
+    """
+    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
+        bad, name, place = (input, "input", 1) if not isinstance(input, TensorBase) else (weight, "weight", 2)
+        raise TypeError(
+            f"linear(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}"
+        )
+    ndim = input._raw.ndim
+    if weight._raw.ndim != 2:
+        out = matmul(input, _traced.table("t")(weight))
+        return out if bias is None else out + bias
+    if bias is not None:
+        row = _linear_2d if ndim == 2 else _linear_nd
+    elif ndim == 2:
+        row = _linear_2d_plain
+    else:
+        row = _linear_nd_plain if ndim > 1 else _linear_1d_plain
+    return apply_n(row.op, [input, weight, bias])
+
+
+def _scaled(forward: Any, name: str, first: str, second: str, **formulas: Any) -> Row:
+    return multilinear(
+        f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        forward,
+        self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
+        inplace=True,
+        **formulas,
+    )
+
+
+addmm = _scaled(
+    raw.addmm, "addmm", "mat1", "mat2",
+    mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
+    mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
+    samples=lambda mk: [(mk(3, 2), mk(3, 4), mk(4, 2)), (mk(2), mk(3, 4), mk(4, 2))],
+    doc="`beta` times `input` plus `alpha` times the product of two matrices.",
+)  # fmt: skip
+addmv = _scaled(
+    raw.addmv, "addmv", "mat", "vec",
+    mat=lambda xp, g, vec, alpha: xp.expand_dims(g, 1) * vec * alpha,
+    vec=lambda g, mat, alpha: (mat.T @ g) * alpha,
+    samples=lambda mk: [(mk(3), mk(3, 4), mk(4))],
+    doc="`beta` times `input` plus `alpha` times the product of a matrix and a vector.",
+)  # fmt: skip
+baddbmm = _scaled(
+    raw.baddbmm, "baddbmm", "batch1", "batch2",
+    batch1=lambda xp, g, batch2, alpha: xp.matmul(g, xp.matrix_transpose(batch2)) * alpha,
+    batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), g) * alpha,
+    samples=lambda mk: [(mk(2, 3, 2), mk(2, 3, 4), mk(2, 4, 2))],
+    doc="`beta` times `input` plus `alpha` times a stack of products of matrices.",
+)  # fmt: skip
+addbmm = _scaled(
+    raw.addbmm, "addbmm", "batch1", "batch2",
+    batch1=lambda xp, g, batch2, alpha: xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha,
+    batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), xp.expand_dims(g, 0)) * alpha,
+    samples=lambda mk: [(mk(3, 2), mk(2, 3, 4), mk(2, 4, 2))],
+    doc="`beta` times `input` plus `alpha` times the sum of a stack of products of matrices.",
+)  # fmt: skip
+addr = multilinear(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    lambda c, a, b, beta, alpha: raw._add_scaled(c, raw.outer(a, b), beta, alpha),
+    self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
+    vec1=lambda g, vec2, alpha: (g @ vec2) * alpha,
+    vec2=lambda g, vec1, alpha: (g.T @ vec1) * alpha,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4), mk(3), mk(4))],
+    doc="`beta` times `input` plus `alpha` times the outer product of two vectors.",
+)
+
+
+@composite("", method=True)
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """The outer product of two vectors."""
+    for name, v in (("self", input), ("vec2", vec2)):
+        if v._raw.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._raw.ndim}-D")
+    result = _traced.table("mul")(input.reshape(-1, 1), vec2)
+    return result if out is None else out.copy_(result)
+
+
+composite("", method=True, name="ger")(outer)
+
+
+@composite("", method=True)
+def inner(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The inner product over the last dimensions."""
+    if input._raw.ndim == 0 or other._raw.ndim == 0:
+        return input * other
+    if input._raw.shape[-1] != other._raw.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input._raw.shape)} and {list(other._raw.shape)}"
+        )
+    return tensordot(input, other, ([-1], [-1]))
+
+
+@composite("", method=True)
+def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The inner product of two vectors, the first one conjugated."""
+    return apply2(dot.op, _traced.table("conj")(input), other)
+
+
+@composite()
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    """The sum of products over several dimensions of `a` and `b`.
+
+    Raises:
+        RuntimeError: where the dimensions' sizes differ.
+    """
+    if isinstance(dims, TensorBase):
+        dims = dims._raw.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        over_a = list(range(a._raw.ndim - dims, a._raw.ndim))
+        over_b = list(range(dims))
+    else:
+        over_a = [dims[0]] if isinstance(dims[0], int) else list(dims[0])
+        over_b = [dims[1]] if isinstance(dims[1], int) else list(dims[1])
+    over_a = [d % a._raw.ndim for d in over_a]
+    over_b = [d % b._raw.ndim for d in over_b]
+    for k, (i, j) in enumerate(zip(over_a, over_b)):
+        if a._raw.shape[i] != b._raw.shape[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a._raw.shape[i]} in dim {i} "
+                f"and second has size {b._raw.shape[j]} in dim {j}"
+            )
+    free_a = [d for d in range(a._raw.ndim) if d not in over_a]
+    free_b = [d for d in range(b._raw.ndim) if d not in over_b]
+    inner_size = 1
+    for d in over_a:
+        inner_size *= a._raw.shape[d]
+    left = a.permute(free_a + over_a).reshape(-1, inner_size)
+    right = b.permute(over_b + free_b).reshape(inner_size, -1)
+    if not free_a and not over_a:
+        left = left.reshape(1, 1)
+    shape = [a._raw.shape[d] for d in free_a] + [b._raw.shape[d] for d in free_b]
+    return apply2(mm.op, left, right).reshape(shape)
+
+
+@composite()
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """The product of matrices, from the left."""
+    result = matrices[0]
+    for m in matrices[1:]:
+        result = matmul(result, m)
+    return result
+
+
+@composite()
+def einsum(*args: Any) -> Any:
+    """The sum of products that an equation describes: `einsum("ij,jk->ik", a, b)`.
+
+    Raises:
+        RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
+    """
+    equation = args[0]
+    operands = list(args[1][:]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else list(args[1:])
+    if not isinstance(equation, str):
+        equation, operands = paths.from_sublists(args)
+    terms, output = paths.parsed(equation, [t._raw.ndim for t in operands])
+    sizes = paths.sizes(terms, [t._raw.shape for t in operands])
+    reduced = [_diagonals(t, term) for t, term in zip(operands, terms)]
+    order = paths.path([r[1] for r in reduced], output, sizes)
+    work = list(reduced)
+    for i, j in order:
+        right, left = work.pop(max(i, j)), work.pop(min(i, j))
+        keep = set(output)
+        for _, term in work:
+            keep |= set(term)
+        work.append(_contract(left, right, keep, sizes))
+    tensor, term = work[0]
+    extra = [k for k, c in enumerate(term) if c not in output]
+    if extra:
+        tensor = tensor.sum(extra)
+        term = [c for c in term if c in output]
+    return tensor.permute([term.index(c) for c in output])
+
+
+def _diagonals(t: Any, term: list[Any]) -> tuple[Any, list[Any]]:
+    """Takes the diagonal wherever a letter appears twice in one operand."""
+    letters: list[Any] = []
+    k = 0
+    term = list(term)
+    while k < len(term):
+        c = term[k]
+        if c in term[:k]:
+            first = term.index(c)
+            t = t.diagonal(0, first, k).movedim(-1, first)
+            del term[k]
+        else:
+            k += 1
+    letters = term
+    return t, letters
+
+
+def _contract(left: Any, right: Any, keep: set[Any], sizes: dict[Any, int]) -> tuple[Any, list[Any]]:
+    """One pairwise contraction, as a batched matrix product."""
+    a, ta = left
+    b, tb = right
+    only_a = [k for k, c in enumerate(ta) if c not in tb and c not in keep]
+    if only_a:
+        a = a.sum(only_a)
+        ta = [c for c in ta if c in tb or c in keep]
+    only_b = [k for k, c in enumerate(tb) if c not in ta and c not in keep]
+    if only_b:
+        b = b.sum(only_b)
+        tb = [c for c in tb if c in ta or c in keep]
+    batch = [c for c in ta if c in tb and c in keep]
+    summed = [c for c in ta if c in tb and c not in keep]
+    free_a = [c for c in ta if c not in tb]
+    free_b = [c for c in tb if c not in ta]
+    # A size of one against a larger one broadcasts: such letters are multiplied, not matched.
+    if any(a._raw.shape[ta.index(c)] != b._raw.shape[tb.index(c)] for c in batch + summed):
+        union = batch + summed + free_a + free_b
+        pa = _spread(a, ta, union)
+        pb = _spread(b, tb, union)
+        product = pa * pb
+        gone = [k for k, c in enumerate(union) if c in summed]
+        return (product.sum(gone) if gone else product), [c for c in union if c not in summed]
+
+    def count(letters: list[Any]) -> int:
+        n = 1
+        for c in letters:
+            n *= sizes[c]
+        return n
+
+    if not summed:
+        union = batch + free_a + free_b
+        return _spread(a, ta, union) * _spread(b, tb, union), union
+    pa = a.permute([ta.index(c) for c in batch + free_a + summed])
+    pb = b.permute([tb.index(c) for c in batch + summed + free_b])
+    nb, na, ns, nf = count(batch), count(free_a), count(summed), count(free_b)
+    if batch:
+        out = apply2(bmm.op, pa.reshape(nb, na, ns), pb.reshape(nb, ns, nf))
+    else:
+        out = apply2(mm.op, pa.reshape(na, ns), pb.reshape(ns, nf))
+    letters = batch + free_a + free_b
+    return out.reshape([sizes[c] for c in letters]), letters
+
+
+def _spread(t: Any, term: list[Any], union: list[Any]) -> Any:
+    """`t` with a dimension for every letter of `union`, in its order."""
+    present = [c for c in union if c in term]
+    t = t.permute([term.index(c) for c in present])
+    for k, c in enumerate(union):
+        if c not in term:
+            t = t.unsqueeze(k)
+    return t
+
+
+_ = T

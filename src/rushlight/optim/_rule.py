@@ -1,0 +1,96 @@
+"""`RuleOptimizer`: the step of every optimizer that treats each parameter by itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ._ground import Tensor, f
+from ._plain import with_gradient
+from .optimizer import Optimizer, check_not_capturable, loss_of, recording
+
+__all__ = ["RuleOptimizer"]
+
+
+class RuleOptimizer(Optimizer):
+    """An optimizer by a rule for one parameter: `_update` in tensor operations, maybe `_sweep`.
+
+    `_sweep` updates what it can on raw arrays; what it returns, and every parameter of a
+    differentiable group, goes through `_update`.
+    """
+
+    # What PyTorch's refusal of `capturable` on the CPU lists.
+    _capturable_lists = "params and state_steps"
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Updates every parameter that has a gradient; returns what `closure` returned."""
+        loss = loss_of(closure)
+        for group in self.param_groups:
+            if group.get("capturable") and with_gradient(group["params"]):
+                check_not_capturable(group, self._capturable_lists)
+            if group["differentiable"]:
+                if group.get("foreach") and with_gradient(group["params"]):
+                    raise AssertionError("_foreach ops don't support autograd")
+                others = with_gradient(group["params"])
+            else:
+                others = self._sweep(group)
+            if others:
+                with recording(group):
+                    for p in others:
+                        self._update(p, group)
+        return loss
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        """Updates the plain parameters on their arrays; the others are returned."""
+        return with_gradient(group["params"])
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        """Updates one parameter in tensor operations."""
+        raise NotImplementedError
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("maximize", False)
+            group.setdefault("foreach", None)
+            group.setdefault("differentiable", False)
+            for p in group["params"]:
+                kept = self.state.get(p)
+                # Older files hold the count as a number.
+                if kept and "step" in kept and not isinstance(kept["step"], Tensor):
+                    kept["step"] = f.tensor(float(kept["step"]), dtype=f.float32)
+
+
+def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:
+    """The gradient to go against: negated for `maximize`, with coupled weight decay added."""
+    grad: Tensor = -p.grad if group["maximize"] else p.grad
+    if group["weight_decay"] != 0:
+        grad = grad.add(p, alpha=group["weight_decay"])
+    return grad
+
+
+def as_real(*tensors: Tensor) -> list[Tensor]:
+    """Complex tensors as real ones with a last dimension of 2; real tensors as they are."""
+    return [f.view_as_real(tensor) if tensor.is_complex() else tensor for tensor in tensors]
+
+
+def counted(state: dict[str, Any], group: dict[str, Any]) -> Any:
+    """The step count after counting one more: a tensor where differentiable, else a number."""
+    state["step"] += 1
+    return state["step"] if group["differentiable"] else state["step"].item()
+
+
+def rate_of(group: dict[str, Any]) -> Any:
+    """The learning rate: as given where differentiable, else a number."""
+    lr = group["lr"]
+    return lr.item() if isinstance(lr, Tensor) and not group["differentiable"] else lr
+
+
+def zeros_for(p: Tensor) -> Tensor:
+    """A state tensor of zeros, shaped and laid out like the parameter."""
+    made: Tensor = f.zeros_like(p).detach()
+    return made
+
+
+def new_count() -> Tensor:
+    """A step count that starts at zero."""
+    made: Tensor = f.tensor(0.0, dtype=f.float32)
+    return made

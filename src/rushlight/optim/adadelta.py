@@ -1,0 +1,73 @@
+"""Adadelta."""
+
+from typing import Any
+
+from ._ground import Tensor
+from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
+from .optimizer import check_lr
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(RuleOptimizer):
+    """Steps scaled by the ratio of the running size of past steps to that of the gradients.
+
+    Source: Zeiler 2012, algorithm 1, with a learning rate on top.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float | Tensor = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("capturable", False)
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            state["step"] = new_count()
+            state["square_avg"] = zeros_for(p)
+            state["acc_delta"] = zeros_for(p)
+        counted(state, group)
+        rho, eps = group["rho"], group["eps"]
+        grad, target, square, steps = as_real(
+            ascent(p, group), p, state["square_avg"], state["acc_delta"]
+        )
+        square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
+        root = square.add(eps).sqrt_()
+        step = steps.add(eps).sqrt_()
+        if group["differentiable"]:
+            step = step.clone()
+        step.div_(root).mul_(grad)
+        steps.mul_(rho).addcmul_(step, step, value=1 - rho)
+        target.add_(step, alpha=-rate_of(group))

@@ -1,0 +1,106 @@
+"""Adagrad."""
+
+from typing import Any
+
+from .._array import sweep
+from ._ground import Tensor, f
+from ._plain import Plain, next_step
+from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of
+from .optimizer import check_implementation, check_lr, number
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(RuleOptimizer):
+    """Steps divided by the root of the sum of all squared gradients.
+
+    Source: Duchi, Hazan and Singer 2011.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_lr(lr)
+        if not lr_decay >= 0.0:
+            raise ValueError(f"Invalid lr_decay value: {lr_decay}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        if not initial_accumulator_value >= 0.0:
+            raise ValueError(
+                f"Invalid initial_accumulator_value value: {initial_accumulator_value}"
+            )
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        check_implementation(foreach, fused, differentiable)
+        for group in self.param_groups:
+            for p in group["params"]:
+                start = group["initial_accumulator_value"]
+                if p.is_complex():
+                    start = complex(start, start)
+                kept = f.full_like(p, start).detach()
+                self.state[p].update(step=new_count(), sum=kept)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("fused", None)
+
+    def share_memory(self) -> None:
+        """Moves the sums to memory that other processes can map."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["sum"].share_memory_()
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        plain = Plain(group["params"])
+        if not plain.params:
+            return plain.others
+        lr, decay = number(group["lr"]), group["lr_decay"]
+        states = [self.state[p] for p in plain.params]
+        rates = [lr / (1 + (next_step(state["step"]) - 1) * decay) for state in states]
+        sweep.adagrad_(
+            plain.raws,
+            plain.grads,
+            [state["sum"]._raw for state in states],
+            rates,
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            maximize=group["maximize"],
+        )
+        plain.written()
+        return plain.others
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        count = counted(state, group)
+        grad = ascent(p, group)
+        rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
+        grad, target, total = as_real(grad, p, state["sum"])
+        total.addcmul_(grad, grad, value=1)
+        if group["differentiable"]:
+            target.sub_(grad * rate / (total.sqrt() + group["eps"]))
+        else:
+            target.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)

@@ -1,0 +1,73 @@
+"""Adamax."""
+
+from typing import Any
+
+from ._ground import Tensor, f
+from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
+from .optimizer import check_lr
+
+__all__ = ["Adamax"]
+
+
+class Adamax(RuleOptimizer):
+    """Adam with the largest recent gradient in place of the root mean square.
+
+    Source: Kingma and Ba 2015, algorithm 2.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        for place, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("capturable", False)
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            state["step"] = new_count()
+            state["exp_avg"] = zeros_for(p)
+            state["exp_inf"] = zeros_for(p)
+        count = counted(state, group)
+        beta1, beta2 = group["betas"]
+        grad, target, average, largest = as_real(
+            ascent(p, group), p, state["exp_avg"], state["exp_inf"]
+        )
+        average.lerp_(grad, 1 - beta1)
+        largest.copy_(f.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
+        rate = rate_of(group) / (1 - beta1**count)
+        if group["differentiable"]:
+            target.sub_(average / largest.clone() * rate)
+        else:
+            target.addcdiv_(average, largest, value=-rate)

@@ -1,0 +1,74 @@
+"""Averaged stochastic gradient descent."""
+
+from typing import Any
+
+from ._ground import Tensor, f
+from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, zeros_for
+from .optimizer import check_lr, number
+
+__all__ = ["ASGD"]
+
+
+class ASGD(RuleOptimizer):
+    """SGD with a decaying rate that keeps, from step `t0` on, the average of the parameters.
+
+    Source: Polyak and Juditsky 1992; rates as in Bottou's averaged SGD.
+    """
+
+    _capturable_lists = "params, mus, etas, and state_steps"
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float | Tensor = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("capturable", False)
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            state["step"] = new_count()
+            state["eta"] = f.tensor(float(number(group["lr"])), dtype=f.float32)
+            state["mu"] = f.ones((), dtype=f.float32)
+            state["ax"] = zeros_for(p)
+        count = number(counted(state, group))
+        eta = number(state["eta"])
+        grad, target, average = as_real(ascent(p, group), p, state["ax"])
+        target.mul_(1 - group["lambd"] * eta)
+        target.add_(grad, alpha=-eta)
+        mu = number(state["mu"])
+        if mu == 1:
+            average.copy_(target)
+        else:
+            average.add_(target.sub(average).mul_(mu))
+        rate = number(group["lr"])
+        slowed = (1 + group["lambd"] * rate * count) ** group["alpha"]
+        state["eta"] = f.tensor(rate / slowed, dtype=f.float32)
+        state["mu"] = f.tensor(1 / max(1, count - group["t0"]), dtype=f.float32)

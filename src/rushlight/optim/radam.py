@@ -1,0 +1,93 @@
+"""RAdam."""
+
+from typing import Any
+
+from ._ground import Tensor
+from ._rule import RuleOptimizer, as_real, counted, new_count, rate_of, zeros_for
+from .optimizer import check_lr, number
+
+__all__ = ["RAdam"]
+
+
+class RAdam(RuleOptimizer):
+    """Adam that waits with scaling until the average of squares has little enough variance.
+
+    Source: Liu et al. 2020, algorithm 2.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not eps >= 0.0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        for place, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("capturable", False)
+            group.setdefault("decoupled_weight_decay", False)
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            state["step"] = new_count()
+            state["exp_avg"] = zeros_for(p)
+            state["exp_avg_sq"] = zeros_for(p)
+        count = counted(state, group)
+        count = number(count)
+        beta1, beta2 = (number(beta) for beta in group["betas"])
+        lr = rate_of(group)
+        grad = -p.grad if group["maximize"] else p.grad
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(p, alpha=group["weight_decay"])
+        grad, target, average, square = as_real(grad, p, state["exp_avg"], state["exp_avg_sq"])
+        average.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        correction1 = 1 - beta1**count
+        correction2 = 1 - beta2**count
+        corrected = average / correction1
+        longest = 2 / (1 - beta2) - 1
+        length = longest - 2 * count * (beta2**count) / correction2
+        if length > 5.0:
+            # The rectification, and the adaptive rate that it allows.
+            rectified = (
+                (length - 4) * (length - 2) * longest
+                / ((longest - 4) * (longest - 2) * length)
+            ) ** 0.5
+            root = square.sqrt()
+            root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
+            target.add_(corrected * lr * ((correction2**0.5) / root) * rectified, alpha=-1.0)
+        else:
+            target.add_(corrected * lr, alpha=-1.0)
