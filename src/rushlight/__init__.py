@@ -19,9 +19,10 @@ from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .memory_format import channels_last, channels_last_3d, contiguous_format, layout, memory_format
 from .memory_format import preserve_format, sparse_coo, strided
 from .size import Size
+from ._array.text import get_printoptions, printoptions, set_printoptions
 from .tensor import Tensor
-from . import _methods
-from . import autograd
+from . import _methods, autograd
+from .legacy import TYPES as _TYPES
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -37,6 +38,8 @@ for (_namespace, _name), _function in _ops.PUBLIC.items():
     if _namespace == "":
         globals()[_name] = _function
 
+globals().update(_TYPES)
+
 _LAZY: Final = frozenset({
     "amp", "backends", "compile", "cuda", "distributed", "distributions", "fft", "func", "jit",
     "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random",
@@ -44,6 +47,26 @@ _LAZY: Final = frozenset({
     "__config__",
 })  # fmt: skip
 _ELSEWHERE: Final = {"install_as_torch": "torch_alias"}
+
+
+def is_tensor(obj: object) -> bool:
+    """Whether `obj` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are real floating-point numbers."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex."""
+    return input.is_complex()
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.numel()
 
 
 def __getattr__(name: str) -> Any:
@@ -61,7 +84,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Size", "Tensor", "__version__", "autograd", "device", "dtype", "enable_grad",
-    "get_default_dtype", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+    "get_default_dtype", "get_printoptions", "printoptions", "set_printoptions", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
     "no_grad", "set_default_dtype", "set_grad_enabled",
 ]  # fmt: skip
 _ = _methods

@@ -43,17 +43,18 @@ CHANGE_NON_LEAF: Final = (
 CHANGE_NON_LEAF_ON: Final = "you can only change requires_grad flags of leaf variables."
 PACK_HOOK_INPLACE: Final = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
-    "can not be modified by in-place operations as this can lead to unexpected side-effects. Please "
+    "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please "
     "open an issue if you need to perform in-place operations on the input to a pack hook."
 )
 UNPACK_TYPE: Final = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-HOOKS_FREED: Final = "Calling register_hooks on a saved tensor after it has been freed. {}"
+HOOKS_FREED: Final = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
+    "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+    "to backward through the graph a second time or if you need to access saved variables after calling "
+    "backward."
+)
 HOOKS_TWICE: Final = "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time."
 HOOKS_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
-UNUSED_INPUT: Final = (
-    "One of the differentiated Tensors appears to not have been used in the graph. Set "
-    "allow_unused=True if this is the desired behavior."
-)
 INPUT_NO_GRAD: Final = "One of the differentiated Tensors does not require grad"
 
 
@@ -67,14 +68,29 @@ def size_text(shape: tuple[int, ...]) -> str:
     return f"torch.Size({list(shape)})"
 
 
-def modified(type_name: str, shape: tuple[int, ...], producer: str, now: int, expected: int) -> str:
+def modified(type_name: str, shape: tuple[int, ...], producer: str, now: int, expected: int,
+             anomaly: bool = False) -> str:  # fmt: skip
     """The message for a saved tensor that has been written since."""
+    hint = (
+        "the backtrace further above shows the operation that failed to compute its gradient. The "
+        "variable in question was changed in there or anywhere later. Good luck!"
+        if anomaly
+        else "enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     made_by = f", which is output {producer}," if producer else ""
     return (
         "one of the variables needed for gradient computation has been modified by an inplace "
         f"operation: [{type_name} {shape_text(shape)}]{made_by} is at version {now}; expected version "
-        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to "
-        "compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+        f"{expected} instead. Hint: {hint}"
+    )
+
+
+def unused_input(position: int) -> str:
+    """The message for an input that no output depends on."""
+    return (
+        f"The differentiated Tensor at index {position} appears to not have been used in the graph. Set "
+        "allow_unused=True if this is the desired behavior."
     )
 
 

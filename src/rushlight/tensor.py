@@ -72,7 +72,8 @@ class Tensor(TensorBase):
     @property
     def grad_fn(self) -> Any:
         """The node that computed it; None for a leaf."""
-        return current_node(self)
+        node = current_node(self)
+        return None if node is None else node.shown()
 
     @property
     def output_nr(self) -> int:

@@ -315,7 +315,7 @@ def _normal(stream: Stream, flat: Any, mean: float, std: float) -> None:
 
 def _blocks64(u: Any, flat: Any, mean: float, std: float) -> None:
     u = u.reshape(-1, 2, 8)
-    polar = Polar.of(u[:, 0], u[:, 1])
+    polar = Polar.close(u[:, 0], u[:, 1])
     out = flat.reshape(-1, 2, 8)
     out[:, 0] = fused(polar.radius * polar.cos, std, mean)
     out[:, 1] = fused(polar.radius * polar.sin, std, mean)
@@ -328,7 +328,7 @@ def _points(units: Any, stream: Stream) -> Polar:
     halves = np.empty((2, units.size // 2), np.float32)
     halves[0].view("V32")[...] = eights[0::2]
     halves[1].view("V32")[...] = eights[1::2]
-    return Polar.of(halves[0], halves[1], stream.exact_normals)
+    return stream.points(halves[0], halves[1])
 
 
 def _place(polar: Polar, flat: Any, mean: float, std: float) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .box_muller import Polar
+from .box_muller import Polar, Scratch
 
 BLOCK = 624
 """Words that one twist of the generator yields."""
@@ -56,7 +56,7 @@ class Stream:
     """
 
     __slots__ = (
-        "_at", "_bits", "_block", "_fresh", "_polar", "_seed", "_seeder", "_units",
+        "_at", "_bits", "_block", "_fresh", "_polar", "_scratch", "_seed", "_seeder", "_units",
         "exact_normals", "lock", "next_float", "next_normal",
     )  # fmt: skip
 
@@ -64,6 +64,7 @@ class Stream:
         self.lock = threading.Lock()
         self._units: Any = None
         self._polar: Polar | None = None
+        self._scratch: Scratch | None = None
         # The seed given here saves a question to the operating system; `seed` replaces it.
         self._bits = np.random.MT19937(0)
         # NumPy's public door to the generator's first, 32-bit way of seeding.
@@ -191,10 +192,19 @@ class Stream:
         polar = self._polar
         if polar is None:
             self.units(0)
-            polar = Polar.of(self._units, self._units, self.exact_normals)
+            polar = self.points(self._units, self._units)
             self._polar = polar
         self._at = end
         return polar[start:end]
+
+    def points(self, radial: Any, angular: Any) -> Polar:
+        """The points of float32 uniforms, exact or close as `exact_normals` says."""
+        if not self.exact_normals:
+            return Polar.close(radial, angular)
+        scratch = self._scratch
+        if scratch is None or scratch.value.size < radial.size:
+            scratch = self._scratch = Scratch(radial.size)
+        return Polar.exact(radial, angular, scratch)
 
     def _forget_block(self) -> None:
         self._units = None

@@ -83,7 +83,8 @@ class _Job:
 
     def work_in_context(self) -> None:
         # NumPy's error state is context-local: a worker must warn or raise as the caller would.
-        self.context.run(self.work)
+        # A context can be entered by one thread at a time, hence the copy.
+        self.context.copy().run(self.work)
 
 
 class _Pool:

@@ -349,3 +349,8 @@ def empty_like(array: Any, raw: Any) -> Any:
 def has_nan(array: Any) -> bool:
     """Whether a floating-point or complex array has an element that isn't a number."""
     return array.dtype.kind in "fcV" and bool(np.isnan(array).any())
+
+
+def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape to which two shapes broadcast."""
+    return tuple(np.broadcast_shapes(a, b))

@@ -338,6 +338,7 @@ def execute(order: list[Node], run: Run) -> None:
     keep = run.keep
     traced = run.traced
     watched = run.captures is not None
+    anomaly = run.anomaly
     for node in order:
         notes = node if table is None else table[node]
         g = notes.acc
@@ -347,8 +348,8 @@ def execute(order: list[Node], run: Run) -> None:
             if watched and node in run.ends:
                 continue
         special = node.special
-        if special >= GENERAL or node.hooks is not None or run.anomaly:
-            grads = guarded(node, g, run) if run.anomaly else general(node, g, run)
+        if special >= GENERAL or anomaly or node.hooks is not None:
+            grads = guarded(node, g, run) if anomaly else general(node, g, run)
             for i, child in enumerate(node.next):
                 if child is not None:
                     deliver(child, 0 if node.nrs is None else node.nrs[i], grads[i], run)

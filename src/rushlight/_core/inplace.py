@@ -11,6 +11,7 @@ from . import slow
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
 from .mode import Mode, ready
+from .saved import operation_name
 from .op import OUT, PROMOTE_NONE, Op
 from .storage import (
     IN_CUSTOM_FUNCTION,
@@ -152,7 +153,7 @@ def check_writable(me: TensorBase) -> None:
         if view.creation != 0:
             problem = VIEW_PROBLEMS.get(view.creation)
             if problem is not None:
-                name = "UnknownBackward" if me._node is None else type(me._node).__name__
+                name = "Unknown" if me._node is None else operation_name(me._node)
                 raise RuntimeError(errors.view_inplace(problem, me._nr - 1 if me._nr else 0, name))
     elif me._requires_grad and me._node is None:
         raise RuntimeError(errors.LEAF_INPLACE)

@@ -242,7 +242,17 @@ def _modified(node: Node, k: int, array: Any, t: TensorBase | None, now: int, ex
     producer = ""
     if t is None:
         number = node.op.entries[k][1]
-        producer = f"{number} of {type(node).__name__}"
+        producer = f"{number} of {operation_name(node)}"
     elif t._node is not None:
-        producer = f"{t._nr - 1 if t._nr else 0} of {type(t._node).__name__}"
-    return errors.modified(T.type_name(array.dtype), array.shape, producer, now, expected)
+        producer = f"{t._nr - 1 if t._nr else 0} of {operation_name(t._node)}"
+    name = T.type_name(array.dtype)
+    return errors.modified(name, array.shape, producer, now, expected, current().anomaly)
+
+
+def operation_name(node: Node) -> str:
+    """The operation of a node as messages call it: `Add` for an AddBackward0."""
+    name = type(node).__name__
+    if name == "CopySlices":
+        return "torch::autograd::CopySlices"
+    stem = name.rstrip("0123456789")
+    return stem[:-8] if stem.endswith("Backward") else name

@@ -14,7 +14,7 @@ from .._array import numpy_ns
 from .._array.types import ignore_float_errors
 from .._core.engine import WORLDS
 from .._core.mode import on_first_use
-from . import _traced
+from . import _explain, _traced
 from ._composite import COMPOSITES, METHODS, composite
 from ._dispatch import inplace_function, public_function
 from ._row import ROWS, Row
@@ -50,4 +50,4 @@ def _build() -> None:
 
 _build()
 
-__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "composite"]
+__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "_explain", "composite"]

@@ -91,7 +91,7 @@ class SavedTensor:
         """
         value = self._value()
         if value is FREED:
-            raise RuntimeError(errors.HOOKS_FREED.format(errors.BACKWARD_TWICE))
+            raise RuntimeError(errors.HOOKS_FREED)
         if value is None:
             raise RuntimeError(errors.HOOKS_NONE)
         if type(value) is Packed:

@@ -1,0 +1,92 @@
+"""Choosing elements by a mask: `where` on Python numbers too, and the product with a mask, done exactly.
+
+Note [Products with masks]
+`numpy.where` takes a branch per element: 3 ns each on random masks, against 0.2 ns for a product. But
+`g * mask` is nan where g is infinite and the mask False. The bits of g times the mask as an integer
+are exact: a True keeps every bit, a False gives +0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .. import dtypes as D
+from .types import to_raw
+
+_BITS: Final[dict[Any, Any]] = {
+    np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in ("f2", "f4", "f8", "c8")
+}
+_NUMBERS: Final = (bool, int, float, complex)
+
+
+def keep(g: Any, mask: Any) -> Any:
+    """`g` where `mask` is True, zero elsewhere."""
+    dtype = g.dtype
+    bits = _BITS.get(dtype)
+    if bits is None:  # See Note [Products with masks].
+        return np.where(mask, g, np.zeros((), dtype))
+    return np.multiply(g.view(bits), mask).view(dtype)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where `condition` is True, else `b`; two Python numbers give an array of their type.
+
+    Raises:
+        RuntimeError: for a condition that isn't bool.
+    """
+    kind = condition.dtype.kind
+    if kind != "b":
+        if condition.dtype != np.uint8:
+            from .types import from_raw
+
+            name = D.scalar_name(from_raw(condition.dtype))
+            raise RuntimeError(
+                f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}"
+            )
+        condition = condition.astype(np.bool_)
+    if type(a) in _NUMBERS and type(b) in _NUMBERS:
+        common = D.promote_types(D.number_dtype(a), D.number_dtype(b))
+        a = np.asarray(a, to_raw(common))
+    return np.where(condition, a, b)
+
+
+def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    """`x` with `value` where `mask` is True, in the type of `x`.
+
+    Raises:
+        RuntimeError: for a mask that isn't bool, a value with dimensions, or one that `x` can't hold.
+    """
+    from .types import from_raw
+
+    if mask.dtype.kind != "b":
+        name = D.scalar_name(from_raw(mask.dtype)).lower()
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {_WORDS.get(name, name)}"
+        )
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise RuntimeError(
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        if value.dtype.kind == "c" and x.dtype.kind != "c":
+            raise RuntimeError(_no_room(x))
+        value = value.astype(x.dtype)
+    else:
+        if isinstance(value, complex) and x.dtype.kind != "c":
+            raise RuntimeError(_no_room(x))
+        value = np.array(value).astype(x.dtype)
+    return np.where(mask, value, x)
+
+
+def _no_room(x: Any) -> str:
+    name = {"f": {2: "c10::Half", 4: "float", 8: "double"}, "b": {1: "bool"}}.get(x.dtype.kind, {})
+    word = name.get(x.dtype.itemsize) or {1: "int8_t", 2: "int16_t", 4: "int", 8: "int64_t"}[
+        x.dtype.itemsize
+    ]
+    return f"value cannot be converted to type {word} without overflow"
+
+
+_WORDS: Final = {"byte": "unsigned char", "char": "signed char", "long": "long int", "half": "c10::Half"}

@@ -1,0 +1,167 @@
+"""Rounding, signs, bounds: what PyTorch does with ties, decimals, nan and integers."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .types import from_raw
+from ..dtypes import scalar_name
+
+
+def _whole(ufunc: Any, name: str) -> Any:
+    """`ufunc` for floats; integers are whole already."""
+
+    def rounded(x: Any) -> Any:
+        kind = x.dtype.kind
+        if kind in "iu":
+            return np.array(x)
+        if kind in "bc":
+            raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
+        return ufunc(x)
+
+    return rounded
+
+
+ceil: Final = _whole(np.ceil, "ceil_vml_cpu")
+floor: Final = _whole(np.floor, "floor_vml_cpu")
+trunc: Final = _whole(np.trunc, "trunc_vml_cpu")
+round: Final = _whole(np.rint, "round_vml_cpu")
+
+
+def round_decimals(x: Any, decimals: int) -> Any:
+    """`x` rounded to `decimals` digits after the point (before it, where negative); ties to even.
+
+    Raises:
+        NotImplementedError: for types without fractions.
+    """
+    if x.dtype.kind not in "fV":
+        if decimals == 0 and x.dtype.kind in "iu":
+            return np.array(x)
+        raise NotImplementedError(f"\"round_cpu\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
+    if decimals == 0:
+        return np.rint(x)
+    ten = x.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
+    if decimals > 0:
+        return np.divide(np.rint(np.multiply(x, ten)), ten)
+    return np.multiply(np.rint(np.divide(x, ten)), ten)
+
+
+def frac(x: Any) -> Any:
+    """`x` less its whole part.
+
+    Raises:
+        NotImplementedError: for types without fractions.
+    """
+    if x.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"frac_cpu\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
+    return np.subtract(x, np.trunc(x))
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 by the sign of each element; 0 for nan.
+
+    Raises:
+        RuntimeError: for complex numbers.
+    """
+    kind = x.dtype.kind
+    if kind == "c":
+        raise RuntimeError(
+            "Unlike NumPy, torch.sign doesn't return the unit of complex numbers; use torch.sgn."
+        )
+    if kind == "f":
+        return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
+    return np.array(x) if kind == "b" else np.sign(x)
+
+
+def sgn(x: Any) -> Any:
+    """`sign`, for complex numbers z / |z| (0 for 0)."""
+    if x.dtype.kind != "c":
+        return sign(x)
+    size = np.absolute(x)
+    zero = np.equal(size, 0)
+    return np.where(zero, x.dtype.type(0), np.divide(x, np.where(zero, size.dtype.type(1), size)))
+
+
+def signbit(x: Any) -> Any:
+    """Whether each element has a minus sign (-0.0 has one)."""
+    if x.dtype.kind == "f":
+        return np.signbit(x)
+    if x.dtype.kind == "c":
+        raise RuntimeError("signbit is not implemented for complex tensors.")
+    return np.less(x, 0)
+
+
+def copysign(x: Any, other: Any) -> Any:
+    """The size of `x` with the sign of `other`."""
+    return np.copysign(x, other)
+
+
+def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+    """`x` with numbers for nan and the infinities: 0 and the type's limits unless given."""
+    if x.dtype.kind not in "fc":
+        return np.array(x)
+    if x.dtype.kind == "c":
+        result = np.empty_like(x)
+        result.real = nan_to_num(x.real, nan, posinf, neginf)
+        result.imag = nan_to_num(x.imag, nan, posinf, neginf)
+        return result
+    limits = np.finfo(x.dtype)
+    result = np.array(x)
+    result[np.isnan(x)] = 0.0 if nan is None else nan
+    result[np.equal(x, np.inf)] = limits.max if posinf is None else posinf
+    result[np.equal(x, -np.inf)] = limits.min if neginf is None else neginf
+    return result
+
+
+def clamp(x: Any, low: Any, high: Any) -> Any:
+    """`x` brought into [low, high]; `high` wins where they cross, nan anywhere gives nan.
+
+    Raises:
+        RuntimeError: without any bound, and for complex numbers.
+    """
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if x.dtype.kind == "c":
+        raise RuntimeError("clamp is not supported for complex types")
+    if low is not None:
+        x = np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+def clamp_min(x: Any, low: Any) -> Any:
+    """`x`, at least `low`."""
+    return clamp(x, low, None)
+
+
+def clamp_max(x: Any, high: Any) -> Any:
+    """`x`, at most `high`."""
+    return clamp(x, None, high)
+
+
+def _ordered(ufunc: Any, name: str) -> Any:
+    def extreme(a: Any, b: Any) -> Any:
+        if a.dtype.kind == "c":
+            raise RuntimeError(f"{name} not implemented for complex tensors.")
+        return ufunc(a, b)
+
+    return extreme
+
+
+maximum: Final = _ordered(np.maximum, "maximum")
+minimum: Final = _ordered(np.minimum, "minimum")
+fmax: Final = _ordered(np.fmax, "fmax")
+fmin: Final = _ordered(np.fmin, "fmin")
+
+
+def heaviside(x: Any, values: Any) -> Any:
+    """0 below zero, 1 above, `values` at zero; nan counts as above.
+
+    Raises:
+        RuntimeError: for complex numbers.
+    """
+    if x.dtype.kind == "c":
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    step = np.greater(x, 0) if x.dtype.kind != "f" else np.logical_not(np.less_equal(x, 0))
+    return np.where(np.equal(x, 0), values, step.astype(x.dtype))

@@ -1,0 +1,137 @@
+"""Messages for calls that fit no signature, in PyTorch's words. Slow; only misuse comes here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from .._array import types as T
+from .._core import slow
+from .._core.op import Op
+from .._core.storage import TensorBase
+from ..schema import REQUIRED, Parameter, public_name
+from ._row import Row
+
+
+def kind_of(value: Any) -> str:
+    """The type of an argument as messages name it."""
+    if isinstance(value, TensorBase):
+        return type(value).__name__
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(kind_of(v) for v in value)
+        if isinstance(value, tuple):
+            return f"tuple of ({inner},)" if len(value) == 1 else f"tuple of ({inner})"
+        return f"list of [{inner}]"
+    if isinstance(value, type):
+        return "type"
+    name = type(value).__name__
+    if name in ("dtype", "device", "layout", "memory_format", "Generator", "Size"):
+        return f"torch.{name}"
+    if type(value).__module__ == "numpy":
+        return f"numpy.{name}" if name != "ndarray" else "numpy.ndarray"
+    return name
+
+
+def _short_kind(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__
+    return kind_of(value)
+
+
+_KIND_TEXT = {"int": "int", "float": "float", "bool": "bool", "str": "str", "Scalar": "Number",
+              "Tensor": "Tensor", "ScalarType": "torch.dtype"}  # fmt: skip
+
+
+def _parameter_kind(p: Parameter) -> str:
+    text = _KIND_TEXT.get(p.type, p.type)
+    if p.is_list:
+        return "tuple of " + (text + "s")
+    return text
+
+
+def explain_arguments(name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+    """The TypeError for a call of `name` that none of its rows takes."""
+    if len(rows) == 1:
+        return _explain_one(name, rows[0], args, kwargs)
+    return _combination(name, rows, args, kwargs)
+
+
+def _combination(name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    given = [kind_of(a) for a in args] + [f"{k}={kind_of(v)}" for k, v in kwargs.items()]
+    listed = "\n".join(f" * {row.schema.signature}" for row in rows)
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({', '.join(given)}), but expected "
+        f"one of:\n{listed}\n"
+    )
+
+
+def _explain_one(name: str, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    params = row.schema.params
+    positional = [p for p in params if not p.kw_only]
+    if len(args) > len(positional):
+        least = sum(1 for p in positional if p.default is REQUIRED)
+        most = len(positional)
+        count = f"{most}" if least == most else f"from {least} to {most}"
+        plural = "" if most == 1 else "s"
+        return TypeError(
+            f"{name}() takes {count} positional argument{plural} but {len(args)} were given"
+        )
+    known = {public_name(p.name): p for p in params} | {p.name: p for p in params}
+    missing: list[str] = []
+    for i, p in enumerate(params):
+        shown = public_name(p.name)
+        given = i < len(args) and not p.kw_only
+        by_name = shown in kwargs or p.name in kwargs
+        if given and shown in kwargs:
+            return TypeError(f"{name}() got multiple values for argument '{shown}'")
+        if not given and not by_name:
+            if p.default is REQUIRED:
+                missing.append(shown)
+            continue
+        value = args[i] if given else kwargs.get(shown, kwargs.get(p.name))
+        problem = _misfit(p, value, row, i)
+        if problem:
+            place = f"'{shown}' (position {i + 1})" if given else f"'{shown}'"
+            return TypeError(f"{name}(): argument {place} must be {_parameter_kind(p)}, not {problem}")
+    for k in kwargs:
+        if k not in known:
+            return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
+    if missing:
+        names = ", ".join(f'"{m}"' for m in missing)
+        return TypeError(f"{name}() missing {len(missing)} required positional arguments: {names}")
+    return _combination(name, [row], args, kwargs)
+
+
+def _misfit(p: Parameter, value: Any, row: Row, position: int) -> str:
+    from ._dispatch import accepts
+
+    fits, _ = accepts(p, value, row, position)
+    return "" if fits else _short_kind(value)
+
+
+def explain_forward(op: Op, args: list[Any], error: Exception) -> Exception | None:
+    """PyTorch's exception for one that a raw forward has raised; None to let it through."""
+    if isinstance(error, ValueError) and op.broadcasts:
+        shapes = [a._raw.shape for a in args if isinstance(a, TensorBase)]
+        whole: tuple[int, ...] = shapes[0] if shapes else ()
+        for shape in shapes[1:]:
+            problem = errors.broadcast(whole, shape)
+            if problem is not None:
+                return RuntimeError(problem)
+            whole = T.broadcast_shape(whole, shape)
+    if isinstance(error, (AttributeError, TypeError)) and op.row is not None:
+        for i, p in enumerate(op.row.schema.params):
+            if p.is_tensor and i < len(args) and not isinstance(args[i], TensorBase):
+                if args[i] is None and (p.optional or p.default is None):
+                    continue
+                if i and op.broadcasts and T.is_number(args[i]):
+                    continue
+                name = op.name.rpartition(".")[2]
+                return TypeError(
+                    f"{name}(): argument '{public_name(p.name)}' (position {i + 1}) must be Tensor, not "
+                    f"{_short_kind(args[i])}"
+                )
+    return None
+
+
+slow.HANDLERS.explain = explain_forward
