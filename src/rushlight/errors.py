@@ -86,6 +86,14 @@ def modified(type_name: str, shape: tuple[int, ...], producer: str, now: int, ex
     )
 
 
+CREATE_GRAPH_CYCLE: Final = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and "
+    "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
+    "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your "
+    "parameters to None after use to break the cycle and avoid the leak."
+)
+
+
 def unused_input(position: int) -> str:
     """The message for an input that no output depends on."""
     return (
@@ -97,6 +105,18 @@ def unused_input(position: int) -> str:
 def no_grad_fn(position: int) -> str:
     """The message for a root that has no history."""
     return f"element {position} of tensors does not require grad and does not have a grad_fn"
+
+
+def mismatch_in_batch(position: int, grad: tuple[int, ...], out: tuple[int, ...]) -> str:
+    """The message for a batch of gradients that doesn't fit its root."""
+    return (
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+        "dimension. The sizes of the remaining dimensions are expected to match the shape of "
+        "corresponding output, but a mismatch was detected: "
+        f"grad_output[{position}] has a shape of {size_text(grad)} and output[{position}] has a shape "
+        f"of {size_text(out)}. If you only want some tensors in `grad_output` to be considered batched, "
+        "consider using vmap."
+    )
 
 
 def mismatch_in_shape(position: int, grad: tuple[int, ...], out: tuple[int, ...]) -> str:

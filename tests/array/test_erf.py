@@ -38,7 +38,9 @@ def test_erf_agrees_with_math(dtype: type, limit: float) -> None:
     assert units_in_the_last_place(module.erf(x), elementwise(math.erf, x)) <= limit
 
 
-@pytest.mark.parametrize(("dtype", "high", "limit"), [(np.float32, 9.0, 0.6), (np.float64, 26.0, 5.5)])
+@pytest.mark.parametrize(
+    ("dtype", "high", "limit"), [(np.float32, 9.0, 0.6), (np.float64, 26.0, 5.5)]
+)
 def test_erfc_agrees_with_math_into_the_tail(dtype: type, high: float, limit: float) -> None:
     x = np.concatenate([points(-6, 2, dtype), points(0, high, dtype)])
     assert units_in_the_last_place(module.erfc(x), elementwise(math.erfc, x)) <= limit
@@ -138,7 +140,9 @@ def test_an_element_does_not_depend_on_its_block(name: str, dtype: type) -> None
 
 def test_float16_is_computed_in_float32() -> None:
     x = np.linspace(-4, 4, 999).astype(np.float16)
-    np.testing.assert_array_equal(module.erf(x), module.erf(x.astype(np.float32)).astype(np.float16))
+    np.testing.assert_array_equal(
+        module.erf(x), module.erf(x.astype(np.float32)).astype(np.float16)
+    )
 
 
 def test_integers_are_refused() -> None:

@@ -58,7 +58,9 @@ def test_results_above_32_megabytes_are_recycled_on_demand() -> None:
 @on_glibc
 def test_disable_gives_memory_back_again() -> None:
     recycled = int(run(FAULTS.format(prepare="memory.enable()")))
-    program = FAULTS.format(prepare="memory.enable(); memory.disable(); assert not memory.is_enabled()")
+    program = FAULTS.format(
+        prepare="memory.enable(); memory.disable(); assert not memory.is_enabled()"
+    )
     assert int(run(program)) > 20 * (recycled + 1)
 
 

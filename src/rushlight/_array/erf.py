@@ -1,15 +1,17 @@
 """The error function and its relatives, and the activation made of it, which NumPy lacks.
 
-Every function takes an array of any shape (0-d, empty, non-contiguous) and gives a new C-ordered ndarray of
-the same shape and dtype. Float64 is computed in float64; float32 in float32 where that keeps two units in
-the last place, else in float64; float16 and bfloat16 in float32.
+Every function takes an array of any shape (0-d, empty, non-contiguous) and gives a new C-ordered
+ndarray of the same shape and dtype. Float64 is computed in float64; float32 in float32 where that
+keeps two units in the last place, else in float64; float16 and bfloat16 in float32.
 
 Note [Blocks that stay in the cache]
-An approximation is some twenty ufunc calls. Run over a whole large array each would stream it through memory;
-run over pieces whose scratch rows fit the second-level cache, a call costs 0.06 ns per float32 element and its
-fixed 0.2 µs vanishes. Coefficients are 0-d arrays because a Python number costs 0.3 µs a call.
+An approximation is some twenty ufunc calls. Run over a whole large array each would stream it
+through memory; run over pieces whose scratch rows fit the second-level cache, a call costs 0.06 ns
+per float32 element and its fixed 0.2 µs vanishes. Coefficients are 0-d arrays because a Python
+number costs 0.3 µs a call.
 
-Source: the rational approximations were fitted for this file (weighted minimax fits in 50-digit arithmetic).
+Source: the rational approximations were fitted for this file (weighted minimax fits in 50-digit
+arithmetic).
 """
 
 from __future__ import annotations
@@ -34,15 +36,28 @@ def _constants(dtype: type, *values: float) -> _Coefficients:
     return tuple(np.array(value, dtype) for value in values)
 
 
-# erf(x) = tanh(x + x S(x²)): the condition number of tanh only falls with its argument, so float32 is enough.
-# All coefficients are positive: nothing cancels, and S is right (it need only grow) beyond the fitted interval.
+# erf(x) = tanh(x + x S(x²)): the condition number of tanh only falls with its argument, so float32
+# is enough. All coefficients are positive: nothing cancels, and S is right (it need only grow)
+# beyond the fitted interval.
 _ERF32: _Rational = (
-    _constants(np.float32, 0.12837915122509003, 0.12291422486305237, 0.018956605345010757, 0.0018533567199483514),
+    _constants(
+        np.float32,
+        0.12837915122509003,
+        0.12291422486305237,
+        0.018956605345010757,
+        0.0018533567199483514,
+    ),
     _constants(np.float32, 1.0, 0.1568925976753235, 0.023689880967140198, 0.00032492412719875574),
 )
 # The same fit as the exponent of the logistic function: Φ(x) = 1 / (1 + exp(-x R(x²))).
 _CDF32: _Rational = (
-    _constants(np.float32, -1.5957691269086933, -0.19785328762559676, -0.015077827658690353, -0.00038506908901188124),
+    _constants(
+        np.float32,
+        -1.5957691269086933,
+        -0.19785328762559676,
+        -0.015077827658690353,
+        -0.00038506908901188124,
+    ),
     _constants(np.float32, 1.0, 0.07844627737118873, 0.005922477677230465, 4.0615490188173936e-05),
 )
 # erf(x) = x + x S(x²) for |x| < 0.9.
@@ -56,82 +71,85 @@ _ERF_SMALL = _constants(
 _ERF_LARGE: _Rational = (
     _constants(
         np.float64,
-        0.9999999698880336, 1.3621759207134778, 0.9145845301342483, 0.35291984345170924, 0.07783037507436412,
-        0.007967800552570155,
+        0.9999999698880336, 1.3621759207134778, 0.9145845301342483, 0.35291984345170924,
+        0.07783037507436412, 0.007967800552570155,
     ),
     _constants(
         np.float64,
-        1.0, 2.490554730789567, 2.7248766050876023, 1.6893047910841013, 0.6326747263229612, 0.13794525090760626,
-        0.014122741601157618,
+        1.0, 2.490554730789567, 2.7248766050876023, 1.6893047910841013, 0.6326747263229612,
+        0.13794525090760626, 0.014122741601157618,
     ),
 )  # fmt: skip
 # erfc(x) = exp(-x²) R(x) for 0 <= x < 27.3, to 7e-3 units of float32 ...
 _ERFC32: _Rational = (
     _constants(
         np.float64,
-        0.9999999996008412, 1.5023726689721184, 1.0885408668941723, 0.456133596207295, 0.11038898421827492,
-        0.012698062276473679,
+        0.9999999996008412, 1.5023726689721184, 1.0885408668941723, 0.456133596207295,
+        0.11038898421827492, 0.012698062276473679,
     ),
     _constants(
         np.float64,
-        1.0, 2.630751786598487, 3.0570273556982834, 2.027113018079521, 0.8197350745139654, 0.1956591948662126,
-        0.02250673173820663,
+        1.0, 2.630751786598487, 3.0570273556982834, 2.027113018079521, 0.8197350745139654,
+        0.1956591948662126, 0.02250673173820663,
     ),
 )  # fmt: skip
-# ... and for float64 exp(-x²) P(z) / (1 + 2 x), z = (x - 3.5) / (x + 3.5): the constant of P carries nearly all
-# of its value, so that the rounding errors of the other terms hardly count.
+# ... and for float64 exp(-x²) P(z) / (1 + 2 x), z = (x - 3.5) / (x + 3.5): the constant of P
+# carries nearly all of its value, so that the rounding errors of the other terms hardly count.
 _ERFC64 = _constants(
     np.float64,
-    1.2423492448711544, -0.1400091801376193, -0.010555596332215696, 0.09751909515324117, -0.11508959816034861,
-    0.0879831538254828, -0.04882332582412866, 0.019099330932525943, -0.004215019955391253, -0.0003022677915354897,
-    0.0005643847744874251, -0.00012151286620632857, -4.278392204392344e-05, 2.4262369185460058e-05,
-    2.333504305745231e-06, -3.817311118269515e-06, -5.455277211653042e-08, 6.038144439511929e-07,
-    4.834844111254816e-09, -9.558204261446693e-08, -8.377990769046141e-09, 1.1169656470986764e-08,
-    2.716113182731429e-09,
+    1.2423492448711544, -0.1400091801376193, -0.010555596332215696, 0.09751909515324117,
+    -0.11508959816034861, 0.0879831538254828, -0.04882332582412866, 0.019099330932525943,
+    -0.004215019955391253, -0.0003022677915354897, 0.0005643847744874251, -0.00012151286620632857,
+    -4.278392204392344e-05, 2.4262369185460058e-05, 2.333504305745231e-06, -3.817311118269515e-06,
+    -5.455277211653042e-08, 6.038144439511929e-07, 4.834844111254816e-09, -9.558204261446693e-08,
+    -8.377990769046141e-09, 1.1169656470986764e-08, 2.716113182731429e-09,
 )  # fmt: skip
 # erfinv(x) = x R(w) with w = -log(1 - x²): one piece for float32 (w < 17), three for float64.
 _INVERSE32: _Rational = (
     _constants(
         np.float64,
-        0.8862269445395845, 0.3082387554535797, 0.06004178950593968, 0.007829253627723904, 0.0006485828511122232,
-        2.3559308288987094e-05,
+        0.8862269445395845, 0.3082387554535797, 0.06004178950593968, 0.007829253627723904,
+        0.0006485828511122232, 2.3559308288987094e-05,
     ),
     _constants(
         np.float64,
-        1.0, 0.08601139234816789, 0.03219760362280558, 0.0019230770719669212, 0.00017675374791241094,
-        1.233916304240165e-06,
+        1.0, 0.08601139234816789, 0.03219760362280558, 0.0019230770719669212,
+        0.00017675374791241094, 1.233916304240165e-06,
     ),
 )  # fmt: skip
 _INVERSE_NEAR: _Rational = (  # w < 6
     _constants(
         np.float64,
-        0.886226925452758, 0.3151120859714844, 0.08157966621807446, 0.015022616662142902, 0.0020519284888455853,
-        0.00021322626986094225, 1.6347556644537208e-05, 8.487705478082571e-07, 2.4399824188741655e-08,
-        1.7036210087257545e-10,
+        0.886226925452758, 0.3151120859714844, 0.08157966621807446, 0.015022616662142902,
+        0.0020519284888455853, 0.00021322626986094225, 1.6347556644537208e-05,
+        8.487705478082571e-07, 2.4399824188741655e-08, 1.7036210087257545e-10,
     ),
     _constants(
         np.float64,
         1.0, 0.09376652531108327, 0.05447273994694889, 0.004103188929850906, 0.000922795182092149,
-        5.002123121735561e-05, 4.795523557408187e-06, 1.3848623058351168e-07, 3.1557437146798867e-09,
+        5.002123121735561e-05, 4.795523557408187e-06, 1.3848623058351168e-07,
+        3.1557437146798867e-09,
     ),
 )  # fmt: skip
 _INVERSE_MIDDLE: _Rational = (  # in w - 6, for 6 <= w < 16
     _constants(
         np.float64,
-        2.2864244149050355, 0.9216237774503885, 0.17902586700935708, 0.02134254047150466, 0.0016943551815171063,
-        9.076119621297712e-05, 3.054948800219222e-06, 5.0862265580323876e-08, 1.908365922031281e-10,
+        2.2864244149050355, 0.9216237774503885, 0.17902586700935708, 0.02134254047150466,
+        0.0016943551815171063, 9.076119621297712e-05, 3.054948800219222e-06, 5.0862265580323876e-08,
+        1.908365922031281e-10,
     ),
     _constants(
         np.float64,
         1.0, 0.3157307311583512, 0.05362609717943125, 0.005456027557455158, 0.0003788446978012586,
-        1.6805959254844708e-05, 4.4001170278121067e-07, 4.029787780462582e-09, 3.904553335045595e-12,
+        1.6805959254844708e-05, 4.4001170278121067e-07, 4.029787780462582e-09,
+        3.904553335045595e-12,
     ),
 )  # fmt: skip
 _INVERSE_FAR: _Rational = (  # in sqrt(w) - 3.9375, for 16 <= w < 37
     _constants(
         np.float64,
-        3.7766956075315377, 8.005759072329388, 8.867134160568272, 6.253833005294789, 2.9339767661366207,
-        0.8343329198485198, 0.1232301623067681, 0.006926091316364019,
+        3.7766956075315377, 8.005759072329388, 8.867134160568272, 6.253833005294789,
+        2.9339767661366207, 0.8343329198485198, 0.1232301623067681, 0.006926091316364019,
     ),
     _constants(
         np.float64,
@@ -147,14 +165,16 @@ _SMALL_ERF, _LAST_ERF, _LAST_ERFC, _CENTRE = _constants(np.float64, 0.9, 6.2, 27
 _MINUS_SQRT_HALF = np.array(-sqrt(0.5))
 _MINUS_HALF, _PDF_SCALE = _constants(np.float64, -0.5, 1 / sqrt(2 * pi))
 _MINUS_HALF32, _PDF_SCALE32 = _constants(np.float32, -0.5, 1 / sqrt(2 * pi))
-# gelu(x) ≈ x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))); the doubled first constant serves the derivative.
+# gelu(x) ≈ x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))); the doubled first constant serves the
+# derivative.
 _TANH_GELU = {
     np.dtype(dtype): _constants(
         dtype, sqrt(2 / pi), sqrt(2 / pi) * 0.044715, 2 * sqrt(2 / pi), 0.5, 1.0, 3.0
     )
     for dtype in (np.float32, np.float64)
 }
-# Largest square whose cube a float32 holds with room; beyond it every function here has reached its limit.
+# Largest square whose cube a float32 holds with room; beyond it every function here has reached its
+# limit.
 _SQUARE_LIMIT = 1e12
 _SQUARE_LIMIT32 = np.array(1e12, np.float32)
 
@@ -177,8 +197,9 @@ def _rational(t: Any, fractions: _Rational, out: Any, scratch: Any) -> None:
 def _blockwise(single: _Body, double: _Body, wide: bool, rows: int, *operands: Any) -> Any:
     """A new array like the last operand, filled block by block.
 
-    `single` and `double` (for float32 and float64) are called with the blocks of the operands, that of the
-    result, and `rows` scratch rows of the same length: of float64 if `wide`, else of the operands' dtype.
+    `single` and `double` (for float32 and float64) are called with the blocks of the operands, that
+    of the result, and `rows` scratch rows of the same length: of float64 if `wide`, else of the
+    operands' dtype.
     """
     last = np.asarray(operands[-1])
     dtype = last.dtype
@@ -215,7 +236,7 @@ def _blockwise(single: _Body, double: _Body, wide: bool, rows: int, *operands: A
     return out
 
 
-# --- erf, erfc ---------------------------------------------------------------------------------------------
+# --- erf, erfc ------------------------------------------------------------------------------------
 
 
 def _bounded_square(x: Any, t: Any) -> None:
@@ -255,7 +276,9 @@ def erf(x: Any) -> Any:
 
     Special: erf(inf) -> 1; erf(-inf) -> -1; erf(-0.0) -> -0.0; erf(nan) -> nan.
     """
-    return _blockwise(_erf32, _erf64, np.dtype(x.dtype) == np.float64, _ERF_ROWS[x.dtype.itemsize], x)
+    return _blockwise(
+        _erf32, _erf64, np.dtype(x.dtype) == np.float64, _ERF_ROWS[x.dtype.itemsize], x
+    )
 
 
 _ERF_ROWS = {2: 3, 4: 3, 8: 5}
@@ -268,7 +291,8 @@ def _complement(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, exact: bool) -
         np.minimum(a, _LAST_ERFC, out=a)
     np.multiply(a, a, t)
     if exact:
-        # exp(-x²) magnifies the rounding error of x² by x². Dekker's product gives that error d exactly, and
+        # exp(-x²) magnifies the rounding error of x² by x². Dekker's product gives that error d
+        # exactly, and
         # exp(-t - d) = exp(-t) (1 - d). `s` is the upper half of `a`, `r` the lower half.
         np.multiply(a, _SPLIT, s)
         np.subtract(s, a, r)
@@ -323,7 +347,7 @@ def erfc(x: Any) -> Any:
     return _blockwise(_erfc32, _erfc64, True, 6, x)
 
 
-# --- erfinv ------------------------------------------------------------------------------------------------
+# --- erfinv ---------------------------------------------------------------------------------------
 
 
 def _minus_log(x: Any, w: Any, s: Any) -> None:
@@ -375,7 +399,7 @@ def erfinv(x: Any) -> Any:
     return _blockwise(_erfinv32, _erfinv64, True, 4, x)
 
 
-# --- the normal distribution and gelu ----------------------------------------------------------------------
+# --- the normal distribution and gelu -------------------------------------------------------------
 
 
 def _cdf32(x: Any, out: Any, t: Any, s: Any, r: Any) -> None:
@@ -461,7 +485,8 @@ def _gelu_tanh_backward(g: Any, x: Any, out: Any, t: Any, s: Any, r: Any) -> Non
     first, cubic, twice, half, one, three = _TANH_GELU[x.dtype]
     np.multiply(x, x, t)
     if not np.maximum.reduce(t) < _SQUARE_LIMIT:
-        # x u' would be inf - inf. The derivative has long reached 0 or 1; x - x keeps NaN at the infinities.
+        # x u' would be inf - inf. The derivative has long reached 0 or 1; x - x keeps NaN at the
+        # infinities.
         x = np.clip(x, -1e4, 1e4) + (x - x)
         np.multiply(x, x, t)
     np.multiply(t, cubic, t)
@@ -486,4 +511,6 @@ def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:
         return _blockwise(_gelu_tanh_backward, _gelu_tanh_backward, False, 3, g, x)
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return _blockwise(_gelu_backward32, _gelu_backward64, False, 3 if x.dtype.itemsize < 8 else 5, g, x)
+    return _blockwise(
+        _gelu_backward32, _gelu_backward64, False, 3 if x.dtype.itemsize < 8 else 5, g, x
+    )

@@ -1,11 +1,11 @@
 """Reading and adding at computed places: gather, scatter, index_add, index_put, masks, one-hot.
 
 Note [Adding rows at repeated places]
-`np.add.at` on rows is a slow loop. Instead the places are sorted, and round k adds the k-th row of every place
-at once: rounds are few because a place's rows are first summed in runs of at most `_RUN`, and the run sums go
-through the same procedure again. The order of additions depends on the index alone, so results are the same
-bits every time, and runs add up with less rounding error than one long sum. Narrow rows (a few numbers each)
-go through `np.bincount`, which adds in float64.
+`np.add.at` on rows is a slow loop. Instead the places are sorted, and round k adds the k-th row of
+every place at once: rounds are few because a place's rows are first summed in runs of at most
+`_RUN`, and the run sums go through the same procedure again. The order of additions depends on the
+index alone, so results are the same bits every time, and runs add up with less rounding error than
+one long sum. Narrow rows (a few numbers each) go through `np.bincount`, which adds in float64.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "add_rows", "embedding_backward", "gather", "index_add", "index_put", "index_select", "masked_scatter",
-    "masked_select", "one_hot", "scatter", "scatter_add", "take_along",
+    "add_rows", "embedding_backward", "gather", "index_add", "index_put", "index_select",
+    "masked_scatter", "masked_select", "one_hot", "scatter", "scatter_add", "take_along",
 ]  # fmt: skip
 
 _RUN = 32
@@ -28,7 +28,8 @@ _NARROW = 16
 def _stable_order(keys: Any, limit: int) -> Any:
     """The stable sorting permutation of non-negative integers below `limit`.
 
-    NumPy sorts 16-bit integers by radix, seven times faster than the 64-bit ones: two such passes are enough.
+    NumPy sorts 16-bit integers by radix, seven times faster than the 64-bit ones: two such passes
+    are enough.
     """
     if limit <= 1 << 16:
         return np.argsort(keys.astype(np.uint16), kind="stable")
@@ -53,7 +54,7 @@ def _sum_runs(source: Any, order: Any, starts: Any, counts: Any) -> Any:
 
 
 def _sum_by_place(places: int, index: Any, source: Any) -> tuple[Any, Any]:
-    """The distinct values of `index` in rising order, and the sum of the rows of `source` at each."""
+    """The distinct values of `index` in rising order, and the sum of `source` at each."""
     order = _stable_order(index, places)
     keys = index[order]
     while True:
@@ -147,7 +148,8 @@ def index_add(x: Any, axis: int, index: Any, source: Any, alpha: Any = 1) -> Any
 def embedding_backward(
     g: Any, index: Any, rows: int, padding_idx: int = -1, scale_by_frequency: bool = False
 ) -> Any:
-    """The gradient for an embedding table of `rows` rows, from the gradient of the rows read at `index`.
+    """The gradient for an embedding table of `rows` rows, from the gradient of the rows read at
+    `index`.
 
     Shapes: g index.shape + (width,); the result (rows, width). Rows at `padding_idx` stay zero.
     """
@@ -165,11 +167,11 @@ def embedding_backward(
     return add_rows(out, flat, values)
 
 
-# --- along an axis -----------------------------------------------------------------------------------------
+# --- along an axis --------------------------------------------------------------------------------
 
 
 def _places(shape: tuple[int, ...], axis: int, index: Any) -> Any:
-    """The flat places in a C-ordered array of `shape` that `index` names along `axis`, flattened."""
+    """The flat places in a C-ordered array of `shape` that `index` names along `axis`."""
     strides = [prod(shape[a + 1 :]) for a in range(len(shape))]
     places = index * strides[axis] if strides[axis] != 1 else index.astype(np.int64)
     for a, extent in enumerate(index.shape):
@@ -208,9 +210,11 @@ def gather(x: Any, axis: int, index: Any) -> Any:
 
 
 def take_along(x: Any, index: Any, axis: int | None = None) -> Any:
-    """The elements of `x` that `index` names along `axis` (None: of the flat array), the others broadcast.
+    """The elements of `x` that `index` names along `axis` (None: of the flat array), the others
+    broadcast.
 
-    A negative index counts from the end, unlike in `gather`. Raises: RuntimeError for one outside the axis.
+    A negative index counts from the end, unlike in `gather`. Raises: RuntimeError for one outside
+    the axis.
     """
     if axis is None:
         x, index, axis = x.reshape(-1), index.reshape(-1), 0
@@ -218,7 +222,8 @@ def take_along(x: Any, index: Any, axis: int | None = None) -> Any:
     if index.size and int(index.min()) < 0:
         index = np.where(index < 0, index + x.shape[axis], index)
     shape = list(np.broadcast_shapes(
-        x.shape[:axis] + (1,) + x.shape[axis + 1 :], index.shape[:axis] + (1,) + index.shape[axis + 1 :]
+        x.shape[:axis] + (1,) + x.shape[axis + 1 :], index.shape[:axis] + (1,) + index.shape[axis +
+        1 :]
     ))  # fmt: skip
     shape[axis] = x.shape[axis]
     x = np.broadcast_to(x, shape)
@@ -229,7 +234,8 @@ def take_along(x: Any, index: Any, axis: int | None = None) -> Any:
 def scatter(x: Any, axis: int, index: Any, source: Any) -> Any:
     """A copy of `x` with the elements of `source` written where `index` names along `axis`.
 
-    `source` is a number, or an array at least as large as `index`; at a place named twice the last one stays.
+    `source` is a number, or an array at least as large as `index`; at a place named twice the last
+    one stays.
     Raises: RuntimeError for an index outside the axis.
     """
     axis, index = _checked_index(x, axis, index)
@@ -250,13 +256,16 @@ def _grown(index: Any, x: Any) -> Any:
 def scatter_add(x: Any, axis: int, index: Any, source: Any) -> Any:
     """A copy of `x` with the elements of `source` added where `index` names along `axis`.
 
-    Shapes: `source` at least as large as `index`. Raises: RuntimeError for an index outside the axis.
+    Shapes: `source` at least as large as `index`. Raises: RuntimeError for an index outside the
+    axis.
     """
     axis, index = _checked_index(x, axis, index)
     half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
     out = np.array(x, dtype=np.float32 if half else None, order="C")
     if index.size:
-        values = source[tuple(slice(extent) for extent in index.shape)] if np.ndim(source) else source
+        values = (
+            source[tuple(slice(extent) for extent in index.shape)] if np.ndim(source) else source
+        )
         flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
         values = np.ascontiguousarray(values, out.dtype).reshape(-1)
         _add_flat(out.reshape(-1), flat_places, values)
@@ -275,13 +284,15 @@ def index_select(x: Any, axis: int, index: Any) -> Any:
     return x.take(index.reshape(-1), axis=axis)
 
 
-# --- general indices and masks -----------------------------------------------------------------------------
+# --- general indices and masks --------------------------------------------------------------------
 
 
 def index_put(out: Any, indices: tuple[Any, ...], values: Any, accumulate: bool = False) -> Any:
-    """Writes `values` to out[indices] in place, or adds them, repeated places included; gives `out`.
+    """Writes `values` to out[indices] in place, or adds them, repeated places included; gives
+    `out`.
 
-    `indices` is anything that NumPy indexing takes: integer and boolean arrays, integers, slices, None.
+    `indices` is anything that NumPy indexing takes: integer and boolean arrays, integers, slices,
+    None.
     """
     if not accumulate:
         out[indices] = values
@@ -330,7 +341,8 @@ def masked_select(x: Any, mask: Any) -> Any:
 
 
 def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
-    """A copy of `x` whose elements where `mask` is true come from `source` in order; `x` and `mask` broadcast.
+    """A copy of `x` whose elements where `mask` is true come from `source` in order; `x` and `mask`
+    broadcast.
 
     Raises: RuntimeError where the source is too short.
     """
@@ -345,7 +357,8 @@ def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
 
 
 def one_hot(index: Any, classes: int = -1) -> Any:
-    """int64 zeros with a one at each index along a new last axis of `classes` (-1: as many as needed).
+    """int64 zeros with a one at each index along a new last axis of `classes` (-1: as many as
+    needed).
 
     Raises: RuntimeError for a negative index or one that is no class.
     """

@@ -1,14 +1,17 @@
 """Recycled memory: telling glibc's allocator to keep what it is given back.
 
-A result of 128 KB or more is fresh memory from the kernel each time, and touching it costs a page fault per
-4 KB: three times the arithmetic at 10⁵-10⁶ float32 elements. Two allocator settings make freed memory stay in
-the process and be handed out again. They hold for the whole process, so an environment variable says so:
+A result of 128 KB or more is fresh memory from the kernel each time, and touching it costs a page
+fault per 4 KB: three times the arithmetic at 10⁵-10⁶ float32 elements. Two allocator settings make
+freed memory stay in the process and be handed out again. They hold for the whole process, so an
+environment variable says so:
 
     RUSHLIGHT_MALLOC=1     (default) results up to 32 MB are recycled
-    RUSHLIGHT_MALLOC=all   larger ones too; memory may fragment, and peaks are kept until `empty_cache()`
+    RUSHLIGHT_MALLOC=all   larger ones too; memory may fragment, and peaks are kept until
+    `empty_cache()`
     RUSHLIGHT_MALLOC=0     the allocator is left alone
 
-Where the C library is not glibc all of this does nothing. Why this way: docs/decisions/0001-recycled-memory.md.
+Where the C library is not glibc all of this does nothing. Why this way:
+docs/decisions/0001-recycled-memory.md.
 """
 
 from __future__ import annotations
@@ -40,16 +43,16 @@ def _glibc() -> Any:
 
     try:
         library = ctypes.CDLL(None)
-        library.gnu_get_libc_version  # noqa: B018  (only glibc has it)
-        library.mallopt
-        library.malloc_trim
-    except (OSError, AttributeError, TypeError):
+    except (OSError, TypeError):
         return None
-    return library
+    # Only glibc has the first; the others are what is called here.
+    wanted = ("gnu_get_libc_version", "mallopt", "malloc_trim")
+    return library if all(hasattr(library, name) for name in wanted) else None
 
 
 def enable(large: bool = False) -> bool:
-    """Whether freed array memory is kept for reuse from now on: True on glibc, False where nothing is done.
+    """Whether freed array memory is kept for reuse from now on: True on glibc, False where nothing
+    is done.
 
     `large` includes blocks of more than 32 MB.
     """
@@ -66,7 +69,7 @@ def enable(large: bool = False) -> bool:
 
 
 def disable() -> None:
-    """Sets glibc's initial values again and gives free memory back; only if `enable` had changed them."""
+    """Sets glibc's initial values again, if `enable` changed them, and gives free memory back."""
     global _enabled
     if not _enabled:
         return
@@ -79,7 +82,7 @@ def disable() -> None:
 
 
 def empty_cache() -> bool:
-    """Whether free memory was given back to the system; False too where there was none, or no glibc."""
+    """Whether free memory was given back; False where there was none, or no glibc."""
     library = _glibc()
     return library is not None and bool(library.malloc_trim(0))
 

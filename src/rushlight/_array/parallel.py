@@ -1,13 +1,13 @@
 """Large elementwise calls and sums on several threads.
 
-NumPy gives up the interpreter lock inside its loops, so two Python threads each running a ufunc over half of a
-large array really run side by side. Handing over the work costs 6 µs: below the limits here one thread is
-faster, and the wrappers add a single comparison.
+NumPy gives up the interpreter lock inside its loops, so two Python threads each running a ufunc
+over half of a large array really run side by side. Handing over the work costs 6 µs: below the
+limits here one thread is faster, and the wrappers add a single comparison.
 
 Note [A call ends when its chunks are done]
-An array is cut into chunks; the caller and the workers each claim the next one until none is left. The caller
-waits for chunks that were claimed, never for a worker that has not woken up: on a busy machine it simply does
-all of them itself.
+An array is cut into chunks; the caller and the workers each claim the next one until none is left.
+The caller waits for chunks that were claimed, never for a worker that has not woken up: on a busy
+machine it simply does all of them itself.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "get_num_threads", "parallel_binary", "parallel_sum", "parallel_unary", "run_chunks", "set_num_threads",
+    "get_num_threads", "parallel_binary", "parallel_sum", "parallel_unary", "run_chunks",
+    "set_num_threads",
 ]  # fmt: skip
 
-# Elements from which a call is split: where two threads begin to win, for loops bound by memory (add, copy),
-# and for loops that compute (exp, log, sqrt).
+# Elements from which a call is split: where two threads begin to win, for loops bound by memory
+# (add, copy), and for loops that compute (exp, log, sqrt).
 LIMIT = 400_000
 COMPUTE_LIMIT = 130_000
-# Sums by BLAS, in rows of so many elements, are four times faster than NumPy's and as exact. A chunk is the
-# largest that BLAS does not split over threads of its own.
+# Sums by BLAS, in rows of so many elements, are four times faster than NumPy's and as exact. A
+# chunk is the largest that BLAS does not split over threads of its own.
 _SUM_LIMIT = 8192
 _SUM_ROW = 512
 _SUM_CHUNK = 262_144
@@ -52,7 +53,7 @@ _threads = _default_threads()
 
 
 class _Job:
-    """Chunks of one call that caller and workers claim. See Note [A call ends when its chunks are done]."""
+    """The chunks of one call. See Note [A call ends when its chunks are done]."""
 
     __slots__ = ("body", "claim", "chunks", "complete", "context", "error", "finished")
 
@@ -157,7 +158,9 @@ def _workers() -> _Pool | None:
             if _pool is None:
                 try:
                     _pool = _Pool(_threads - 1)
-                except RuntimeError:  # no thread can be started, as while the interpreter shuts down
+                except (
+                    RuntimeError
+                ):  # no thread can be started, as while the interpreter shuts down
                     return None
     return _pool
 
@@ -196,7 +199,7 @@ def _chunks(size: int, limit: int) -> tuple[int, int]:
 
 
 def parallel_unary(ufunc: Any, limit: int = LIMIT) -> Callable[..., Any]:
-    """A function like `ufunc` of one array that splits arrays of at least `limit` elements over the threads."""
+    """A function like the unary `ufunc` that splits arrays of at least `limit` elements."""
 
     def run(x: Any, out: Any = None) -> Any:
         try:
@@ -212,7 +215,7 @@ def parallel_unary(ufunc: Any, limit: int = LIMIT) -> Callable[..., Any]:
 
 
 def parallel_binary(ufunc: Any, limit: int = LIMIT) -> Callable[..., Any]:
-    """A function like `ufunc` of two arrays that splits arrays of at least `limit` elements over the threads."""
+    """A function like the binary `ufunc` that splits arrays of at least `limit` elements."""
 
     def run(x: Any, y: Any, out: Any = None) -> Any:
         try:
@@ -268,8 +271,8 @@ def _split(ufunc: Any, operands: tuple[Any, ...], out: Any, limit: int) -> Any:
 def parallel_sum(x: Any) -> Any:
     """The sum of all elements of a float32 or float64 array, as a 0-d array of its dtype.
 
-    The chunks are the same for every number of threads, so is the result. Other dtypes, small arrays and ones
-    that are not C-contiguous go to NumPy.
+    The chunks are the same for every number of threads, so is the result. Other dtypes, small
+    arrays and ones that are not C-contiguous go to NumPy.
     """
     size = x.size
     if size < _SUM_LIMIT or x.dtype not in (np.float32, np.float64) or not x.flags.c_contiguous:

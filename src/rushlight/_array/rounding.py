@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .types import from_raw
 from ..dtypes import scalar_name
+from .types import from_raw
 
 
 def _whole(ufunc: Any, name: str) -> Any:
@@ -37,9 +37,8 @@ def round_decimals(x: Any, decimals: int) -> Any:
         NotImplementedError: for types without fractions.
     """
     if x.dtype.kind not in "fV":
-        if decimals == 0 and x.dtype.kind in "iu":
-            return np.array(x)
-        raise NotImplementedError(f"\"round_cpu\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
+        kernel = "round_cpu" if decimals else "round_vml_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
     if decimals == 0:
         return np.rint(x)
     ten = x.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
@@ -63,12 +62,13 @@ def sign(x: Any) -> Any:
     """-1, 0 or 1 by the sign of each element; 0 for nan.
 
     Raises:
-        RuntimeError: for complex numbers.
+        NotImplementedError: for complex numbers.
     """
     kind = x.dtype.kind
     if kind == "c":
-        raise RuntimeError(
-            "Unlike NumPy, torch.sign doesn't return the unit of complex numbers; use torch.sgn."
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn "
+            "instead."
         )
     if kind == "f":
         return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
@@ -89,7 +89,7 @@ def signbit(x: Any) -> Any:
     if x.dtype.kind == "f":
         return np.signbit(x)
     if x.dtype.kind == "c":
-        raise RuntimeError("signbit is not implemented for complex tensors.")
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
     return np.less(x, 0)
 
 
@@ -119,12 +119,13 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
     """`x` brought into [low, high]; `high` wins where they cross, nan anywhere gives nan.
 
     Raises:
-        RuntimeError: without any bound, and for complex numbers.
+        RuntimeError: without any bound.
+        NotImplementedError: for complex numbers.
     """
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if x.dtype.kind == "c":
-        raise RuntimeError("clamp is not supported for complex types")
+        raise NotImplementedError("clamp is not supported for complex types")
     if low is not None:
         x = np.maximum(x, low)
     return x if high is None else np.minimum(x, high)
@@ -156,12 +157,13 @@ fmin: Final = _ordered(np.fmin, "fmin")
 
 
 def heaviside(x: Any, values: Any) -> Any:
-    """0 below zero, 1 above, `values` at zero; nan counts as above.
+    """0 below zero and for nan, 1 above, `values` at zero.
 
     Raises:
-        RuntimeError: for complex numbers.
+        RuntimeError: for complex numbers, and for operands of different types.
     """
+    if x.dtype != values.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     if x.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    step = np.greater(x, 0) if x.dtype.kind != "f" else np.logical_not(np.less_equal(x, 0))
-    return np.where(np.equal(x, 0), values, step.astype(x.dtype))
+    return np.where(np.equal(x, 0), values, np.greater(x, 0).astype(x.dtype))

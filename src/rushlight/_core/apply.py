@@ -16,7 +16,7 @@ from .._array.types import ndarray as _ndarray
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
-from .op import Op
+from .op import ARG, OUT, SHAPE, Op
 from .storage import TensorBase, new_tensor
 from .views import view_target
 
@@ -169,4 +169,60 @@ def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
 
 def apply_n(op: Op, args: list[Any]) -> Any:
     """The result of any operation; `args` in schema order, defaults filled in."""
+    if op.lone:
+        return apply_lone(op, args)
     return slow.apply(op, args)
+
+
+def apply_lone(op: Op, args: list[Any]) -> Any:
+    """The result of an operation on one tensor and further arguments that are no tensors."""
+    a = args[0]
+    mode: Mode = current()
+    if not isinstance(a, TensorBase) or not a._plain or mode.slow:
+        return slow.apply(op, args)
+    array = a._raw
+    dtype = array.dtype
+    if dtype is not F32 and dtype is not F64:
+        return slow.apply(op, args)
+    args[0] = array
+    result = op.raw(*args)
+    args[0] = a
+    if type(result) is not ndarray:
+        result = slow.as_array(result)
+    out = new_tensor(result)
+    if mode.grad and a._requires_grad and op.formulas[0] is not None:
+        if result.dtype is not dtype:
+            slow.record(op, args, [array], [out], 1, mode, None)
+            return out
+        if a._view is not None:
+            view_target(a)
+        goal: Vertex | None = a._node
+        if goal is None:
+            goal = a
+        saved: list[Any] = []
+        keeps_input = False
+        for entry in op.entries:
+            kind, pos, _ = entry
+            if kind == ARG:
+                saved.append(args[pos])
+                if pos == 0:
+                    keeps_input = True
+            elif kind == OUT:
+                saved.append(result)
+            elif kind == SHAPE:
+                saved.append(array.shape)
+            else:
+                saved.append(slow.dtype_of_argument(a))
+        node = new_node(op, (goal,), tuple(saved))
+        if keeps_input:
+            cell = a._cell if a._view is None else a._view.base._cell
+            if cell is not None and cell.n:
+                n = cell.n
+                node.versions = tuple(
+                    [n if e[0] == ARG and e[1] == 0 else 0 for e in op.entries]
+                )
+        if a._nr:
+            node.nrs = (a._nr,)
+        out._node = node
+        out._requires_grad = True
+    return out

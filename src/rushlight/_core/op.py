@@ -36,6 +36,8 @@ class Op:
         "simple", "freed", "formulas", "forms", "picks", "joint", "joint_picks", "special",
         "n_out", "promote", "is_view", "holomorphic", "saves_out", "row", "defaults",
         "promote_at", "broadcasts", "differentiable_out", "out_raw", "runs_on_none", "function",
+        "lone", "returns",
+        "direct", "diff_mask",
         "records", "check",
     )  # fmt: skip
 
@@ -68,7 +70,11 @@ class Op:
     differentiable_out: tuple[bool, ...]  # per output; empty: all are
     out_raw: bool  # the raw forward takes out=
     runs_on_none: bool  # the node runs even where all its gradients are undefined
+    direct: bool  # `apply_n` may handle it: one output, no lists, no promotion, not a view
+    diff_mask: int  # the bits of the arguments that have a formula
     function: Any  # the public function: what replays a view on Tensors
+    lone: bool  # one tensor, the first argument; one fresh output; no promotion: see `apply_lone`
+    returns: Any  # makes the named tuple of several outputs; None: a plain tuple
     records: bool  # has a gradient at all
     check: Any  # (args, raws) -> None: refuses operands before they are promoted, or None
 

@@ -109,7 +109,9 @@ def apply(op: Op, args: list[Any]) -> Any:
         HANDLERS.tangent(op, args, outs)
     if op.n_out == 1:
         return outs[0]
-    return outs if op.n_out < 0 else tuple(outs)
+    if op.n_out < 0:
+        return outs
+    return tuple(outs) if op.returns is None else op.returns(outs)
 
 
 def to_raw(arg: Any) -> Any:

@@ -2,48 +2,67 @@
 
 from __future__ import annotations
 
+import contextvars
+import threading
 import warnings
-from typing import Any, Sequence
+from typing import Any, Final, Sequence
 
 from .. import errors
 from .._array import types as T
 from .._core import engine
-from .._core.node import Node, Vertex
+from .._core.node import Vertex
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
+from ..ops import PUBLIC
 from ..tensor import Tensor
+from .edges import GradientEdge, core_of, place_of
+from .hooks import retain_grad
+
+# A backward inside a backward deepens the Python stack; every so many levels a fresh thread carries on.
+LEVELS_PER_THREAD: Final = 16
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    if value is None:
-        return ()
-    if isinstance(value, TensorBase):
+    if isinstance(value, (TensorBase, GradientEdge)):
         return (value,)
     return tuple(value)
 
 
-def root_of(t: TensorBase, position: int) -> tuple[Vertex, int]:
+def _grads_tuple(value: Any, count: int) -> tuple[Any, ...]:
+    if value is None:
+        return (None,) * count
+    return _as_tuple(value)
+
+
+def root_of(t: Any, position: int) -> tuple[Vertex, int]:
     """Where a run from `t` starts.
 
     Raises:
         RuntimeError: where `t` has no history and doesn't require grad.
     """
-    node = current_node(t)
-    if node is not None:
-        return node, t._nr
+    if isinstance(t, GradientEdge):
+        vertex = core_of(t.node)
+        return vertex, t.output_nr + 1 if getattr(vertex, "out_meta", None) is not None else 0
     if t._requires_grad:
-        return t, 0
+        node = current_node(t)
+        return (t, 0) if node is None else (node, t._nr)
     raise RuntimeError(errors.no_grad_fn(position))
 
 
-def root_gradient(t: TensorBase, g: Any, position: int, traced: bool) -> Any:
+def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = False) -> Any:
     """The gradient that a run from `t` starts with: the one given, or one for a single element.
 
     Raises:
         RuntimeError: where none is given and `t` has several elements; where shapes or kinds differ.
         TypeError: where it isn't a tensor.
     """
+    if isinstance(t, GradientEdge):
+        if g is None:
+            raise RuntimeError(errors.SCALAR_ONLY)
+        return g if traced else g._raw
     if g is None:
+        if not isinstance(t, TensorBase):
+            raise AssertionError("Expected output to be a torch.Tensor")
         if t._requires_grad:
             if t._raw.size != 1:
                 raise RuntimeError(errors.SCALAR_ONLY)
@@ -53,15 +72,57 @@ def root_gradient(t: TensorBase, g: Any, position: int, traced: bool) -> Any:
         return new_tensor(one) if traced else one
     if not isinstance(g, TensorBase):
         raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
-    if g._raw.shape != t._raw.shape:
-        raise RuntimeError(errors.mismatch_in_shape(position, g._raw.shape, t._raw.shape))
+    shape = g._raw.shape
+    if batched:
+        if not shape or shape[1:] != t._raw.shape:
+            raise RuntimeError(errors.mismatch_in_batch(position, shape, t._raw.shape))
+        return g
+    if shape != t._raw.shape:
+        raise RuntimeError(errors.mismatch_in_shape(position, shape, t._raw.shape))
     if (g._raw.dtype.kind == "c") != (t._raw.dtype.kind == "c"):
         raise RuntimeError(
             errors.mismatch_in_kind(position, T.from_raw(g._raw.dtype), T.from_raw(t._raw.dtype))
         )
     if g._raw.dtype != t._raw.dtype:
-        g = new_tensor(g._raw.astype(t._raw.dtype)) if not traced else g.to(T.from_raw(t._raw.dtype))  # type: ignore[attr-defined]
+        wanted = T.from_raw(t._raw.dtype)
+        g = g.to(wanted) if traced else new_tensor(g._raw.astype(t._raw.dtype))  # type: ignore[attr-defined]
     return g if traced else g._raw
+
+
+def start(
+    tensors: Sequence[Any], grads: Sequence[Any], traced: bool, batched: bool = False
+) -> tuple[list[Vertex], list[int], list[Any]]:
+    """The engine's roots for tensors (or gradient edges), and the gradients they start with."""
+    values = [
+        root_gradient(t, g, i, traced, batched) for i, (t, g) in enumerate(zip(tensors, grads))
+    ]
+    if len(values) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(values)} gradients")
+    places = [root_of(t, i) for i, t in enumerate(tensors)]
+    return [p[0] for p in places], [p[1] for p in places], values
+
+
+def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
+        places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
+    """Runs the engine, on a thread of its own where backward is nested deeply."""
+    outer = engine.RUNNING.get()
+    if outer is None or outer.depth % LEVELS_PER_THREAD != LEVELS_PER_THREAD - 1:
+        return engine.backward(roots, nrs, values, keep, traced, places, accumulate)
+    results: list[Any] = []
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.extend(engine.backward(roots, nrs, values, keep, traced, places, accumulate))
+        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+            failures.append(error)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures.pop()
+    return results
 
 
 def backward(
@@ -78,46 +139,32 @@ def backward(
         RuntimeError: for a root without history, a root of several elements without a gradient, a
             gradient of another shape, a graph whose saved values have been freed.
     """
-    if inputs is not None and not isinstance(inputs, TensorBase) and len(inputs) == 0:
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+        )
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    wanted = None if inputs is None else _as_tuple(inputs)
+    if wanted is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     tensors = _as_tuple(tensors)
-    grads = _as_tuple(grad_tensors) or (None,) * len(tensors)
+    grads = _grads_tuple(grad_tensors, len(tensors))
     roots, nrs, values = start(tensors, grads, create_graph)
-    keep = create_graph if retain_graph is None else retain_graph
-    if inputs is None:
-        engine.backward(roots, nrs, values, keep, create_graph, None, True)
-        return
-    wanted = list(_as_tuple(inputs))
-    places = [_input_place(x) for x in wanted]
-    results = engine.backward(roots, nrs, values, keep, create_graph, places, True)
-    for x, where, g in zip(wanted, places, results):
-        if isinstance(where[0], Node) and g is not None:
-            engine.keep_gradient(x, g, create_graph)
-
-
-def start(tensors: Sequence[Any], grads: Sequence[Any], traced: bool) -> tuple[list[Vertex], list[int], list[Any]]:  # fmt: skip
-    """The engine's roots for tensors (or gradient edges) and their gradients."""
-    roots: list[Vertex] = []
-    nrs: list[int] = []
-    values: list[Any] = []
-    if len(grads) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
-    for i, (t, g) in enumerate(zip(tensors, grads)):
-        value = root_gradient(t, g, i, traced)
-        root, nr = root_of(t, i)
-        roots.append(root)
-        nrs.append(nr)
-        values.append(value)
-    return roots, nrs, values
-
-
-def _input_place(x: Any) -> tuple[Vertex, int]:
-    if not x._requires_grad:
-        raise RuntimeError(errors.INPUT_NO_GRAD)
-    node = current_node(x)
-    if node is None:
-        return x, 0
-    return node, x._nr - 1 if x._nr else 0
+    if create_graph:
+        warnings.warn(errors.CREATE_GRAPH_CYCLE, UserWarning, stacklevel=2)
+    places = None
+    if wanted is not None:
+        for x in wanted:
+            if isinstance(x, TensorBase):
+                retain_grad(x)
+        places = [place_of(x) for x in wanted]
+    run(roots, nrs, values, create_graph if retain_graph is None else retain_graph, create_graph,
+        places, True)  # fmt: skip
 
 
 def grad(
@@ -138,9 +185,13 @@ def grad(
             `allow_unused`.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
-    if allow_unused is None:
-        allow_unused = materialize_grads
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    allowed = materialize_grads if allow_unused is None else allow_unused
+    tensors = _as_tuple(outputs)
+    wanted = _as_tuple(inputs)
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
@@ -148,27 +199,49 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    tensors = _as_tuple(outputs)
-    wanted = list(_as_tuple(inputs))
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
-    grads = _as_tuple(grad_outputs) or (None,) * len(tensors)
-    roots, nrs, values = start(tensors, grads, create_graph)
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    grads = _grads_tuple(grad_outputs, len(tensors))
+    roots, nrs, values = start(tensors, grads, create_graph, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
-    places = [_input_place(x) for x in wanted]
-    distinct = list(dict.fromkeys(places))
-    found = engine.backward(roots, nrs, values, keep, create_graph, distinct, False)
-    by_place = dict(zip(distinct, found))
+    places = [place_of(x) for x in wanted]
+    if is_grads_batched:
+        found = _batched(roots, nrs, values, keep, create_graph, places)
+    else:
+        found = _gradients(roots, nrs, values, keep, create_graph, places)
     results: list[Any] = []
-    for x, place in zip(wanted, places):
-        g = by_place[place]
+    for i, (x, g) in enumerate(zip(wanted, found)):
         if g is None:
-            if materialize_grads:
+            if materialize_grads and isinstance(x, TensorBase):
                 g = new_tensor(T.zeros_like(x._raw))
-            elif not allow_unused:
-                raise RuntimeError(errors.UNUSED_INPUT)
-        results.append(engine.wrapped(g, create_graph))
+                g._requires_grad = create_graph
+            elif not allowed:
+                raise RuntimeError(errors.unused_input(i))
+        results.append(g)
     return tuple(results)
+
+
+def _gradients(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
+               places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
+    distinct = list(dict.fromkeys(places))
+    found = dict(zip(distinct, run(roots, nrs, values, keep, traced, distinct, False)))
+    shown = {place: engine.wrapped(g, traced) for place, g in found.items()}
+    return [shown[place] for place in places]
+
+
+def _batched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
+             places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
+    """One run for each entry of the gradients' first dimension; the results stacked."""
+    count = values[0]._raw.shape[0]
+    rows: list[list[Any]] = []
+    for k in range(count):
+        one = [g[k] if traced else g._raw[k] for g in values]
+        one = [g if traced else T.as_array(g) for g in one]
+        rows.append(_gradients(roots, nrs, one, keep or k < count - 1, traced, places))
+    stack = PUBLIC[("", "stack")]
+    return [
+        None if column[0] is None else stack(list(column)) for column in zip(*rows)
+    ]
 
 
 def _tensor_backward(
@@ -182,4 +255,8 @@ def _tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+_tensor_backward.__name__ = "backward"
+_tensor_backward.__qualname__ = "Tensor.backward"
 Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
+
+__all__ = ["backward", "grad"]

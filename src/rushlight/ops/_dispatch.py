@@ -29,13 +29,18 @@ _PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool
 class Plan:
     """A resolved call: the row, and for each parameter where its value comes from."""
 
-    __slots__ = ("row", "sources", "convert", "direct")
+    __slots__ = ("row", "op", "sources", "convert", "direct", "tail")
 
     def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
         self.row = row
+        self.op = row.op
         self.sources = sources  # an int (positional), a str (keyword), or a _Default
         self.convert = convert
-        self.direct = all(isinstance(s, int) for s in sources) and not convert
+        given = sum(1 for s in sources if isinstance(s, int))
+        rest = sources[given:]
+        # Direct: the positional arguments, then nothing but defaults.
+        self.direct = not convert and all(isinstance(s, _Default) for s in rest)
+        self.tail = [s.value for s in rest] if self.direct else []
 
 
 class _Default:
@@ -72,7 +77,7 @@ class Dispatcher:
             self.plans[key] = plan
         row = plan.row
         if plan.direct and not kwargs:
-            values = list(args)
+            values = [*args, *plan.tail]
         else:
             values = self.gather(plan, args, kwargs)
         if self.inplace:
@@ -295,7 +300,13 @@ def _binary(op: Any, general: Dispatcher) -> Callable[..., Any]:
 
 
 def _any(general: Dispatcher) -> Callable[..., Any]:
+    plans = general.plans
+
     def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            plan = plans.get(tuple(map(type, args)))
+            if plan is not None and plan.direct:
+                return apply_n(plan.op, [*args, *plan.tail])
         return general(*args, **kwargs)
 
     return function

@@ -11,6 +11,7 @@ from .._array import types as T
 from .._core.apply import apply_n
 from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase, bump
+from ._return_types import given_back
 
 
 def apply_out(row: Any, args: list[Any], out: Any) -> Any:
@@ -45,7 +46,7 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
             raise RuntimeError(errors.cannot_cast(D.scalar_name(have), D.scalar_name(want)))
     for t, value in zip(targets, values):
         place(t, value._raw)
-    return out
+    return out if isinstance(out, TensorBase) else given_back(row.schema.name, targets)
 
 
 def place(t: TensorBase, array: Any) -> None:

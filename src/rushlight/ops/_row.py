@@ -47,7 +47,7 @@ from .._core.op import (
     Op,
 )
 from ..schema import REQUIRED, Schema, parse
-from . import _nodes
+from . import _nodes, _return_types
 
 PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOTE_FLOAT}
 
@@ -253,9 +253,23 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
     op.differentiable_out = options.differentiable_out
     op.out_raw = False
     op.runs_on_none = False
+    op.lone = (
+        op.tensors == (0,) and op.lists < 0 and op.n_out == 1 and not op.is_view and joint is None
+        and options.promote == PROMOTE_NONE and not any(p.type == "Tensor" and i for i, p in enumerate(schema.params))
+    )
+    op.returns = _return_types.maker(schema)
     op.check = None
     _check_formulas(schema, formulas)
     _lay_out(op, schema, formulas, joint)
+    op.direct = (
+        op.n_out == 1 and op.lists < 0 and not op.is_view and not op.broadcasts
+        and op.promote == PROMOTE_NONE
+    )  # fmt: skip
+    op.diff_mask = sum(
+        1 << pos
+        for pos in op.tensors
+        if joint is not None or formulas.get(schema.params[pos].name) is not None
+    )
     op.special = GENERAL if joint is not None or op.n_out != 1 or op.lists >= 0 else 0
     if options.node_class is None:
         options.node_class = _nodes.node_class(options.node_name, op, schema, options.saved_as)

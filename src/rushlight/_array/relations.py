@@ -1,0 +1,168 @@
+"""Comparisons and bits: predicates of numbers, bitwise operations and shifts, and number theory."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..dtypes import scalar_name
+from .types import from_raw
+
+
+def refused(kernel: str, dtype: Any) -> NotImplementedError:
+    """The error for a type that an operation doesn't take."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(from_raw(dtype))}'")
+
+
+def _order(ufunc: Any, kernel: str) -> Any:
+    def compared(a: Any, b: Any) -> Any:
+        if a.dtype.kind == "c":
+            raise refused(kernel, a.dtype)
+        return ufunc(a, b)
+
+    return compared
+
+
+# The fast path takes floats only, so complex numbers are refused where they get to: in a check.
+less: Final = np.less
+less_equal: Final = np.less_equal
+greater: Final = np.greater
+greater_equal: Final = np.greater_equal
+
+
+def _bits(ufunc: Any, kernel: str) -> Any:
+    """`ufunc` for integers and bools."""
+
+    def combined(a: Any, b: Any) -> Any:
+        if a.dtype.kind not in "biu":
+            raise refused(kernel, a.dtype)
+        return ufunc(a, b)
+
+    return combined
+
+
+bitwise_and: Final = _bits(np.bitwise_and, "bitwise_and_cpu")
+bitwise_or: Final = _bits(np.bitwise_or, "bitwise_or_cpu")
+bitwise_xor: Final = _bits(np.bitwise_xor, "bitwise_xor_cpu")
+
+
+def bitwise_not(x: Any) -> Any:
+    """Every bit turned; for bools `not`."""
+    if x.dtype.kind not in "biu":
+        raise refused("bitwise_not_cpu", x.dtype)
+    return np.invert(x)
+
+
+def _in_range(x: Any, count: Any) -> tuple[Any, Any]:
+    """`count` as an array, and where it is a number of bits that `x` has."""
+    count = np.asarray(count, x.dtype)
+    inside = np.logical_and(np.greater_equal(count, 0), np.less(count, x.dtype.itemsize * 8))
+    return np.where(inside, count, count.dtype.type(0)), inside
+
+
+def shift_left(x: Any, count: Any) -> Any:
+    """The bits of `x` moved up; 0 for a count that is negative or too large."""
+    if x.dtype.kind not in "iu":
+        raise refused("lshift_cpu", x.dtype)
+    count, inside = _in_range(x, count)
+    return np.where(inside, np.left_shift(x, count), x.dtype.type(0))
+
+
+def shift_right(x: Any, count: Any) -> Any:
+    """The bits of `x` moved down, with the sign; a count out of range leaves only the sign."""
+    if x.dtype.kind not in "iu":
+        raise refused("rshift_cpu", x.dtype)
+    count, inside = _in_range(x, count)
+    last = x.dtype.itemsize * 8 - 1
+    return np.where(inside, np.right_shift(x, count), np.right_shift(x, x.dtype.type(last)))
+
+
+def shift_number_left(number: Any, count: Any) -> Any:
+    """`number << count`."""
+    return shift_left(np.asarray(number, count.dtype), count)
+
+
+def shift_number_right(number: Any, count: Any) -> Any:
+    """`number >> count`."""
+    return shift_right(np.asarray(number, count.dtype), count)
+
+
+def _euclid(ufunc: Any, kernel: str) -> Any:
+    def divided(a: Any, b: Any) -> Any:
+        if a.dtype.kind not in "iu":
+            raise refused(kernel, a.dtype)
+        return ufunc(a, b)
+
+    return divided
+
+
+gcd: Final = _euclid(np.gcd, "gcd_cpu")
+lcm: Final = _euclid(np.lcm, "lcm_cpu")
+
+
+def isinf(x: Any) -> Any:
+    """Whether each element is infinite (a part of it, for complex numbers)."""
+    return np.isinf(x) if x.dtype.kind not in "biu" else np.zeros(x.shape, np.bool_)
+
+
+def isposinf(x: Any) -> Any:
+    """Whether each element is inf."""
+    if x.dtype.kind == "c":
+        raise RuntimeError("isposinf does not support complex inputs.")
+    return np.equal(x, np.inf)
+
+
+def isneginf(x: Any) -> Any:
+    """Whether each element is -inf."""
+    if x.dtype.kind == "c":
+        raise RuntimeError("isneginf does not support complex inputs.")
+    return np.equal(x, -np.inf)
+
+
+def isreal(x: Any) -> Any:
+    """Whether each element has no imaginary part."""
+    return np.equal(x.imag, 0) if x.dtype.kind == "c" else np.ones(x.shape, np.bool_)
+
+
+def isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Whether |a - b| <= atol + rtol |b|, or they are equal, elementwise.
+
+    Raises:
+        RuntimeError: for operands of different types, and for negative tolerances.
+    """
+    if a.dtype != b.dtype:
+        names = [scalar_name(from_raw(x.dtype)) for x in (a, b)]
+        raise RuntimeError(f"{names[0]} did not match {names[1]}")
+    if rtol < 0:
+        raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
+    if atol < 0:
+        raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
+    close = np.equal(a, b)
+    if equal_nan and a.dtype.kind in "fc":
+        close = np.logical_or(close, np.logical_and(np.isnan(a), np.isnan(b)))
+    if rtol == 0 and atol == 0:
+        return close
+    if a.dtype.kind in "biu":
+        a, b = a.astype(np.float64), b.astype(np.float64)
+    error = np.absolute(np.subtract(a, b))
+    allowed = np.add(np.absolute(np.multiply(b, rtol)), atol)
+    near = np.logical_and(np.isfinite(error), np.less_equal(error, allowed))
+    return np.logical_or(close, near)
+
+
+def equal_arrays(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same shape and elements."""
+    return bool(a.shape == b.shape and np.equal(a, b).all())
+
+
+def frexp(x: Any) -> tuple[Any, Any]:
+    """Mantissas in [0.5, 1) and int32 exponents: x = mantissa 2^exponent.
+
+    Raises:
+        RuntimeError: for types without fractions.
+    """
+    if x.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    mantissa, exponent = np.frexp(x)
+    return mantissa, np.asarray(exponent, np.int32)

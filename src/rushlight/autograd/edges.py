@@ -1,0 +1,219 @@
+"""Nodes and edges of the graph as users see them.
+
+Note [What users see of a vertex]
+A recorded operation is shown as itself. A leaf has no node of its own in the core; whoever looks at
+an edge to it gets an `AccumulateGrad` made on the spot, the same object as long as somebody holds it. A
+custom function's node is shown as the context object of that call (see Note [The context] in
+`function.py`). `vertex_of` goes the other way.
+"""
+
+from __future__ import annotations
+
+import weakref
+from abc import ABC
+from typing import Any, Callable, NamedTuple
+
+from .. import errors
+from .._core import engine
+from .._core.hooks import hooks_of
+from .._core.mode import ready
+from .._core.node import Node as CoreNode
+from .._core.node import Vertex
+from .._core.storage import TensorBase
+from ..handles import RemovableHandle, register
+from .hooks import vertex_of_tensor
+
+_LONG_NAMES = {"CopySlices", "CopyBackwards", "NotImplemented", "AccumulateGrad"}
+_ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateGrad is noted
+
+
+def core_of(seen: Any) -> Vertex:
+    """The vertex behind what users see: a node, an `AccumulateGrad`, a function's context."""
+    return seen if isinstance(seen, CoreNode) else seen._vertex()  # type: ignore[no-any-return]
+
+
+def seen_as(vertex: Vertex) -> Any:
+    """What users see of a vertex. See Note [What users see of a vertex]."""
+    if isinstance(vertex, CoreNode):
+        return vertex.shown()
+    hooks = hooks_of(vertex)
+    reference = hooks.extra.get(_ACCUMULATE)
+    found = None if reference is None else reference()
+    if found is None:
+        found = AccumulateGrad(vertex)
+        hooks.extra[_ACCUMULATE] = weakref.ref(found)
+    return found
+
+
+# ---- what every node can do: functions of what users see -----------------------------------------
+
+
+def _name(self: Any) -> str:
+    """The name of the operation: `MulBackward0`."""
+    name = type(self).__name__
+    return f"torch::autograd::{name}" if name in _LONG_NAMES else name
+
+
+def _next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
+    """Where the gradients of the inputs go: (node or None, number of its output)."""
+    node = core_of(self)
+    assert isinstance(node, CoreNode)
+    nrs = node.nrs or (0,) * len(node.next)
+    return tuple(
+        (None, 0) if child is None else (seen_as(child), nr - 1 if nr else 0)
+        for child, nr in zip(node.next, nrs)
+    )
+
+
+def _metadata(self: Any) -> dict[Any, Any]:
+    """A dictionary for whatever one wants to note about this node."""
+    node = core_of(self)
+    assert isinstance(node, CoreNode)
+    if node.meta is None:
+        node.meta = {}
+    found: dict[Any, Any] = node.meta.setdefault("metadata", {})
+    return found
+
+
+def _register_hook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
+    """Has `fn(grad_inputs, grad_outputs)` called after the node has run; a tuple replaces the former."""
+    return register(hooks_of(core_of(self)).post, fn)
+
+
+def _register_prehook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
+    """Has `fn(grad_outputs)` called before the node runs; a tuple that it returns replaces them."""
+    return register(hooks_of(core_of(self)).pre, fn)
+
+
+def _sequence_nr(self: Any) -> int:
+    """The node's age: nodes made later have greater numbers."""
+    node = core_of(self)
+    assert isinstance(node, CoreNode)
+    return node.seq
+
+
+def _call(self: Any, *grads: Any) -> tuple[Any, ...]:
+    """The gradients of the inputs for gradients of the outputs, without running the rest of the graph.
+
+    Raises:
+        TypeError: for another number of gradients than the node has outputs.
+    """
+    node = core_of(self)
+    assert isinstance(node, CoreNode)
+    wanted = 1 if node.out_meta is None else len(node.out_meta)
+    if len(grads) != wanted:
+        raise TypeError(f"expected {wanted} arguments, got {len(grads)} instead")
+    traced = ready().grad
+    values = [g if traced or g is None else g._raw for g in grads]
+    need = [child is not None for child in node.next]
+    found = engine.input_gradients(node, values[0] if node.out_meta is None else values, need, traced)
+    return tuple(engine.wrapped(g, traced) for g in found)
+
+
+class _NodeFace:
+    """What contexts and `AccumulateGrad` share with recorded nodes."""
+
+    __slots__ = ()
+
+    def _vertex(self) -> Vertex:
+        raise NotImplementedError
+
+    name = _name
+    next_functions = property(_next_functions)
+    metadata = property(_metadata)
+    register_hook = _register_hook
+    register_prehook = _register_prehook
+    _sequence_nr = _sequence_nr
+    __call__ = _call
+
+
+for _attribute in ("name", "next_functions", "metadata", "register_hook", "register_prehook",
+                   "_sequence_nr", "__call__"):  # fmt: skip
+    setattr(CoreNode, _attribute, _NodeFace.__dict__[_attribute])
+
+
+class AccumulateGrad(_NodeFace):
+    """The end of an edge to a leaf: what arrives is added to `variable.grad`."""
+
+    __slots__ = ("variable", "__weakref__")
+
+    variable: Any
+
+    def __init__(self, variable: Any) -> None:
+        self.variable = variable
+
+    def _vertex(self) -> Vertex:
+        leaf: Vertex = self.variable
+        return leaf
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:  # type: ignore[override]
+        """Nothing follows a leaf."""
+        return ()
+
+    @property
+    def metadata(self) -> dict[Any, Any]:  # type: ignore[override]
+        """A dictionary for whatever one wants to note about this leaf's end of the graph."""
+        found: dict[Any, Any] = hooks_of(self.variable).extra.setdefault(1, {})
+        return found
+
+    def _sequence_nr(self) -> int:
+        """A leaf accumulates before anything else that is ready runs: no node is younger."""
+        return 2**64 - 1
+
+    def __call__(self, grad: Any) -> tuple[Any, ...]:
+        """Accumulates `grad`."""
+        traced = ready().grad
+        engine.receive(self.variable, grad if traced else grad._raw, False, traced)
+        return ()
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {hex(id(self))}>"
+
+
+class Node(ABC):
+    """The class of all nodes of the graph, for `isinstance`."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return issubclass(other, (CoreNode, _NodeFace))
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph that a gradient flows through: an output of a node."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    """The edge through which the gradient of `tensor` flows; it doesn't keep the tensor alive.
+
+    Raises:
+        RuntimeError: where the tensor doesn't require grad.
+    """
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    vertex, nr = vertex_of_tensor(tensor)
+    return GradientEdge(seen_as(vertex), nr)
+
+
+def place_of(x: Any) -> tuple[Vertex, int]:
+    """The vertex and the output number of an input that a gradient is wanted for.
+
+    Raises:
+        RuntimeError: for a tensor that doesn't require grad.
+    """
+    if isinstance(x, GradientEdge):
+        return core_of(x.node), x.output_nr
+    if not isinstance(x, TensorBase):
+        raise TypeError(f"expected a Tensor or a GradientEdge, but got {type(x).__name__}")
+    if not x._requires_grad:
+        raise RuntimeError(errors.INPUT_NO_GRAD)
+    return vertex_of_tensor(x)
+
+
+__all__ = ["AccumulateGrad", "GradientEdge", "Node", "core_of", "get_gradient_edge", "place_of", "seen_as"]

@@ -1,0 +1,88 @@
+"""Hooks on tensors: `register_hook`, `register_post_accumulate_grad_hook`, `retain_grad`.
+
+A hook belongs to the vertex that a tensor's gradient goes to: its node, or the tensor itself if it is a
+leaf. So a hook registered before an in-place operation stays with the value before it, while
+`retain_grad` follows the tensor (`_core.hooks.carry_retained`).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from typing import Any, Callable
+
+from .._core.hooks import hooks_of
+from .._core.node import Vertex
+from .._core.storage import TensorBase
+from .._core.views import current_node
+from ..handles import RemovableHandle, register
+from ..tensor import Tensor
+
+
+def vertex_of_tensor(t: TensorBase) -> tuple[Vertex, int]:
+    """Where a tensor's gradient goes: a vertex and the number of its output."""
+    node = current_node(t)
+    if node is None:
+        return t, 0
+    return node, t._nr - 1 if t._nr else 0
+
+
+def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
+    """Has `hook(grad)` called with each gradient of this tensor; what it returns replaces it.
+
+    Raises:
+        RuntimeError: where the tensor doesn't require grad.
+    """
+    if not self._requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    vertex, nr = vertex_of_tensor(self)
+    tables = hooks_of(vertex).tensor
+    if nr not in tables:
+        tables[nr] = OrderedDict()
+    return register(tables[nr], hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Any], None]) -> RemovableHandle:
+    """Has `hook(tensor)` called whenever a gradient has been accumulated into this leaf.
+
+    Raises:
+        RuntimeError: where the tensor doesn't require grad or isn't a leaf.
+    """
+    if not self._requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if self._node is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return register(hooks_of(self).accumulated, hook)
+
+
+def retain_grad(self: TensorBase) -> None:
+    """Lets a tensor that isn't a leaf keep its gradient in `.grad`; nothing to do for a leaf.
+
+    Raises:
+        RuntimeError: where the tensor doesn't require grad.
+    """
+    if not self._requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    vertex, nr = vertex_of_tensor(self)
+    if vertex is not self:
+        hooks_of(vertex).retain[nr] = weakref.ref(self)
+
+
+def _backward_hooks(self: Tensor) -> Any:
+    """The table of this tensor's hooks; None before the first."""
+    vertex, nr = vertex_of_tensor(self)
+    return None if vertex.hooks is None else vertex.hooks.tensor.get(nr)
+
+
+def _post_accumulate_grad_hooks(self: Tensor) -> Any:
+    """The table of this leaf's post-accumulate hooks; None before the first."""
+    return None if self.hooks is None else (self.hooks.accumulated or None)
+
+
+Tensor.register_hook = register_hook  # type: ignore[attr-defined]
+Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
+Tensor.retain_grad = retain_grad  # type: ignore[attr-defined]
+Tensor._backward_hooks = property(_backward_hooks)  # type: ignore[attr-defined]
+Tensor._post_accumulate_grad_hooks = property(_post_accumulate_grad_hooks)  # type: ignore[attr-defined]
+
+__all__ = ["register_hook", "register_post_accumulate_grad_hook", "retain_grad"]
