@@ -18,6 +18,15 @@ from .device import device
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .memory_format import channels_last, channels_last_3d, contiguous_format, layout, memory_format
 from .memory_format import preserve_format, sparse_coo, strided
+from .random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from .size import Size
 from ._array.text import get_printoptions, printoptions, set_printoptions
 from .tensor import Tensor
@@ -46,7 +55,7 @@ _LAZY: Final = frozenset({
     "serialization", "signal", "special", "testing", "torch_alias", "types", "utils", "viz",
     "__config__",
 })  # fmt: skip
-_ELSEWHERE: Final = {"install_as_torch": "torch_alias"}
+_ELSEWHERE: Final = {"install_as_torch": "torch_alias", "save": "serialization", "load": "serialization"}
 
 
 def is_tensor(obj: object) -> bool:

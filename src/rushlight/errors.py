@@ -265,3 +265,8 @@ DEEPCOPY_NON_LEAF: Final = (
     "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
     "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
 )
+
+
+def not_implemented(kernel: str, dtype: str) -> str:
+    """The message for an element type that an operation doesn't support."""
+    return f'"{kernel}" not implemented for \'{dtype}\''

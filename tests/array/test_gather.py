@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,7 @@ def test_gather_reads_along_an_axis(axis: int, dtype: type) -> None:
     shape = [3, 4, 5]
     shape[axis] = 8
     index = indices(x.shape[axis], *shape)
-    expected = np.empty(shape, dtype)
+    expected: Any = np.empty(shape, dtype)
     for place in np.ndindex(*shape):
         source = list(place)
         source[axis] = index[place]
@@ -178,17 +179,19 @@ def test_half_precision_scatter_add_rounds_once() -> None:
 def test_an_index_outside_the_axis_is_named(wrong: int) -> None:
     x, index = draw(5, 5), np.array([[0, wrong]])
     message = f"index {wrong} is out of bounds for dimension 1 with size 5"
-    for call in (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: module.gather(x, 1, index),
         lambda: module.scatter(x, 1, index, 0),
         lambda: module.scatter_add(x, 1, index, x),
-    ):
+    )
+    for call in calls:
         with pytest.raises(RuntimeError, match=message):
             call()
-    for select in (
+    selections: tuple[Callable[[], Any], ...] = (
         lambda: module.index_select(x, 1, index[0]),
         lambda: module.index_add(x, 1, index[0], x[:, :2]),
-    ):
+    )
+    for select in selections:
         with pytest.raises(IndexError, match="index out of range in self"):
             select()
 

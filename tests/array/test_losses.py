@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ def normal(*shape: int, scale: float = 1.0, offset: float = 0.0, dtype: type = n
     return np.asarray(values).astype(dtype)
 
 
-def slope(loss: Callable[[Any], Any], x: Any, direction: Any, h: float = 1e-6) -> float:
-    """The derivative of a number-valued function along a direction, by central differences."""
-    return float((loss(x + h * direction) - loss(x - h * direction)) / (2 * h))
+def slope(function: Callable[[Any], Any], g: Any, x: Any, direction: Any) -> float:
+    """The derivative of the sum of g * function(x) along a direction, by central differences."""
+    h = 1e-6
+    return float((g * (function(x + h * direction) - function(x - h * direction))).sum() / (2 * h))
 
 
 def plain_log_softmax(x: Any, axis: int) -> Any:
@@ -70,7 +72,7 @@ def case(
     shape: tuple[int, ...], probabilities: bool, weighted: bool, dtype: type
 ) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(5)
-    x = (rng.standard_normal(shape) * 4).astype(dtype)
+    x: Any = (rng.standard_normal(shape) * 4).astype(dtype)
     outer = shape[:1] + shape[2:] if len(shape) > 1 else ()
     target: Any = (
         rng.uniform(0, 1, shape) if probabilities else np.asarray(rng.integers(0, 5, outer))
@@ -86,20 +88,26 @@ def test_cross_entropy_and_its_gradients(
 ) -> None:
     x, target, weight = case(shape, probabilities, weighted, np.float64)
     for ignore in (-100,) if probabilities or not target.ndim else (-100, 2):
-        options = (weight, ignore, reduction, smoothing)
-        loss, lse = module.cross_entropy(x, target, *options)
-        np.testing.assert_allclose(loss, plain_loss(x, target, *options), rtol=1e-10)
+        options = {
+            "weight": weight,
+            "ignore": ignore,
+            "reduction": reduction,
+            "smoothing": smoothing,
+        }
+        settings = (weight, ignore, reduction, smoothing)
+        loss, lse = module.cross_entropy(x, target, *settings)
+        np.testing.assert_allclose(loss, plain_loss(x, target, **options), rtol=1e-10)
         assert isinstance(loss, np.ndarray)
         g = np.asarray(normal(*loss.shape, offset=0.5))
         direction = normal(*shape)
-        gradient = module.cross_entropy_backward(g, x, target, lse, *options)
-        expected = slope(partial(total, g, lambda v, o=options: plain_loss(v, target, *o)), x, direction)
+        gradient = module.cross_entropy_backward(g, x, target, lse, *settings)
+        expected = slope(partial(plain_loss, target=target, **options), g, x, direction)
         assert abs((gradient * direction).sum() - expected) < 1e-6
         if probabilities:
             gradient = module.cross_entropy_target_gradient(
                 g, x, target, lse, weight, reduction, smoothing
             )
-            expected = slope(lambda v: (g * plain_loss(x, v, *options)).sum(), target, direction)
+            expected = slope(partial(plain_loss, x, **options), g, target, direction)
             assert abs((gradient * direction).sum() - expected) < 1e-6
 
 
@@ -108,7 +116,7 @@ def test_cross_entropy_and_its_gradients(
 def test_float32_cross_entropy_is_accurate_in_every_range(
     scale: float, offset: float, smoothing: float
 ) -> None:
-    x = normal(64, 33, scale=scale, offset=offset, dtype=np.float32)
+    x: Any = normal(64, 33, scale=scale, offset=offset, dtype=np.float32)
     target = np.arange(64) % 33
     loss, lse = module.cross_entropy(x, target, label_smoothing=smoothing)
     exact = plain_loss(x.astype(np.float64), target, None, -100, "mean", smoothing)
@@ -122,6 +130,10 @@ def test_float32_cross_entropy_is_accurate_in_every_range(
         label_smoothing=smoothing,
     )  # fmt: skip
     np.testing.assert_allclose(gradient, exact_gradient, atol=1e-5 / 64)
+
+
+def first(log_p: Any, **options: Any) -> Any:
+    return module.nll_loss(log_p, **options)[0]
 
 
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
@@ -142,10 +154,10 @@ def test_nll_loss_and_its_gradient(shape: tuple[int, ...], weighted: bool, reduc
         )
         g, direction = np.asarray(normal(*loss.shape, offset=1)), normal(*shape)
         gradient = module.nll_loss_backward(g, x, target, weight, ignore, reduction, total)
-        expected = slope(
-            lambda v, ignore=ignore: (g * module.nll_loss(v, target, weight, ignore,
-            reduction)[0]).sum(), x, direction,
-        )  # fmt: skip
+        values = partial(
+            first, target=target, weight=weight, ignore_index=ignore, reduction=reduction
+        )
+        expected = slope(values, g, x, direction)
         assert abs((gradient * direction).sum() - expected) < 1e-7
 
 

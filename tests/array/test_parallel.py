@@ -12,6 +12,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -161,7 +162,7 @@ def test_idle_workers_keep_no_array_alive() -> None:
 
     x = np.ones(SIZE, np.float32).view(Marked)
     gone = weakref.ref(x)
-    parallel.run_chunks(6, lambda chunk, held=x: None)
+    parallel.run_chunks(6, partial(lambda held, chunk: None, x))
     del x
     for _ in range(200):
         gc.collect()

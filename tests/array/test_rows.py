@@ -39,7 +39,7 @@ RANGES = [(1.0, 0.0), (10.0, 0.0), (3.0, 55.0), (20.0, -300.0), (1.0, 10_000.0)]
 def test_softmax_and_log_softmax_are_accurate(
     scale: float, offset: float, axis: int, dtype: type, eps: float
 ) -> None:
-    x = normal(7, 40, 33, scale=scale, offset=offset, dtype=dtype)
+    x: Any = normal(7, 40, 33, scale=scale, offset=offset, dtype=dtype)
     exact = plain_log_softmax(x, axis)
     # exp magnifies the rounding of a logit's distance from the row maximum.
     distance = 8 + 1.5 * np.abs(exact)
@@ -52,7 +52,7 @@ def test_softmax_and_log_softmax_are_accurate(
 
 @pytest.mark.parametrize(("scale", "offset"), RANGES)
 def test_logsumexp_is_accurate(scale: float, offset: float) -> None:
-    x = normal(40, 33, scale=scale, offset=offset, dtype=np.float32)
+    x: Any = normal(40, 33, scale=scale, offset=offset, dtype=np.float32)
     wide = x.astype(np.float64)
     top = wide.max(1)
     exact = np.log(np.exp(wide - top[:, None]).sum(1)) + top
@@ -60,7 +60,7 @@ def test_logsumexp_is_accurate(scale: float, offset: float) -> None:
 
 
 def test_logsumexp_reduces_any_axes() -> None:
-    x = normal(3, 4, 5)
+    x: Any = normal(3, 4, 5)
     for axis in (None, 0, -2, (0, 2), (2, 1), (0, 1, 2)):
         expected = np.log(np.exp(x).sum(axis=axis))
         np.testing.assert_allclose(module.logsumexp(x, axis), expected)
@@ -77,7 +77,7 @@ SPECIAL = np.array(
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_with_infinities_and_nan(dtype: type) -> None:
-    x = SPECIAL.astype(dtype)
+    x: Any = SPECIAL.astype(dtype)
     with warnings.catch_warnings(), np.errstate(all="warn"):
         warnings.simplefilter("error")
         total = module.logsumexp(x, 1)
@@ -94,7 +94,7 @@ def test_rows_with_infinities_and_nan(dtype: type) -> None:
 
 
 def test_a_row_far_below_its_block_keeps_its_digits() -> None:
-    x = normal(4, 8, dtype=np.float32)
+    x: Any = normal(4, 8, dtype=np.float32)
     x[2] -= 200
     np.testing.assert_allclose(module.softmax(x), np.exp(plain_log_softmax(x, 1)), rtol=2e-6)
 

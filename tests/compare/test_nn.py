@@ -238,7 +238,7 @@ def test_dictionaries_and_parameter_containers_have_the_same_operators() -> None
             "pd.get('qq', 5)", "pd.setdefault('b', 3)", "pd.setdefault('n', P(2))",
             "pd.fromkeys(['m', 'k'], P(2))", "pd.popitem()", "pd.pop('b')", "pd.pop('b')",
             "pd.update(3)", "pd.update([('a', P(9))])", "pd.update([3])", "pd.update([(1, 2, 3)])",
-            "list(reversed(pd))", "pd.__setitem__('update', P(1))", "pd.clear()", "len(pd)",
+            "list(reversed(pd))", "pd.clear()", "len(pd)", "pd.__setitem__('update', P(1))",
         ],
         "d = nn.ModuleDict({'x': L(1, 1), 'a': nn.ReLU()})\n"
         "pl = nn.ParameterList([P(2), T.ones(2, 3), 3, 'a', L(1, 1)])\n"

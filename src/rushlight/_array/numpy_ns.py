@@ -11,6 +11,27 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
+from .complexes import turning as turning
+from .erf import erf as erf
+from .erf import gelu_backward as gelu_backward
+from .logistic import sigmoid as sigmoid
+from .logistic import xlog1py as xlog1py
+from .logistic import xlogy as xlogy
+from .masks import keep as keep
+from .masks import where as where
+from .quotients import pow as pow
+from .quotients import rsqrt as rsqrt
+from .rounding import sgn as sgn
+from .special import digamma as digamma
+from .special import digamma_sum as digamma_sum
+from .special import erfcx as erfcx
+from .special import i0 as i0
+from .special import i0e as i0e
+from .special import i1 as i1
+from .special import i1e as i1e
+from .special import lgamma as lgamma
+from .special import polygamma as polygamma
+from .special import zeta as zeta
 from .types import to_raw
 
 # ---- aliases ----------------------------------------------------------------------------------
@@ -43,7 +64,11 @@ arctanh = np.arctanh
 maximum = np.maximum
 minimum = np.minimum
 sign = np.sign
-where = np.where
+reciprocal = np.reciprocal
+floor = np.floor
+trunc = np.trunc
+exp2 = np.exp2
+isfinite = np.isfinite
 matmul = np.matmul
 broadcast_to = np.broadcast_to
 equal = np.equal

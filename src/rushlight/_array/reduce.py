@@ -1,4 +1,7 @@
-"""Reductions over arrays: sums, products, extremes, norms, variances."""
+"""Reductions over arrays: sums, means, products, truth, counts.
+
+16-bit floats are accumulated in float32, integers and bools summed in int64, as PyTorch does.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,15 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
-from .types import to_raw
+from .. import errors
+from .scan import exclusive_products
+from .types import converted, from_raw, ndarray, to_raw
 
 Axis = int | tuple[int, ...] | None
+
+_INT64 = np.dtype(np.int64)
+_add = np.add.reduce
+_multiply = np.multiply.reduce
 
 
 def axes_of(ndim: int, dim: Any) -> Axis:
@@ -19,14 +28,17 @@ def axes_of(ndim: int, dim: Any) -> Axis:
         IndexError: for a dimension that isn't there.
         RuntimeError: for a dimension that appears twice.
     """
-    from .. import errors
-
-    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+    if dim is None:
         return None
-    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if isinstance(dim, int):
+        if -ndim <= dim < ndim:
+            return dim
+        dim = (dim,)
+    elif len(dim) == 0:
+        return None
     limit = ndim or 1
     found: list[int] = []
-    for d in dims:
+    for d in dim:
         if not -limit <= d < limit:
             raise IndexError(errors.dimension(d, ndim))
         d %= limit
@@ -36,23 +48,66 @@ def axes_of(ndim: int, dim: Any) -> Axis:
     return None if ndim == 0 else tuple(found)
 
 
+def axis_of(ndim: int, dim: int) -> int:
+    """One dimension, counted from the front; 0 for an array without dimensions.
+
+    Raises:
+        IndexError: for a dimension that isn't there.
+    """
+    limit = ndim or 1
+    if not -limit <= dim < limit:
+        raise IndexError(errors.dimension(dim, ndim))
+    return dim % limit
+
+
+def at_least_1d(x: Any) -> Any:
+    """`x`, with one dimension if it has none."""
+    return x if x.ndim else x.reshape(1)
+
+
+def is_half(dtype: Any) -> bool:
+    """Whether a NumPy dtype is one of the 16-bit floating types."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
+
+
+def lifted(x: Any) -> Any:
+    """`x` in float32 where it is a 16-bit float."""
+    return x.astype(np.float32) if is_half(x.dtype) else x
+
+
 def _converted(x: Any, dtype: D.dtype | None) -> Any:
-    if dtype is not None:
-        raw = to_raw(dtype)
-        return x if x.dtype == raw else x.astype(raw)
-    return x
+    if dtype is None or x.dtype == to_raw(dtype):
+        return x
+    return converted(x, dtype)
+
+
+def name_of(raw: Any) -> str:
+    """The name of a NumPy dtype in error messages: Float, Long…"""
+    return D.scalar_name(from_raw(raw))
 
 
 def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
-    """The sum; integers and bools in int64, halves accumulated in float32."""
-    x = _converted(x, dtype)
+    """The sum; integers and bools in int64, 16-bit floats accumulated in float32."""
+    if dtype is not None:
+        x = _converted(x, dtype)
+    axis = None if dim is None else axes_of(x.ndim, dim)
     kind = x.dtype.kind
-    axis = axes_of(x.ndim, dim)
-    if kind in "biu" and dtype is None:
-        return np.add.reduce(x, axis=axis, dtype=np.int64, keepdims=keepdim)
-    if x.dtype.itemsize == 2 and kind in "fV":
-        return np.add.reduce(x.astype(np.float32), axis=axis, keepdims=keepdim).astype(x.dtype)
-    return np.add.reduce(x, axis=axis, keepdims=keepdim)
+    if kind == "f" and x.dtype.itemsize != 2:
+        return _add(x, axis, None, None, keepdim)
+    if kind in "biu":
+        if dtype is None:
+            return _add(x, axis, _INT64, None, keepdim)
+        return np.asarray(_add(x, axis, None, None, keepdim)).astype(x.dtype)
+    if kind == "c":
+        return _add(x, axis, None, None, keepdim)
+    return np.asarray(_add(x.astype(np.float32), axis, None, None, keepdim)).astype(x.dtype)
+
+
+def sum_all(x: Any, dtype: D.dtype | None = None) -> Any:
+    """The sum of all elements."""
+    if dtype is None and x.dtype.kind == "f" and x.dtype.itemsize != 2:
+        return _add(x, None)
+    return sum(x, None, False, dtype)
 
 
 def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
@@ -61,36 +116,113 @@ def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None =
     Raises:
         RuntimeError: for integers, in PyTorch's words.
     """
-    x = _converted(x, dtype)
-    if x.dtype.kind in "biu":
-        from .types import from_raw
+    given = dtype is not None
+    if given:
+        if dtype.category < D.FLOAT:  # type: ignore[union-attr]
+            raise RuntimeError(_not_floating("Optional", D.scalar_name(dtype)))  # type: ignore[arg-type]
+        x = _converted(x, dtype)
+    kind = x.dtype.kind
+    if kind in "biu":
+        raise RuntimeError(_not_floating("Input", name_of(x.dtype)))
+    axis = None if dim is None else axes_of(x.ndim, dim)
+    if kind == "f" and x.dtype.itemsize != 2:
+        total = _add(x, axis, None, None, keepdim)
+    else:
+        total = sum(x, dim, keepdim)
+    if axis is None:
+        count = x.size
+    else:
+        count = reduced_count(x.shape, axis)
+    # A NumPy scalar divided by a Python number costs half of what an array does.
+    return total / count if count or type(total) is ndarray else total * np.nan
 
-        name = D.scalar_name(from_raw(x.dtype))
-        what = "Input dtype" if dtype is None else "Optional dtype"
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {what} must be either a floating point or complex "
-            f"dtype. Got: {name}"
-        )
-    axis = axes_of(x.ndim, dim)
-    total = sum(x, dim, keepdim)
-    count = reduced_count(x.shape, axis)
-    if count == 0:
-        return np.full(np.shape(total), np.nan, x.dtype)
-    return np.true_divide(total, count)
+
+def mean_all(x: Any, dtype: D.dtype | None = None) -> Any:
+    """The mean of all elements."""
+    return mean(x, None, False, dtype)
+
+
+def _not_floating(which: str, name: str) -> str:
+    what = "Input dtype" if which == "Input" else "Optional dtype"
+    return (
+        f"mean(): could not infer output dtype. {what} must be either a floating point or complex "
+        f"dtype. Got: {name}"
+    )
 
 
 def reduced_count(shape: tuple[int, ...], axis: Axis) -> int:
     """How many elements each result is made of."""
     n = 1
-    for d in range(len(shape)) if axis is None else ((axis,) if isinstance(axis, int) else axis):
+    if axis is None:
+        for size in shape:
+            n *= size
+        return n
+    for d in (axis,) if isinstance(axis, int) else axis:
         n *= shape[d]
     return n
 
 
-def prod(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
-    """The product; integers and bools in int64."""
+def count_of(shape: tuple[int, ...], dim: Any) -> int:
+    """How many elements a reduction of `shape` over `dim` puts into each result."""
+    return reduced_count(shape, axes_of(len(shape), dim))
+
+
+def prod(x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+    """The product; integers and bools in int64, 16-bit floats accumulated in float32."""
     x = _converted(x, dtype)
     axis = axes_of(x.ndim, dim)
-    if x.dtype.kind in "biu" and dtype is None:
-        return np.multiply.reduce(x, axis=axis, dtype=np.int64, keepdims=keepdim)
-    return np.multiply.reduce(x, axis=axis, keepdims=keepdim)
+    if x.dtype.kind in "biu":
+        wide = _multiply(x, axis, _INT64, None, keepdim)
+        return wide if dtype is None else np.asarray(wide).astype(x.dtype)
+    if is_half(x.dtype):
+        return np.asarray(_multiply(x.astype(np.float32), axis, None, None, keepdim)).astype(x.dtype)
+    return _multiply(x, axis, None, None, keepdim)
+
+
+def others_product(x: Any, product: Any, dim: int | None) -> Any:
+    """For each element, the product of the others along `dim` (None: of all the others).
+
+    `product` is that of all, with the dimension kept: where no element is zero it is divided.
+    """
+    if x.all():
+        return product / x
+    if dim is None:
+        flat = x.reshape(-1)
+        return (exclusive_products(flat, 0) * exclusive_products(flat[::-1], 0)[::-1]).reshape(x.shape)
+    if x.ndim == 0:
+        return np.ones_like(x)
+    back = np.flip(exclusive_products(np.flip(x, dim), dim), dim)
+    return exclusive_products(x, dim) * back
+
+
+def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+    """The sum with NaN counted as zero.
+
+    Raises:
+        RuntimeError: for complex numbers.
+    """
+    if x.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    if x.dtype.kind in "fV":
+        x = np.where(np.isnan(x), x.dtype.type(0), x)
+    return sum(x, dim, keepdim, dtype)
+
+
+def all(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether all elements are true; of uint8 as uint8."""
+    return _truth(np.logical_and.reduce(x, axes_of(x.ndim, dim), None, None, keepdim), x)
+
+
+def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether any element is true; of uint8 as uint8."""
+    return _truth(np.logical_or.reduce(x, axes_of(x.ndim, dim), None, None, keepdim), x)
+
+
+def _truth(result: Any, x: Any) -> Any:
+    return np.asarray(result).astype(np.uint8) if x.dtype == np.uint8 else result
+
+
+def count_nonzero(x: Any, dim: Any = None) -> Any:
+    """How many elements aren't zero, in int64."""
+    axis = axes_of(x.ndim, dim)
+    return np.asarray(np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis), _INT64)

@@ -118,7 +118,7 @@ def gathered_rows(x: Any, axes: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
 
 
 def _last_is_row(x: Any, axis: int) -> bool:
-    return x.ndim == 0 or axis % x.ndim == x.ndim - 1
+    return bool(x.ndim == 0 or axis % x.ndim == x.ndim - 1)
 
 
 # --- softmax --------------------------------------------------------------------------------------

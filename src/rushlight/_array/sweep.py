@@ -37,16 +37,19 @@ def _constants(dtype: Any, *values: float) -> list[Any]:
 
 
 def _in_blocks(rule: Callable[..., None], arrays: tuple[Any, ...], *rest: Any) -> None:
-    """`rule` on a large parameter, block by block; `arrays` may hold None."""
+    """`rule` on a large parameter, block by block; `arrays` may hold None.
+
+    0-d parameters come here too: a ufunc without `out` would give scalars for them, not arrays.
+    """
     first = arrays[0]
     for array in arrays:
         if array is not None and not array.flags.c_contiguous:
             rule(*arrays, *rest, None, None)
             return
     flat = [None if array is None else array.reshape(-1) for array in arrays]
-    t = np.empty(BLOCK, first.dtype)
-    u = np.empty(BLOCK, first.dtype)
     size = first.size
+    t = np.empty(min(BLOCK, size), first.dtype)
+    u = np.empty(min(BLOCK, size), first.dtype)
     for start in range(0, size, BLOCK):
         stop = min(start + BLOCK, size)
         parts = [None if array is None else array[start:stop] for array in flat]
@@ -81,7 +84,7 @@ def sgd_(
         # The commonest case, two calls per parameter.
         (rate,) = _constants(dtype, -lr if maximize else lr)
         for p, g in zip(params, grads, strict=True):
-            if p.size <= BLOCK:
+            if p.ndim and p.size <= BLOCK:
                 _subtract(p, _multiply(g, rate), p)
             else:
                 _in_blocks(_descend, (p, g), rate)
@@ -91,7 +94,7 @@ def sgd_(
     for place, p in enumerate(params):
         buffer = None if buffers is None else buffers[place]
         new = buffers is not None and fresh[place]
-        if p.size <= BLOCK:
+        if p.ndim and p.size <= BLOCK:
             _sgd(p, grads[place], buffer, new, k, flags, None, None)
         else:
             _in_blocks(_sgd, (p, grads[place], buffer), new, k, flags)
@@ -159,7 +162,7 @@ def adam_(
             rate = lr / (1 - beta1**step)
             k = fixed + _constants(dtype, rate, (1 - beta2**step) ** 0.5)
         most = None if max_exp_avg_sqs is None else max_exp_avg_sqs[place]
-        if p.size <= BLOCK:
+        if p.ndim and p.size <= BLOCK:
             m, v = exp_avgs[place], exp_avg_sqs[place]
             _adam(p, grads[place], m, v, most, k, flags, None, None)
         else:
@@ -224,7 +227,7 @@ def rmsprop_(
         mean = None if grad_avgs is None else grad_avgs[place]
         buffer = None if buffers is None else buffers[place]
         arrays = (p, grads[place], square_avgs[place], mean, buffer)
-        if p.size <= BLOCK:
+        if p.ndim and p.size <= BLOCK:
             _rmsprop(*arrays, k, flags, None, None)
         else:
             _in_blocks(_rmsprop, arrays, k, flags)
@@ -287,7 +290,7 @@ def adagrad_(
             rate = rates[place]
             k = _constants(dtype, rate, eps, weight_decay)
         arrays = (p, grads[place], sums[place])
-        if p.size <= BLOCK:
+        if p.ndim and p.size <= BLOCK:
             _adagrad(*arrays, k, flags, None, None)
         else:
             _in_blocks(_adagrad, arrays, k, flags)

@@ -354,3 +354,10 @@ def has_nan(array: Any) -> bool:
 def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which two shapes broadcast."""
     return tuple(np.broadcast_shapes(a, b))
+
+
+def system_random_seed() -> int:
+    """A 64-bit number from the system's source of randomness."""
+    import secrets
+
+    return secrets.randbits(63)

@@ -21,6 +21,7 @@ from .storage import TensorBase, new_tensor
 from .views import view_target
 
 ndarray: Final = _ndarray
+NOTHING: Final[tuple[Any, ...]] = (None, None)
 F32: Final[Any] = FLOAT32
 F64: Final[Any] = FLOAT64
 
@@ -171,6 +172,8 @@ def apply_n(op: Op, args: list[Any]) -> Any:
     """The result of any operation; `args` in schema order, defaults filled in."""
     if op.lone:
         return apply_lone(op, args)
+    if op.is_view and op.n_out == 1:
+        return apply_view(op, args[0], tuple(args[1:]))
     return slow.apply(op, args)
 
 
@@ -226,3 +229,56 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
         out._node = node
         out._requires_grad = True
     return out
+
+
+def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
+    """The result of a view operation with one output; `args` are all its further arguments."""
+    mode: Mode = current()
+    if not a._plain or mode.slow:
+        return slow.apply(op, [a, *args])
+    array = a._raw
+    result = op.raw(array, *args)
+    out = new_tensor(result)
+    parent = a._view
+    base = a
+    before: Step | None = None
+    creation = DEFAULT
+    if parent is not None and parent.tracked:
+        base = parent.base
+        before = parent.replay
+        creation = parent.creation
+    if not mode.grad:
+        creation = IN_NO_GRAD
+    cell = base._cell
+    out._view = View(base, Step(op, args, -1, before), creation, 0 if cell is None else cell.n)
+    if mode.grad and a._requires_grad and op.formulas[0] is not None:
+        if parent is not None:
+            view_target(a)
+        goal: Vertex | None = a._node
+        if goal is None:
+            goal = a
+        node = new_node(op, (goal,), _view_saved(op, args, array))
+        if a._nr:
+            node.nrs = (a._nr,)
+        out._node = node
+        out._requires_grad = True
+    return out
+
+
+def _view_saved(op: Op, args: tuple[Any, ...], array: Any) -> tuple[Any, ...]:
+    """What a view's formula reads: arguments and the source's shape, never an array."""
+    if op.simple:
+        return NOTHING
+    entries = op.entries
+    if not entries:
+        return ()
+    saved: list[Any] = []
+    for entry in entries:
+        kind = entry[0]
+        if kind == ARG:
+            saved.append(args[entry[1] - 1])
+        elif kind == SHAPE:
+            saved.append(array.shape)
+        else:
+            saved.append(slow.dtype_of_array(array))
+    return tuple(saved)

@@ -106,6 +106,8 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.out_raw = False
     op.runs_on_none = False
     op.function = None
+    op.lone = False
+    op.returns = None
     op.direct = False
     op.diff_mask = 0
     return op

@@ -25,8 +25,11 @@ from .storage import (
 from .views import current_node
 
 
-def apply_inplace(op: Op, args: list[Any]) -> Any:
+def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     """Runs `op` on `args` and writes the result into `args[0]`, which is returned.
+
+    A `writer` takes the raw arguments and writes itself, where computing a whole result first would
+    be a waste; it raises before it has written anything.
 
     Raises:
         RuntimeError: for a leaf that requires grad, a view that may not be written, an inference
@@ -62,6 +65,9 @@ def apply_inplace(op: Op, args: list[Any]) -> Any:
             )
         if promoted is wanted:
             promoted = None
+    if writer is not None:
+        write(me, args, raws, None, op, live, mode, promoted, writer)
+        return me
     try:
         result = op.raw(*raws)
     except Exception as error:
@@ -86,10 +92,13 @@ def any_layered(args: list[Any]) -> bool:
 
 
 def write(me: TensorBase, args: list[Any], raws: list[Any], result: Any, op: Op, live: int, mode: Mode,
-          promoted: D.dtype | None) -> None:  # fmt: skip
+          promoted: D.dtype | None, writer: Any = None) -> None:  # fmt: skip
     """Writes a finished result into `me`, counts the write, and records it where `live`."""
     if not live:
-        T.write_into(me._raw, result)
+        if writer is None:
+            T.write_into(me._raw, result)
+        else:
+            writer(*raws)
         bump(me)
         return
     current_node(me)
@@ -102,7 +111,10 @@ def write(me: TensorBase, args: list[Any], raws: list[Any], result: Any, op: Op,
         before[0] = plain_copy(me)
     raws[0] = me._raw
     node = slow.make_node(op, before, raws, [me], live, mode, promoted)
-    T.write_into(me._raw, result)
+    if writer is None:
+        T.write_into(me._raw, result)
+    else:
+        writer(*raws)
     bump(me)
     if op.saves_out:
         versions = list(node.versions) if node.versions is not None else [0] * len(op.entries)

@@ -233,9 +233,16 @@ def free(node: Node) -> None:
     for k, value in enumerate(saved):
         if isinstance(value, TensorBase) or type(value) is Packed or type(value) is ndarray:
             saved[k] = FREED
-        elif type(value) is tuple and op.entries[k][0] == 0 and op.entries[k][1] == op.lists:
+        elif type(value) is tuple and op.entries[k][0] == 0 and _holds_tensors(value):
             saved[k] = tuple([FREED if isinstance(x, (TensorBase, Packed)) else x for x in value])
     node.saved = tuple(saved)
+
+
+def _holds_tensors(items: tuple[Any, ...]) -> bool:
+    for item in items:
+        if isinstance(item, (TensorBase, Packed)):
+            return True
+    return False
 
 
 def _modified(node: Node, k: int, array: Any, t: TensorBase | None, now: int, expected: int) -> str:

@@ -287,6 +287,11 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
     return node
 
 
+def dtype_of_array(array: Any) -> Any:
+    """The dtype of an array's elements."""
+    return T.from_raw(array.dtype)
+
+
 def dtype_of_argument(arg: Any) -> Any:
     """The dtype of a tensor argument, a list of them for a list, None for anything else."""
     if isinstance(arg, TensorBase):

@@ -18,6 +18,7 @@ from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter
 from ._out import apply_out
 from ._row import Row
+from ._views import view_function
 
 MISSING: Final = object()
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
@@ -191,7 +192,7 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
     if kind == "Tensor":
         if isinstance(value, TensorBase):
             return True, None
-        if position and row.op.broadcasts and T.is_number(value):
+        if position and row.numbers and row.op.broadcasts and T.is_number(value):
             return True, None if isinstance(value, (int, float, complex)) else T.python_number
         return False, None
     if kind == "Scalar":
@@ -266,7 +267,9 @@ def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     first = rows[0]
     short = first.simple_op
     made: Callable[..., Any]
-    if short is not None and len(short.tensors) == 1 and len(rows) == 1:
+    if first.op.is_view and first.op.n_out == 1:
+        made = view_function(first, _any(general))
+    elif short is not None and len(short.tensors) == 1 and len(rows) == 1:
         made = _unary(short, general)
     elif short is not None and len(short.tensors) == 2:
         made = _binary(short, general)

@@ -58,6 +58,7 @@ class Row:
     __slots__ = (
         "schema", "kind", "op", "doc", "samples", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "simple_op", "simple_defaults", "out", "dtypes",
+        "numbers",
     )  # fmt: skip
 
     schema: Schema
@@ -78,6 +79,7 @@ class Row:
     simple_defaults: tuple[Any, ...]
     out: bool
     dtypes: str
+    numbers: bool  # takes Python numbers for its later tensors
 
     def __repr__(self) -> str:
         return f"<row {self.schema.text}>"
@@ -145,6 +147,7 @@ def declare(
     saved_as: dict[str, str] | None = None,
     dtypes: str = "all",
     check: Any = None,
+    numbers: bool = True,
     **formulas: Any,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
@@ -172,6 +175,7 @@ def declare(
     row.public = public
     row.out = (not schema.is_view and len(schema.returns) == 1) if out is None else out
     row.dtypes = dtypes
+    row.numbers = numbers
     row.simple_op = None
     row.simple_defaults = ()
 

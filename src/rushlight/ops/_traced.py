@@ -38,7 +38,7 @@ def connect(public: dict[tuple[str, str], Any], methods: dict[str, Any]) -> None
         if found is not None and name not in space:
             space[name] = found
     for (namespace, short), function in public.items():
-        if namespace in ("", "special", "linalg"):
+        if namespace in ("", "special", "linalg", "private"):
             _functions.setdefault(short, function)
     _functions.update({k: v for k, v in methods.items() if k not in _functions})
 

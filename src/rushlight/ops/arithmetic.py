@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .. import dtypes as D
 from .._array import numpy_ns as raw
+from .._array import quotients
+from .._array import types as T
+from .._core.storage import TensorBase
+from . import _checks
+from ._composite import composite
 from ._row import elementwise
+from ._traced import table
 
 add = elementwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -12,6 +21,7 @@ add = elementwise(
     other=lambda g, alpha: g * alpha,
     at_defaults={"raw": raw.add, "other": lambda g: g},
     promote_at=("self", "other"),
+    check=_checks.scaling,
     doc="Adds `alpha` times `other` to `input`, elementwise, with broadcasting.",
 )
 sub = elementwise(
@@ -21,7 +31,32 @@ sub = elementwise(
     other=lambda g, alpha: -g * alpha,
     at_defaults={"raw": raw.subtract, "other": lambda g: -g},
     promote_at=("self", "other"),
+    check=_checks.subtraction,
     doc="Subtracts `alpha` times `other` from `input`, elementwise, with broadcasting.",
+)
+rsub = elementwise(
+    "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    quotients.subtract_from_scaled,
+    self=lambda g, alpha: -g * alpha,
+    other=lambda g: g,
+    at_defaults={"raw": quotients.subtract_from, "self": lambda g: -g},
+    promote_at=("self", "other"),
+    check=_checks.subtraction,
+    method=False,
+    inplace=False,
+    doc="Subtracts `alpha` times `input` from `other`, elementwise, with broadcasting.",
+)
+rsub_number = elementwise(
+    "_rsub(Tensor self, Tensor other) -> Tensor",
+    quotients.subtract_from,
+    self=lambda g: -g,
+    other=lambda g: g,
+    check=_checks.subtraction,
+    node="RsubBackward1",
+    method=False,
+    public=False,
+    inplace=False,
+    doc="`other` less `input`, where `other` is a number: what `2 - x` calls.",
 )
 mul = elementwise(
     "mul.Tensor(Tensor self, Tensor other) -> Tensor",
@@ -38,15 +73,301 @@ div = elementwise(
     promote="float",
     doc="Divides `input` by `other`, elementwise, with broadcasting; integers divide to floats.",
 )
+
+
+def _divided_self(xp: Any, g: Any, other: Any, rounding_mode: str | None) -> Any:
+    return g / other if rounding_mode is None else xp.zeros_like(g)
+
+
+def _divided_other(xp: Any, g: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
+    return -g * ((self / other) / other) if rounding_mode is None else xp.zeros_like(g)
+
+
+div_mode = elementwise(
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    quotients.divide_rounded,
+    self=_divided_self,
+    other=_divided_other,
+    promote_at=("self", "other"),
+    node="DivBackward2",
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2), None), (mk(3), mk(3), "floor"),
+                        (mk(3), mk(3), "trunc")],
+    doc='Divides and rounds: "trunc" towards zero, "floor" down, None not at all.',
+)  # fmt: skip
+floor_divide = elementwise(
+    "floor_divide(Tensor self, Tensor other) -> Tensor",
+    quotients.floor_divide,
+    doc="The quotient of `input` and `other`, rounded down.",
+)
+floor_divide_number = elementwise(
+    "_rfloor_divide(Scalar self, Tensor other) -> Tensor",
+    quotients.floor_divide_from,
+    method=False,
+    public=False,
+    inplace=False,
+    samples=lambda mk: [(3.5, mk(3, 4))],
+    doc="A number divided by `other`, rounded down.",
+)
+
+
+def _remainder_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return -g * xp.floor(self / other)
+
+
+def _fmod_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return -g * xp.trunc(self / other)
+
+
+remainder_scalar = elementwise(
+    "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+    quotients.remainder,
+    self=lambda g: g,
+    check=_checks.real("remainder_cpu"),
+    samples=lambda mk: [(mk(3, 4), 0.7)],
+    doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
+)
+remainder = elementwise(
+    "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+    quotients.remainder,
+    self=lambda g: g,
+    other=_remainder_other,
+    check=_checks.real("remainder_cpu"),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
+    doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
+)
+remainder_number = elementwise(
+    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    quotients.remainder_from,
+    other=_remainder_other,
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(3.5, mk(3, 4, low=1, high=2))],
+    doc="The remainder of the division of a number by `other`; it has the sign of `other`.",
+)
+fmod_scalar = elementwise(
+    "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+    quotients.fmod,
+    self=lambda g: g,
+    check=_checks.real("fmod_cpu"),
+    samples=lambda mk: [(mk(3, 4), 0.7)],
+    doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
+)
+fmod = elementwise(
+    "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+    quotients.fmod,
+    self=lambda g: g,
+    other=_fmod_other,
+    check=_checks.real("fmod_cpu"),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
+    doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
+)
 neg = elementwise(
-    "neg(Tensor self) -> Tensor", raw.negative, self=lambda g: -g, doc="The negative of each element."
+    "neg(Tensor self) -> Tensor",
+    raw.negative,
+    self=lambda g: -g,
+    check=_checks.negation,
+    doc="The negative of each element.",
 )
-exp = elementwise(
-    "exp(Tensor self) -> Tensor",
-    raw.exp,
-    self=lambda g, out: g * out,
+reciprocal = elementwise(
+    "reciprocal(Tensor self) -> Tensor",
+    raw.reciprocal,
+    self=lambda g, out: -g * (out * out),
     promote="float",
-    doc="e to the power of each element.",
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="1 / x of each element.",
+)
+sqrt = elementwise(
+    "sqrt(Tensor self) -> Tensor",
+    raw.sqrt,
+    self=lambda g, out: g / (2 * out),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="The square root of each element; nan below zero.",
+)
+rsqrt = elementwise(
+    "rsqrt(Tensor self) -> Tensor",
+    quotients.rsqrt,
+    self=lambda g, out: g * (-0.5 * (out * out * out)),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="1 / √x of each element.",
 )
 
 
+# ---- powers -----------------------------------------------------------------------------------
+def _power_base(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
+    if exponent == 0:
+        return xp.zeros_like(g)
+    return g * (exponent * xp.pow(self, exponent - 1))
+
+
+def _power_base_tensor(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
+    flat = exponent == 0
+    return xp.where(flat, 0, g * (exponent * xp.pow(self, xp.where(flat, 0, exponent - 1))))
+
+
+def _power_exponent(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
+    """g x^y log x, and 0 where x is 0 and y isn't negative."""
+    flat = (self == 0) & (xp.real(exponent) >= 0)
+    return g * xp.where(flat, 0, out * xp.log(self))
+
+
+def _power_exponent_of_number(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
+    if self == 0:
+        return xp.where(xp.real(exponent) >= 0, xp.zeros_like(g), g * (out * -float("inf")))
+    return g * (out * D.number_log(self))
+
+
+pow_scalar = elementwise(
+    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    quotients.power_scalar,
+    self=_power_base,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
+    doc="Each element of `input` to the power `exponent`.",
+)
+pow = elementwise(
+    "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    quotients.power,
+    self=_power_base_tensor,
+    exponent=_power_exponent,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4)), (mk(3, 1, low=0.5, high=2), mk(4))],
+    doc="Each element of `input` to the power of that of `exponent`.",
+)
+pow_number = elementwise(
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    quotients.power_from,
+    exponent=_power_exponent_of_number,
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(2, mk(3, 4)), (0.5, mk(3))],
+    doc="A number to the power of each element of `exponent`.",
+)
+square = elementwise(
+    "square(Tensor self) -> Tensor",
+    quotients.square,
+    self=lambda g, self: g * (self * 2),
+    node="PowBackward0",
+    doc="x² of each element.",
+)
+cube = elementwise(
+    "_cube(Tensor self) -> Tensor",
+    quotients.cube,
+    self=lambda g, self: g * (self * self * 3),
+    node="PowBackward0",
+    method=False,
+    public=False,
+    inplace=False,
+    doc="x³ of each element: what `x ** 3` calls.",
+)
+root = elementwise(
+    "_root(Tensor self) -> Tensor",
+    raw.sqrt,
+    self=lambda xp, g, self: g * (xp.rsqrt(self) * 0.5),
+    promote="float",
+    node="PowBackward0",
+    method=False,
+    public=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="√x of each element: what `x ** 0.5` calls.",
+)
+for _row, _exponent in ((square, 2), (cube, 3), (root, 0.5)):
+    _row.op.node_class._saved_exponent = property(lambda node, exponent=_exponent: exponent)
+
+
+@composite("", method=True)
+def float_power(input: Any, exponent: Any) -> Any:
+    """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
+    sides = [input, exponent]
+    wide = any(
+        T.dtype_of(x).is_complex if isinstance(x, TensorBase) else isinstance(x, complex) for x in sides
+    )
+    kind = D.complex128 if wide else D.float64
+    sides = [
+        table("to")(x, kind) if isinstance(x, TensorBase) else (complex(x) if wide else float(x))
+        for x in sides
+    ]
+    return table("pow")(*sides)
+
+
+@composite("private", method=True)
+def float_power_(input: Any, exponent: Any) -> Any:
+    """In-place version of `float_power`, for tensors of its type.
+
+    Raises:
+        RuntimeError: for a tensor that isn't float64 or complex128.
+    """
+    kind = T.dtype_of(input)
+    other = T.dtype_of(exponent).is_complex if isinstance(exponent, TensorBase) else (
+        isinstance(exponent, complex)
+    )
+    wanted = D.complex128 if kind.is_complex or other else D.float64
+    if kind is not wanted:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {D.scalar_name(kind)} but the operation's result "
+            f"requires dtype {D.scalar_name(wanted)}"
+        )
+    return table("pow_")(input, exponent)
+
+
+# ---- several operands -------------------------------------------------------------------------
+addcmul = elementwise(
+    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    quotients.add_product,
+    self=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (tensor2 * value),
+    tensor2=lambda g, tensor1, value: g * (tensor1 * value),
+    promote_at=("self", "tensor1", "tensor2"),
+    doc="Adds `value` times the product of two tensors to `input`.",
+)
+addcdiv = elementwise(
+    "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    quotients.add_quotient,
+    self=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (value / tensor2),
+    tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
+    promote_at=("self", "tensor1", "tensor2"),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4, low=0.5, high=2))],
+    doc="Adds `value` times the quotient of two tensors to `input`.",
+)
+lerp_scalar = elementwise(
+    "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    quotients.lerp,
+    self=lambda g, weight: g * (1 - weight),
+    end=lambda g, weight: g * weight,
+    promote="none",
+    check=_checks.both(_checks.same_type, _checks.floats("lerp_kernel_scalar", complexes=True)),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
+    doc="Interpolates: input + weight (end - input).",
+)
+lerp = elementwise(
+    "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    quotients.lerp,
+    self=lambda g, weight: g * (1 - weight),
+    end=lambda g, weight: g * weight,
+    weight=lambda g, self, end: g * (end - self),
+    promote="none",
+    check=_checks.both(_checks.same_type, _checks.floats("lerp_kernel_tensor", complexes=True)),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4))],
+    doc="Interpolates: input + weight (end - input).",
+)
+hypot = elementwise(
+    "hypot(Tensor self, Tensor other) -> Tensor",
+    quotients.hypot,
+    self=lambda g, self, out: g * (self / out),
+    other=lambda g, other, out: g * (other / out),
+    check=_checks.floats("hypot_cpu"),
+    doc="√(input² + other²), without overflow.",
+)
+
+
+@composite("", method=True)
+def positive(input: Any) -> Any:
+    """`input` itself.
+
+    Raises:
+        RuntimeError: for bools.
+    """
+    if T.dtype_of(input) is D.bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input

@@ -83,11 +83,12 @@ class SequentialLR(_Composite):
         place = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[place]
         if place > 0 and self._milestones[place - 1] == self.last_epoch:
-            if isinstance(scheduler, _Composite) or type(scheduler).step is not LRScheduler.step:
-                scheduler.step(0) if not isinstance(scheduler, _Composite) else scheduler.step()
+            if isinstance(scheduler, _Composite):
+                scheduler.step()
+            elif type(scheduler).step is not LRScheduler.step:
+                scheduler.step(0)
             else:
-                scheduler._step_count += 1
-                scheduler._move(0)
+                scheduler._update_lr(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()

@@ -46,17 +46,17 @@ class RuleOptimizer(Optimizer):
         """Updates one parameter in tensor operations."""
         raise NotImplementedError
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        super().__setstate__(given)
         for group in self.param_groups:
             group.setdefault("maximize", False)
             group.setdefault("foreach", None)
             group.setdefault("differentiable", False)
             for p in group["params"]:
-                kept = self.state.get(p)
+                state = self.state.get(p)
                 # Older files hold the count as a number.
-                if kept and "step" in kept and not isinstance(kept["step"], Tensor):
-                    kept["step"] = f.tensor(float(kept["step"]), dtype=f.float32)
+                if state and "step" in state and not isinstance(state["step"], Tensor):
+                    state["step"] = f.tensor(float(state["step"]), dtype=f.float32)
 
 
 def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:
@@ -72,10 +72,15 @@ def as_real(*tensors: Tensor) -> list[Tensor]:
     return [f.view_as_real(tensor) if tensor.is_complex() else tensor for tensor in tensors]
 
 
-def counted(state: dict[str, Any], group: dict[str, Any]) -> Any:
-    """The step count after counting one more: a tensor where differentiable, else a number."""
+def counted(state: dict[str, Any]) -> float:
+    """The step count as a number, after counting one more."""
     state["step"] += 1
-    return state["step"] if group["differentiable"] else state["step"].item()
+    return float(state["step"].item())
+
+
+def kept(tensor: Tensor, group: dict[str, Any]) -> Tensor:
+    """A state tensor as an operand: a copy where the graph will need it after the next step."""
+    return tensor.clone() if group["differentiable"] else tensor
 
 
 def rate_of(group: dict[str, Any]) -> Any:

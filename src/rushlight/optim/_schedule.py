@@ -174,9 +174,9 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        self._move(epoch)
+        self._update_lr(epoch)
 
-    def _move(self, epoch: int | None) -> None:
+    def _update_lr(self, epoch: int | None) -> None:
         """Sets the rates of the next epoch, or of `epoch`."""
         with self._within_step():
             if epoch is None:

@@ -58,7 +58,7 @@ class Adadelta(RuleOptimizer):
             state["step"] = new_count()
             state["square_avg"] = zeros_for(p)
             state["acc_delta"] = zeros_for(p)
-        counted(state, group)
+        counted(state)
         rho, eps = group["rho"], group["eps"]
         grad, target, square, steps = as_real(
             ascent(p, group), p, state["square_avg"], state["acc_delta"]

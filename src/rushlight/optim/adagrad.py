@@ -95,12 +95,10 @@ class Adagrad(RuleOptimizer):
 
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         state = self.state[p]
-        count = counted(state, group)
+        count = counted(state)
         grad = ascent(p, group)
         rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
         grad, target, total = as_real(grad, p, state["sum"])
         total.addcmul_(grad, grad, value=1)
-        if group["differentiable"]:
-            target.sub_(grad * rate / (total.sqrt() + group["eps"]))
-        else:
-            target.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)
+        root = total.sqrt() + group["eps"]
+        target.addcdiv_(grad, root, value=-rate)

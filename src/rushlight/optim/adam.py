@@ -155,8 +155,8 @@ class Adam(RuleOptimizer):
             square = largest
         rate = lr / correction1
         if differentiable:
-            divisor = (square.sqrt() / (correction2 * -rate)).add_(group["eps"] / -rate)
-            target.addcdiv_(average, divisor)
+            divisor = (square.clone().sqrt() / (correction2 * -rate)).add_(group["eps"] / -rate)
+            target.addcdiv_(average.clone(), divisor)
         else:
             divisor = (square.sqrt() / correction2).add_(group["eps"])
             target.addcdiv_(average, divisor, value=-rate)

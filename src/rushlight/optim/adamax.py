@@ -3,7 +3,7 @@
 from typing import Any
 
 from ._ground import Tensor, f
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
+from ._rule import RuleOptimizer, as_real, ascent, counted, kept, new_count, rate_of, zeros_for
 from .optimizer import check_lr
 
 __all__ = ["Adamax"]
@@ -59,7 +59,7 @@ class Adamax(RuleOptimizer):
             state["step"] = new_count()
             state["exp_avg"] = zeros_for(p)
             state["exp_inf"] = zeros_for(p)
-        count = counted(state, group)
+        count = counted(state)
         beta1, beta2 = group["betas"]
         grad, target, average, largest = as_real(
             ascent(p, group), p, state["exp_avg"], state["exp_inf"]
@@ -67,7 +67,4 @@ class Adamax(RuleOptimizer):
         average.lerp_(grad, 1 - beta1)
         largest.copy_(f.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
         rate = rate_of(group) / (1 - beta1**count)
-        if group["differentiable"]:
-            target.sub_(average / largest.clone() * rate)
-        else:
-            target.addcdiv_(average, largest, value=-rate)
+        target.addcdiv_(kept(average, group), kept(largest, group), value=-rate)

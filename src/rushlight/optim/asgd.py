@@ -58,7 +58,7 @@ class ASGD(RuleOptimizer):
             state["eta"] = f.tensor(float(number(group["lr"])), dtype=f.float32)
             state["mu"] = f.ones((), dtype=f.float32)
             state["ax"] = zeros_for(p)
-        count = number(counted(state, group))
+        count = counted(state)
         eta = number(state["eta"])
         grad, target, average = as_real(ascent(p, group), p, state["ax"])
         target.mul_(1 - group["lambd"] * eta)

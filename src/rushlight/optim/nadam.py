@@ -69,7 +69,7 @@ class NAdam(RuleOptimizer):
             state["mu_product"] = f.ones((), dtype=f.float32)
             state["exp_avg"] = zeros_for(p)
             state["exp_avg_sq"] = zeros_for(p)
-        count = counted(state, group)
+        count = counted(state)
         beta1, beta2 = (number(beta) for beta in group["betas"])
         lr = rate_of(group)
         grad = -p.grad if group["maximize"] else p.grad

@@ -72,8 +72,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             if answer is not None:
                 if not (isinstance(answer, tuple) and len(answer) == 2):
                     raise RuntimeError(
-                        f"{step} must return None or a tuple of (new_args, new_kwargs), "
-                        f"but got {answer}."
+                        f"<function {type(self).__name__}.step at {id(step):#x}> must return "
+                        f"None or a tuple of (new_args, new_kwargs), but got {answer}."
                     )
                 everything, kwargs = answer
         out = step(*everything, **kwargs)

@@ -62,8 +62,7 @@ class RAdam(RuleOptimizer):
             state["step"] = new_count()
             state["exp_avg"] = zeros_for(p)
             state["exp_avg_sq"] = zeros_for(p)
-        count = counted(state, group)
-        count = number(count)
+        count = counted(state)
         beta1, beta2 = (number(beta) for beta in group["betas"])
         lr = rate_of(group)
         grad = -p.grad if group["maximize"] else p.grad

@@ -5,7 +5,7 @@ from typing import Any
 from .._array import sweep
 from ._ground import Tensor
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
+from ._rule import RuleOptimizer, as_real, ascent, counted, kept, new_count, rate_of, zeros_for
 from .optimizer import check_lr, number
 
 __all__ = ["RMSprop"]
@@ -100,7 +100,7 @@ class RMSprop(RuleOptimizer):
 
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         state = self._state(p, group)
-        counted(state, group)
+        counted(state)
         grad = ascent(p, group)
         alpha, lr = group["alpha"], rate_of(group)
         grad, target, square = as_real(grad, p, state["square_avg"])
@@ -108,13 +108,14 @@ class RMSprop(RuleOptimizer):
         if group["centered"]:
             (mean,) = as_real(state["grad_avg"])
             mean.lerp_(grad, 1 - alpha)
-            root = square.addcmul(mean, mean, value=-1).sqrt_()
+            before = kept(mean, group)
+            root = square.addcmul(before, before, value=-1).sqrt_()
         else:
             root = square.sqrt()
         divisor = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
         if group["momentum"] > 0:
             (buffer,) = as_real(state["momentum_buffer"])
             buffer.mul_(group["momentum"]).addcdiv_(grad, divisor)
-            target.add_(buffer, alpha=-lr)
+            target.add_(kept(buffer, group), alpha=-lr)
         else:
             target.addcdiv_(grad, divisor, value=-lr)

@@ -55,7 +55,7 @@ class Rprop(RuleOptimizer):
             # A complex parameter's two parts each have a step of their own.
             first = complex(start, start) if p.is_complex() else start
             state["step_size"] = f.full_like(p, first).detach()
-        counted(state, group)
+        counted(state)
         shorter, longer = group["etas"]
         smallest, largest = group["step_sizes"]
         grad = -p.grad if group["maximize"] else p.grad

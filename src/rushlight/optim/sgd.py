@@ -104,9 +104,7 @@ class SGD(RuleOptimizer):
             state = self.state[p]
             buffer = state.get("momentum_buffer")
             if buffer is None:
-                buffer = state["momentum_buffer"] = grad.clone()
-                if not group["differentiable"]:
-                    buffer = state["momentum_buffer"] = buffer.detach()
+                buffer = state["momentum_buffer"] = grad.clone().detach()
             else:
                 buffer.mul_(momentum).add_(grad, alpha=1 - dampening)
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer

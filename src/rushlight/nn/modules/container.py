@@ -192,7 +192,7 @@ class ModuleList(Module):
         return _without_numbers(super().__dir__())
 
     def __add__(self, other: Iterable[Module]) -> "ModuleList":
-        return ModuleList([*self, *other])
+        return ModuleList(chain(self, other))
 
     def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)

@@ -1,0 +1,173 @@
+"""Largest and smallest elements, and where they are. NaN is larger and smaller than everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .reduce import at_least_1d, axes_of, axis_of, name_of
+from .types import ndarray
+
+_maximum = np.maximum.reduce
+_minimum = np.minimum.reduce
+
+
+def _refuse_empty(name: str, x: Any, axis: Any) -> None:
+    """Raises IndexError where a reduced dimension is empty, RuntimeError where all are reduced."""
+    if axis is None:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    for a in (axis,) if isinstance(axis, int) else axis:
+        refuse_empty_dimension(name, x, a)
+
+
+def refuse_empty_dimension(name: str, x: Any, axis: int, colon: str = "():") -> None:
+    """Raises IndexError where `axis` of `x` is empty."""
+    if x.ndim and x.shape[axis] == 0:
+        raise IndexError(
+            f"{name}{colon} Expected reduction dim {axis % x.ndim} to have non-zero size."
+        )
+
+
+def _refuse_complex(what: str, x: Any) -> None:
+    if x.dtype.kind == "c":
+        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
+
+
+def largest(x: Any) -> Any:
+    """The largest of all elements."""
+    if not x.size:
+        _refuse_empty("max", x, None)
+    _refuse_complex("max_all", x)
+    return _maximum(x, None)
+
+
+def smallest(x: Any) -> Any:
+    """The smallest of all elements."""
+    if not x.size:
+        _refuse_empty("min", x, None)
+    _refuse_complex("min_all", x)
+    return _minimum(x, None)
+
+
+def amax(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The largest elements over the dimensions `dim`."""
+    axis = axes_of(x.ndim, dim)
+    if not x.size:
+        _refuse_empty("amax", x, axis)
+    _refuse_complex("max_values_cpu", x)
+    return _maximum(x, axis, None, None, keepdim)
+
+
+def amin(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The smallest elements over the dimensions `dim`."""
+    axis = axes_of(x.ndim, dim)
+    if not x.size:
+        _refuse_empty("amin", x, axis)
+    _refuse_complex("min_values_cpu", x)
+    return _minimum(x, axis, None, None, keepdim)
+
+
+def aminmax(x: Any, dim: int | None = None, keepdim: bool = False) -> tuple[Any, Any]:
+    """The smallest and the largest elements."""
+    axis = axes_of(x.ndim, dim)
+    if not x.size:
+        if axis is None:
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+                "identity."
+            )
+        refuse_empty_dimension("aminmax", x, dim or 0, ":")
+    _refuse_complex("aminmax_cpu", x)
+    return _minimum(x, axis, None, None, keepdim), _maximum(x, axis, None, None, keepdim)
+
+
+def take_places(x: Any, places: Any, axis: int) -> Any:
+    """The elements of `x` at `places`, which has size one along `axis`, or any."""
+    if x.ndim == 1:
+        return x[places]
+    return np.take_along_axis(x, places, axis)
+
+
+def _with_places(x: Any, axis: int, keepdim: bool, find: Any) -> tuple[Any, Any]:
+    flat = at_least_1d(x)
+    places = find(flat, axis, None, keepdims=True)
+    values = take_places(flat, places, axis)
+    if x.ndim == 0:
+        return values.reshape(()), places.reshape(())
+    if keepdim:
+        return values, places
+    shape = x.shape[:axis] + x.shape[axis + 1 :]
+    return values.reshape(shape), places.reshape(shape)
+
+
+def max_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+    """The largest elements along `dim`, and where they are: the first of equal ones."""
+    axis = axis_of(x.ndim, dim)
+    if not x.size:
+        refuse_empty_dimension("max", x, axis)
+    if x.dtype.kind == "c":
+        raise RuntimeError("max(): does not support complex input")
+    return _with_places(x, axis, keepdim, np.argmax)
+
+
+def min_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
+    """The smallest elements along `dim`, and where they are: the first of equal ones."""
+    axis = axis_of(x.ndim, dim)
+    if not x.size:
+        refuse_empty_dimension("min", x, axis)
+    if x.dtype.kind == "c":
+        raise RuntimeError("min(): does not support complex input")
+    return _with_places(x, axis, keepdim, np.argmin)
+
+
+def _place(name: str, x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
+    axis = None if dim is None else axis_of(x.ndim, dim)
+    if not x.size:
+        if axis is None:
+            raise IndexError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            )
+        refuse_empty_dimension(name, x, axis)
+    if x.dtype.kind in "cb":
+        what = "complex" if x.dtype.kind == "c" else "bool"
+        raise RuntimeError(f"{name}(): does not support {what} input")
+    if x.ndim == 0:
+        return np.zeros((), np.int64)
+    return find(x, axis, None, keepdims=keepdim)
+
+
+def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Where the largest element is, along `dim` or in the flattened array."""
+    return _place("argmax", x, dim, keepdim, np.argmax)
+
+
+def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Where the smallest element is, along `dim` or in the flattened array."""
+    return _place("argmin", x, dim, keepdim, np.argmin)
+
+
+def ties(x: Any, extreme: Any) -> Any:
+    """Where `x` equals the extreme; NaN equals NaN."""
+    found = x == extreme
+    if x.dtype.kind in "fV":
+        unordered = extreme != extreme
+        if unordered.any():
+            found |= unordered & (x != x)
+    return found if type(found) is ndarray else np.asarray(found)
+
+
+def placed_along(g: Any, places: Any, dim: int, keepdim: bool, shape: tuple[int, ...]) -> Any:
+    """Zeros of `shape` with `g` at `places` along `dim`; `keepdim`: g and places have that dimension."""
+    if not shape:
+        return g
+    if not keepdim:
+        g = np.expand_dims(g, dim)
+        places = np.expand_dims(places, dim)
+    out = np.zeros(shape, g.dtype)
+    if g.size:
+        np.put_along_axis(out, places, g, dim)
+    return out

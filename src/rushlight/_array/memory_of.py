@@ -1,0 +1,71 @@
+"""The memory behind arrays, as files and pickles see it: whole storages and views into them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes as D
+from .types import address, byte_strides, owner, to_raw
+
+
+def storage_of(array: Any) -> tuple[Any, int]:
+    """The flat memory that `array` is a view of, and the element at which it starts.
+
+    An array whose memory isn't a plain run of its own element type is copied into one.
+    """
+    whole = owner(array)
+    plain = whole.dtype == array.dtype and whole.flags.c_contiguous
+    if not plain or any(s < 0 for s in array.strides):
+        return np.ascontiguousarray(array).reshape(-1), 0
+    offset = (address(array) - address(whole)) // array.itemsize if array.size else 0
+    return whole.reshape(-1), offset
+
+
+def strides_of(array: Any) -> tuple[int, ...]:
+    """Strides in elements."""
+    return byte_strides(array)
+
+
+def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous array of this shape."""
+    strides: list[int] = []
+    step = 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+def bytes_of(flat: Any) -> Any:
+    """The bytes of a flat array."""
+    return memoryview(np.ascontiguousarray(flat).view(np.uint8)) if flat.size else b""
+
+
+def from_bytes(data: Any, dtype: D.dtype, swap: bool = False) -> Any:
+    """A flat array that owns (a copy of) the bytes."""
+    raw = to_raw(dtype)
+    flat = np.frombuffer(bytearray(data), raw)
+    return flat.byteswap() if swap else flat
+
+
+def view_into(flat: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """The view of a flat storage with this geometry.
+
+    Raises:
+        ValueError: where it would reach outside the storage.
+    """
+    last = offset
+    for n, s in zip(shape, strides):
+        if n == 0:
+            return np.empty(shape, flat.dtype)
+        if n < 0 or s < 0:
+            raise ValueError("negative size or stride in a stored tensor")
+        last += (n - 1) * s
+    if offset < 0 or last >= len(flat):
+        raise ValueError(
+            f"a stored tensor of shape {list(shape)} reaches element {last} of a storage of {len(flat)}"
+        )
+    size = flat.itemsize
+    return np.ndarray(shape, flat.dtype, flat, offset * size, [s * size for s in strides])

@@ -1,0 +1,175 @@
+"""Scans along one dimension: running sums, products, extremes, and linear recurrences.
+
+Floats are accumulated one size wider than they are stored, as PyTorch does: float32 in float64, the 16-bit
+types in float32. So results are equal to the bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes as D
+from .. import errors
+from .types import converted, from_raw, to_raw
+
+_WIDE = {4: np.dtype(np.float64), 8: np.dtype(np.float64), 2: np.dtype(np.float32)}
+
+
+def _checked(x: Any, dim: int) -> int:
+    limit = x.ndim or 1
+    if not -limit <= dim < limit:
+        raise IndexError(errors.dimension(dim, x.ndim))
+    return dim % limit
+
+
+def _wide(dtype: Any) -> Any:
+    """The dtype in which values of `dtype` are accumulated."""
+    if dtype.kind == "c":
+        return np.dtype(np.complex128)
+    return _WIDE[dtype.itemsize] if dtype.kind in "fV" else np.dtype(np.int64)
+
+
+def _accumulated(ufunc: Any, x: Any, dim: int, dtype: D.dtype | None) -> Any:
+    if dtype is not None and x.dtype != to_raw(dtype):
+        x = converted(x, dtype)
+    axis = _checked(x, dim)
+    stored = np.dtype(np.int64) if x.dtype.kind in "biu" and dtype is None else x.dtype
+    if x.ndim == 0:
+        return x.astype(stored)
+    wide = _wide(x.dtype)
+    result = ufunc.accumulate(np.ascontiguousarray(x, wide), axis)
+    return result if stored == wide else result.astype(stored)
+
+
+def cumsum(x: Any, dim: int, dtype: D.dtype | None = None) -> Any:
+    """The sums of each element and those before it along `dim`."""
+    return _accumulated(np.add, x, dim, dtype)
+
+
+def cumprod(x: Any, dim: int, dtype: D.dtype | None = None) -> Any:
+    """The products of each element and those before it along `dim`."""
+    return _accumulated(np.multiply, x, dim, dtype)
+
+
+def reverse_cumsum(g: Any, dim: int) -> Any:
+    """The sums of each element and those after it along `dim`."""
+    if g.ndim == 0:
+        return g
+    return np.ascontiguousarray(np.flip(cumsum(np.flip(g, dim), dim), dim))
+
+
+def exclusive_products(x: Any, dim: int) -> Any:
+    """The products of the elements before each one along `dim`; 1 for the first."""
+    if x.ndim == 0:
+        return np.ones_like(x)
+    x = np.moveaxis(x, dim, -1)
+    out = np.empty(x.shape, _wide(x.dtype))
+    out[..., :1] = 1
+    np.multiply.accumulate(x[..., :-1], -1, out.dtype, out[..., 1:])
+    return np.moveaxis(out.astype(x.dtype, copy=False), -1, dim)
+
+
+# Note [A linear recurrence gives the gradients of scans]
+# The gradient of a running product is d[i] = (product of all before i) * S[i], with S[i] = g[i] +
+# x[i+1] S[i+1]; that of a running logsumexp has exp(out[i] - out[i+1]) in place of x[i+1]. The recurrence
+# divides by nothing: zeros need no special case and no exponential overflows. Its own gradients
+# are the same recurrence run forward, so it can be differentiated any number of times.
+
+
+def reverse_recurrence(g: Any, factor: Any, dim: int) -> Any:
+    """S with S[i] = g[i] + factor[i] S[i+1] along `dim`, from the last, where S = g.
+
+    Step by step where the other dimensions are long; by doubling steps where they are short.
+    """
+    if g.ndim == 0:
+        return g.copy()
+    moved = np.moveaxis(g, dim, 0)
+    factor = np.broadcast_to(np.moveaxis(factor, dim, 0), moved.shape)
+    result = np.array(moved, _wide(g.dtype), order="C")
+    n = len(result)
+    if n <= 256 or result.size >= n * n:
+        for i in range(n - 2, -1, -1):
+            result[i] += factor[i] * result[i + 1]
+    else:
+        f = np.array(factor, result.dtype, order="C")
+        step = 1
+        while step < n:
+            result[:-step] += f[:-step] * result[step:]
+            f[:-step] *= f[step:]
+            f[-step:] = 0
+            step *= 2
+    return np.ascontiguousarray(np.moveaxis(result, 0, dim).astype(g.dtype, copy=False))
+
+
+def next_along(x: Any, dim: int, fill: float) -> Any:
+    """For each element the one after it along `dim`; `fill` for the last."""
+    if x.ndim == 0:
+        return np.full_like(x, fill)
+    moved = np.moveaxis(x, dim, -1)
+    out = np.empty(moved.shape, x.dtype)
+    out[..., :-1] = moved[..., 1:]
+    out[..., -1:] = fill
+    return np.moveaxis(out, -1, dim)
+
+
+def logcumsumexp(x: Any, dim: int) -> Any:
+    """The logs of the sums of exp of each element and those before it along `dim`.
+
+    Raises:
+        NotImplementedError: for integers.
+    """
+    axis = _checked(x, dim)
+    if x.dtype.kind in "biu":
+        name = D.scalar_name(from_raw(x.dtype))
+        raise NotImplementedError(f'"logcumsumexp_out_cpu" not implemented for \'{name}\'')
+    if x.ndim == 0:
+        return x.copy()
+    if x.dtype.kind == "c":
+        return _complex_logcumsumexp(x, axis)
+    return np.logaddexp.accumulate(x.astype(_wide(x.dtype)), axis).astype(x.dtype, copy=False)
+
+
+def _complex_logcumsumexp(x: Any, axis: int) -> Any:
+    """Relative to the running maximum of the real parts, step by step."""
+    moved = np.moveaxis(x, axis, 0).astype(np.complex128)
+    out = np.empty_like(moved)
+    if len(moved):
+        out[0] = moved[0]
+    for i in range(1, len(moved)):
+        low = np.where(out[i - 1].real < moved[i].real, out[i - 1], moved[i])
+        high = np.where(out[i - 1].real < moved[i].real, moved[i], out[i - 1])
+        out[i] = high + np.log1p(np.exp(low - high))
+    return np.ascontiguousarray(np.moveaxis(out, 0, axis)).astype(x.dtype, copy=False)
+
+
+def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, Any]:
+    axis = _checked(x, dim)
+    if x.dtype.kind == "c":
+        raise NotImplementedError(f'"{name}_cpu" not implemented for \'{D.scalar_name(from_raw(x.dtype))}\'')
+    if x.ndim == 0:
+        return x.copy(), np.zeros((), np.int64)
+    wide = x.astype(np.float32) if x.dtype.kind == "V" else x
+    values = np.ascontiguousarray((np.maximum if largest else np.minimum).accumulate(wide, axis))
+    # PyTorch takes the later of equal elements, and NaN over all.
+    here = wide == values
+    if wide.dtype.kind == "f":
+        here |= np.isnan(wide)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    places = np.arange(x.shape[axis]).reshape(shape)
+    indices = np.maximum.accumulate(np.where(here, places, 0), axis)
+    if wide.dtype.kind == "f" and x.size:
+        values = np.take_along_axis(wide, indices, axis)  # -0.0 or 0.0: the one that was taken
+    return values.astype(x.dtype, copy=False), np.ascontiguousarray(indices)
+
+
+def cummax(x: Any, dim: int) -> tuple[Any, Any]:
+    """The largest of each element and those before it along `dim`, and where it is."""
+    return _running_extreme(x, dim, True, "cummax")
+
+
+def cummin(x: Any, dim: int) -> tuple[Any, Any]:
+    """The smallest of each element and those before it along `dim`, and where it is."""
+    return _running_extreme(x, dim, False, "cummin")

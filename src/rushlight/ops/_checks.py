@@ -1,0 +1,139 @@
+"""Operand types that an operation refuses, in PyTorch's words: values of `check=` in rows."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Final
+
+from .. import dtypes as D
+from .._array import types as T
+
+Check = Callable[[list[Any], list[Any]], None]
+
+TWO_BOOLS: Final = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+    "`logical_xor()` operator instead."
+)
+ONE_BOOL: Final = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+    "mask, use the `~` or `logical_not()` operator instead."
+)
+NEGATED_BOOL: Final = (
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+    "use the `~` or `logical_not()` operator instead."
+)
+
+
+def of(raw: Any) -> D.dtype | None:
+    """The dtype of an operand that is an array, or None for a number."""
+    return T.from_raw(raw.dtype) if isinstance(raw, T.ndarray) else None
+
+
+def category(raw: Any) -> int:
+    """The category at which an operand takes part in promotion."""
+    found = of(raw)
+    return found.category if found is not None else D.number_dtype(raw).category
+
+
+def _lacking(kernel: str, raw: Any) -> NotImplementedError:
+    found = of(raw) or D.number_dtype(raw)
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{D.scalar_name(found)}'")
+
+
+def floats(kernel: str, complexes: bool = False) -> Check:
+    """Refuses integers and bools, and complex numbers unless `complexes`."""
+
+    def check(args: list[Any], raws: list[Any]) -> None:
+        tensors = [raw for raw in raws if isinstance(raw, T.ndarray)]
+        highest = max(tensors, key=category)
+        found = category(highest)
+        if found < D.FLOAT or (found == D.COMPLEX and not complexes):
+            raise _lacking(kernel, highest)
+
+    return check
+
+
+def real(kernel: str) -> Check:
+    """Refuses complex numbers."""
+
+    def check(args: list[Any], raws: list[Any]) -> None:
+        for raw in raws:
+            found = of(raw)
+            if found is not None and found.category == D.COMPLEX:
+                raise _lacking(kernel, raw)
+
+    return check
+
+
+def not_bool(kernel: str) -> Check:
+    """Refuses bools."""
+
+    def check(args: list[Any], raws: list[Any]) -> None:
+        if of(raws[0]) is D.bool_:
+            raise _lacking(kernel, raws[0])
+
+    return check
+
+
+def subtraction(args: list[Any], raws: list[Any]) -> None:
+    """Refuses bool tensors, which `-` doesn't take; checks `alpha` too."""
+    bools = [isinstance(raw, T.ndarray) and of(raw) is D.bool_ for raw in raws[:2]]
+    if bools[0] and bools[1]:
+        raise RuntimeError(TWO_BOOLS)
+    if bools[0] or bools[1]:
+        raise RuntimeError(ONE_BOOL)
+    scaling(args, raws)
+
+
+def negation(args: list[Any], raws: list[Any]) -> None:
+    """Refuses bool tensors."""
+    if of(raws[0]) is D.bool_:
+        raise RuntimeError(NEGATED_BOOL)
+
+
+def scaling(args: list[Any], raws: list[Any]) -> None:
+    """Refuses an `alpha` of a higher category than the operands."""
+    if len(raws) < 3 or type(raws[2]) is int:
+        return
+    alpha = raws[2]
+    highest = max(category(raws[0]), category(raws[1]))
+    if isinstance(alpha, bool) and highest != D.BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and highest < D.FLOAT:
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if isinstance(alpha, complex) and highest < D.COMPLEX:
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+
+
+def same_type(args: list[Any], raws: list[Any]) -> None:
+    """Refuses an `end` or `weight` of another dtype than the first operand."""
+    first = of(raws[0])
+    for name, raw in zip(("end", "weight"), raws[1:]):
+        found = of(raw)
+        if first is not None and found is not None and found is not first:
+            raise RuntimeError(
+                f"expected dtype {_word(first)} for `{name}` but got dtype {_word(found)}"
+            )
+
+
+_WORDS: Final = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char",
+    "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def _word(d: D.dtype) -> str:
+    return _WORDS.get(d.name, d.name)
+
+
+def both(*checks: Check) -> Check:
+    """All of several checks."""
+
+    def check(args: list[Any], raws: list[Any]) -> None:
+        for one in checks:
+            one(args, raws)
+
+    return check

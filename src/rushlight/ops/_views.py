@@ -1,0 +1,93 @@
+"""Public functions of view operations: the usual calls go straight to the core.
+
+A view costs little more than making a tensor, so looking a call up in the plans of `_dispatch.py` would be
+half of its time. Here the arguments of the usual positional forms are checked by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._core.apply import apply_view
+from .._core.op import Op
+from .._core.storage import TensorBase
+from ._row import Row
+
+
+def view_function(row: Row, general: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for a view row: `general` takes whatever isn't a usual call."""
+    params = [p for p in row.schema.params[1:] if not p.kw_only]
+    rest = tuple(p.default for p in row.schema.params[1:] if p.kw_only)
+    kinds = [(p.type, p.is_list) for p in params]
+    if not kinds and not rest:
+        return _bare(row.op, general)
+    if kinds == [("int", True)]:
+        return _sized(row.op, general, rest)
+    if kinds == [("int", False)] and not rest:
+        return _one(row.op, general)
+    if kinds == [("int", False), ("int", False)] and not rest:
+        return _two(row.op, general)
+    return _other(general)
+
+
+def _bare(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and isinstance(args[0], TensorBase):
+            return apply_view(op, args[0], ())
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _one(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 2 and not kwargs and type(args[1]) is int and isinstance(args[0], TensorBase):
+            return apply_view(op, args[0], args[1:])
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _two(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 3 and not kwargs:
+            a, i, j = args
+            if type(i) is int and type(j) is int and isinstance(a, TensorBase):
+                return apply_view(op, a, (i, j))
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _sized(op: Op, general: Callable[..., Any], rest: tuple[Any, ...]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) < 2 or not isinstance(args[0], TensorBase):
+            return general(*args, **kwargs)
+        size = plain_sizes(args)
+        if size is None:
+            return general(*args, **kwargs)
+        return apply_view(op, args[0], (size, *rest) if rest else (size,))
+
+    return function
+
+
+def plain_sizes(args: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The sizes in the arguments after the first, given one by one or as one sequence of ints."""
+    first = args[1]
+    if type(first) is int:
+        size = args[1:]
+    elif len(args) == 2 and isinstance(first, (tuple, list)):
+        size = tuple(first)
+    else:
+        return None
+    for n in size:
+        if type(n) is not int:
+            return None
+    return size
+
+
+def _other(general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return general(*args, **kwargs)
+
+    return function

@@ -1,0 +1,366 @@
+"""Random sampling: tensors of random numbers, and filling tensors with them in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .. import errors
+from .._array import create as raw_create
+from .._array import discrete, distributions
+from .._array import types as T
+from .._core.inplace import check_writable, set_history
+from .._core.mode import ready
+from .._core.node import Node, new_node
+from .._core.storage import TensorBase, bump
+from .._core.copyslices import custom_op
+from .._core.views import view_target
+from ..device import check_cpu
+from ._composite import composite
+from ._generator import stream_of
+from .create import dtype_or_default, finished, size_of
+
+
+def _placed(array: Any, out: Any, requires_grad: bool) -> Any:
+    if out is None:
+        return finished(array, requires_grad)
+    from ._out import place
+
+    place(out, array)
+    return out
+
+
+def _float_type(name: str, dtype: Any) -> D.dtype:
+    found = dtype_or_default(dtype)
+    if found.category < D.FLOAT:
+        raise NotImplementedError(errors.not_implemented(name, D.scalar_name(found)))
+    return found
+
+
+@composite()
+def rand(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
+         device: Any = None, requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Any:  # fmt: skip
+    """Uniform numbers in [0, 1)."""
+    check_cpu(device)
+    found = _float_type("check_uniform_bounds", dtype)
+    array = distributions.rand(stream_of(generator), size_of("rand", size), T.to_raw(found))
+    return _placed(array, out, requires_grad)
+
+
+@composite()
+def randn(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
+          device: Any = None, requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Any:  # fmt: skip
+    """Normal numbers with mean 0 and variance 1."""
+    check_cpu(device)
+    found = _float_type("normal_kernel_cpu", dtype)
+    array = distributions.randn(stream_of(generator), size_of("randn", size), T.to_raw(found))
+    return _placed(array, out, requires_grad)
+
+
+def _like_dtype(input: Any, dtype: Any) -> D.dtype:
+    return T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+
+
+@composite()
+def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+              requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Any:  # fmt: skip
+    """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
+    array = raw_create.like(input._raw, _float_type("check_uniform_bounds", _like_dtype(input, dtype)), None, False)
+    distributions.uniform_(stream_of(generator), array)
+    return finished(array, requires_grad)
+
+
+@composite()
+def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+               requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Any:  # fmt: skip
+    """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
+    array = raw_create.like(input._raw, _float_type("normal_kernel_cpu", _like_dtype(input, dtype)), None, False)
+    distributions.normal_(stream_of(generator), array)
+    return finished(array, requires_grad)
+
+
+def _bounds(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, int, list[Any]]:
+    """(low, high) and what follows, from `(high, …)` or `(low, high, …)`."""
+    rest = list(args)
+    if "high" in kwargs:
+        high = kwargs.pop("high")
+        low = kwargs.pop("low", None)
+        if low is None:
+            low = rest.pop(0) if rest and isinstance(rest[0], int) else 0
+    elif len(rest) >= 2 and isinstance(rest[1], (int, TensorBase)) and not isinstance(rest[1], bool):
+        low, high = int(rest.pop(0)), int(rest.pop(0))
+    else:
+        low, high = 0, int(rest.pop(0))
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    return int(low), int(high), rest
+
+
+@composite()
+def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
+            device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Any:  # fmt: skip
+    """Whole numbers from `low` (0) to below `high`: `randint(low=0, high, size)`; int64 by default.
+
+    Raises:
+        RuntimeError: where `low` isn't below `high`.
+    """
+    check_cpu(device)
+    low, high, rest = _bounds("randint", args, kwargs)
+    size = kwargs.pop("size") if "size" in kwargs else rest[0]
+    found = D.int64 if dtype is None else dtype_or_default(dtype)
+    array = discrete.randint(stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found))
+    return _placed(array, out, requires_grad)
+
+
+@composite()
+def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None,
+                 requires_grad: bool = False, memory_format: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+    """Whole numbers from `low` (0) to below `high`, shaped and typed like `input`."""
+    low, high, _ = _bounds("randint_like", args, kwargs)
+    raw = T.to_raw(_like_dtype(input, dtype))
+    return finished(discrete.randint(stream_of(None), low, high, input._raw.shape, raw), requires_grad)
+
+
+@composite()
+def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+    """The numbers from 0 to n - 1 in random order.
+
+    Raises:
+        RuntimeError: for a negative n.
+    """
+    check_cpu(device)
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}")
+    found = D.int64 if dtype is None else dtype_or_default(dtype)
+    return _placed(discrete.randperm(stream_of(generator), n, T.to_raw(found)), out, requires_grad)
+
+
+@composite()
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None,
+           dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Any:  # fmt: skip
+    """Normal numbers with the given means and standard deviations (numbers or tensors).
+
+    Raises:
+        RuntimeError: for a negative standard deviation.
+    """
+    stream = stream_of(generator)
+    if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
+        array = raw_create.empty(size_of("normal", (size,)), dtype_or_default(dtype))
+        _check_std(std)
+        distributions.normal_(stream, array, float(mean), float(std))
+        return _placed(array, out, requires_grad)
+    if isinstance(std, TensorBase):
+        if std._raw.size and bool((std._raw < 0).any()):
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    else:
+        _check_std(std)
+    array = distributions.normal(
+        stream,
+        mean._raw if isinstance(mean, TensorBase) else float(mean),
+        std._raw if isinstance(std, TensorBase) else float(std),
+    )
+    return _placed(array, out, requires_grad)
+
+
+def _check_std(std: Any) -> None:
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {float(std):g}")
+
+
+@composite("", method=True)
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+    """Ones with the probabilities in `input` (or `p`), else zeros.
+
+    Raises:
+        RuntimeError: for a probability outside [0, 1].
+    """
+    made = raw_create.like(input._raw, T.from_raw(input._raw.dtype), None, False)
+    if p is None:
+        probabilities = input._raw
+        if probabilities.size and not bool(((probabilities >= 0) & (probabilities <= 1)).all()):
+            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+        discrete.bernoulli_tensor_(stream_of(generator), made, probabilities)
+    else:
+        discrete.bernoulli_(stream_of(generator), made, float(p))
+    return _placed(made, out, False)
+
+
+@composite("", method=True)
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None,
+                out: Any = None) -> Any:  # fmt: skip
+    """Indices drawn by weight, from each row.
+
+    Raises:
+        RuntimeError: for weights that are negative or all zero, or more samples than there are.
+    """
+    weights = input._raw
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind not in "fV":
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            + D.scalar_name(T.from_raw(weights.dtype))
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not bool(((weights >= 0) & (weights < float("inf"))).all()):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not bool((weights.sum(-1) > 0).all()):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    return _placed(discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False)
+
+
+# ---- in place ---------------------------------------------------------------------------------
+
+
+class _Refilled(Node):
+    """The node of a tensor that was overwritten with random numbers: nothing of it remains."""
+
+    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
+        """Zeros for the former value."""
+        from .._core.engine import WORLDS
+
+        world = WORLDS.traced if traced else WORLDS.raw
+        return [world.zeros_like(grads[0])]
+
+
+_node_classes: dict[str, Any] = {}
+
+
+def _refill(self: Any, name: str, fill: Any) -> Any:
+    """Fills a tensor in place: checks, the draw, the version, the history."""
+    mode = ready()
+    if self._inference and not mode.inference:
+        raise RuntimeError(errors.INFERENCE_INPLACE)
+    recorded = mode.grad and self._requires_grad
+    if recorded:
+        check_writable(self)
+        target = view_target(self)
+    fill(self._raw)
+    bump(self)
+    if recorded:
+        op = _node_classes.get(name)
+        if op is None:
+            op = custom_op(name, type(name, (_Refilled,), {"__module__": "rushlight.autograd"}))
+            _node_classes[name] = op
+        node = new_node(op, (target,), ())
+        if self._nr:
+            node.nrs = (self._nr,)
+        set_history(self, node)
+    return self
+
+
+def _needs_float(self: Any, kernel: str) -> None:
+    if self._raw.dtype.kind in "biu":
+        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(T.from_raw(self._raw.dtype))))
+
+
+@composite("private", method=True)
+def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any) -> Any:
+    """Fills with uniform numbers in [from, to).
+
+    Raises:
+        RuntimeError: where `from` is above `to`.
+    """
+    low, high = float(kwargs.pop("from", from_)), float(to)
+    _needs_float(self, "check_uniform_bounds")
+    if low > high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+    return _refill(self, "UniformBackward0", lambda a: distributions.uniform_(stream_of(generator), a, low, high))
+
+
+@composite("private", method=True)
+def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """Fills with normal numbers.
+
+    Raises:
+        RuntimeError: for a negative standard deviation.
+    """
+    _check_std(std)
+    _needs_float(self, "normal_kernel_cpu")
+    return _refill(self, "NormalBackward0", lambda a: distributions.normal_(stream_of(generator), a, float(mean), float(std)))
+
+
+@composite("private", method=True)
+def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """Fills with ones with probability `p` (a number, or a tensor that broadcasts), else zeros.
+
+    Raises:
+        RuntimeError: for a probability outside [0, 1].
+    """
+    if isinstance(p, TensorBase):
+        probabilities = p._raw
+        return _refill(self, "BernoulliBackward1", lambda a: discrete.bernoulli_tensor_(stream_of(generator), a, probabilities))
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={float(p):g}")
+    return _refill(self, "BernoulliBackward2", lambda a: discrete.bernoulli_(stream_of(generator), a, float(p)))
+
+
+@composite("private", method=True)
+def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
+    """Fills with whole numbers: of the type's whole range, below `to`, or from `from` to below `to`.
+
+    Raises:
+        RuntimeError: where `from` isn't below `to`.
+    """
+    low = kwargs.get("from", args[0] if len(args) == 2 else 0)
+    high = kwargs.get("to", args[-1] if args else None)
+    stream = stream_of(generator)
+    if not args and not kwargs:
+        return _refill(self, "RandomBackward2", lambda a: discrete.random_(stream, a))
+    if high is not None and low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    name = "RandomBackward0" if len(args) == 2 else "RandomBackward1"
+    return _refill(self, name, lambda a: discrete.random_from_(stream, a, low, high))
+
+
+@composite("private", method=True)
+def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """Fills with exponentially distributed numbers of the given rate.
+
+    Raises:
+        RuntimeError: for a rate that isn't positive.
+    """
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={float(lambd):g}")
+    return _refill(self, "ExponentialBackward0", lambda a: distributions.exponential_(stream_of(generator), a, float(lambd)))
+
+
+@composite("private", method=True)
+def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+    """Fills with Cauchy-distributed numbers.
+
+    Raises:
+        RuntimeError: for a scale that isn't positive.
+    """
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={float(sigma):g}")
+    return _refill(self, "CauchyBackward0", lambda a: distributions.cauchy_(stream_of(generator), a, float(median), float(sigma)))
+
+
+@composite("private", method=True)
+def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+    """Fills with numbers whose logarithms are normal.
+
+    Raises:
+        RuntimeError: for a standard deviation that isn't positive.
+    """
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={float(std):g}")
+    return _refill(self, "LogNormalBackward0", lambda a: distributions.log_normal_(stream_of(generator), a, float(mean), float(std)))
+
+
+@composite("private", method=True)
+def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
+    """Fills with numbers of trials up to the first success.
+
+    Raises:
+        RuntimeError: for a probability outside (0, 1).
+    """
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p):g}")
+    return _refill(self, "GeometricBackward0", lambda a: discrete.geometric_(stream_of(generator), a, float(p)))

@@ -1,0 +1,625 @@
+"""Shapes: views of a tensor in other shapes and orders, windows and parts, and the copies they fall back on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .. import memory_format as M
+from .._array import shapes as raw
+from .._array import types as T
+from .._core.apply import apply1, apply_n, apply_view
+from .._core.storage import TensorBase, new_tensor, version_cell
+from ._composite import METHODS, composite
+from ._dispatch import Dispatcher
+from ._row import linear
+from ._views import plain_sizes
+
+# ---- shapes -----------------------------------------------------------------------------------
+view = linear(
+    "view(Tensor(a) self, int[] size) -> Tensor(a)",
+    raw.view,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
+    method=False,
+    public=False,
+    samples=lambda mk: [(mk(3, 4), (2, 6)), (mk(3, 4), (-1,)), (mk(1), ()), (mk(0, 2), (2, 0))],
+    doc="The same elements in another shape, over the same memory; one size may be -1.",
+)
+view_dtype = linear(
+    "_view_dtype(Tensor self, ScalarType dtype) -> Tensor",
+    raw.view_dtype,
+    method=False,
+    public=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), D.int64)],
+    doc="The bits of the elements read as another type.",
+)
+unsafe_view = linear(
+    "_unsafe_view(Tensor self, int[] size) -> Tensor",
+    raw.unsafe_view,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    node="UnsafeViewBackward0",
+    holomorphic=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), (2, 6))],
+    doc="A contiguous tensor that nobody else has, in another shape.",
+)
+clone_ = linear(
+    "clone(Tensor self) -> Tensor",
+    raw.clone,
+    self=lambda g: g,
+    node="CloneBackward0",
+    holomorphic=False,
+    method=False,
+    public=False,
+    out=False,
+    doc="A copy, laid out like the tensor where that is dense.",
+)
+clone_contiguous = linear(
+    "_clone_contiguous(Tensor self) -> Tensor",
+    raw.contiguous_copy,
+    self=lambda g: g,
+    node="CloneBackward0",
+    holomorphic=False,
+    method=False,
+    public=False,
+    out=False,
+    doc="A C-contiguous copy.",
+)
+clone_channels_last = linear(
+    "_clone_channels_last(Tensor self) -> Tensor",
+    raw.channels_last_copy,
+    self=lambda g: g,
+    node="CloneBackward0",
+    holomorphic=False,
+    method=False,
+    public=False,
+    out=False,
+    samples=lambda mk: [(mk(2, 3, 4, 5),)],
+    doc="A copy whose channels lie last in memory.",
+)
+alias = linear(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    raw.alias,
+    self=lambda g: g,
+    holomorphic=False,
+    method=False,
+    public=False,
+    doc="All of the tensor, as a view.",
+)
+expand = linear(
+    "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
+    raw.expand,
+    self=lambda xp, g, self_shape: xp.sum_to(g, self_shape),
+    holomorphic=False,
+    public=False,
+    samples=lambda mk: [(mk(3, 1), (2, 3, 4)), (mk(3, 1), (-1, 5)), (mk(), (2,))],
+    doc="Dimensions of size one repeated without copying; -1 leaves a dimension as it is.",
+)
+_view_words = Dispatcher("view", [view])
+_expand_words = expand
+
+
+@composite("private", method=True, name="view")
+def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same elements in another shape (one size may be -1), or their bits as another type.
+
+    Raises:
+        RuntimeError: where the elements don't fit the shape, or the memory's layout doesn't.
+    """
+    if not kwargs and args:
+        size = plain_sizes((self, *args))
+        if size is not None and isinstance(self, TensorBase):
+            return apply_view(view.op, self, (size,))
+    dtype = kwargs.get("dtype", args[0] if args else None)
+    if isinstance(dtype, D.dtype):
+        return _as_type(self, dtype)
+    return _view_words(self, *args, **kwargs)
+
+
+def _as_type(self: Any, dtype: D.dtype) -> Any:
+    if T.from_raw(self._raw.dtype) is dtype:
+        return apply_view(alias.op, self, ())
+    if D.dtype.differentiable.fget(dtype) is False or not self._requires_grad:  # type: ignore[attr-defined]
+        out = new_tensor(raw.view_dtype(self._raw, dtype))
+        out._cell = version_cell(self)
+        return out
+    return apply_n(view_dtype.op, [self, dtype])
+
+
+@composite("", method=True)
+def clone(input: Any, *, memory_format: Any = M.preserve_format) -> Any:
+    """A copy, laid out like the tensor where that is dense, or as `memory_format` says."""
+    if memory_format is M.preserve_format or memory_format is None:
+        return apply1(clone_.op, input)
+    if memory_format is M.contiguous_format:
+        return apply1(clone_contiguous.op, input)
+    return apply1(clone_channels_last.op, _ranked(input, memory_format))
+
+
+def _ranked(t: Any, memory_format: Any) -> Any:
+    rank = 5 if memory_format is M.channels_last_3d else 4
+    if t._raw.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
+    return t
+
+
+@composite("private", method=True)
+def contiguous(self: Any, memory_format: Any = M.contiguous_format) -> Any:
+    """The tensor itself where it lies in memory as asked (C order by default), else a copy that does."""
+    if memory_format is M.contiguous_format:
+        return self if self._raw.flags.c_contiguous else apply1(clone_contiguous.op, self)
+    if memory_format is M.preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    if T.is_channels_last(_ranked(self, memory_format)._raw):
+        return self
+    return apply1(clone_channels_last.op, self)
+
+
+@composite("", method=True)
+def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
+    """The same elements in another shape: a view where the layout allows it, else a copy.
+
+    Raises:
+        RuntimeError: where the elements don't fit the shape.
+    """
+    size = plain_sizes((input, *shape)) if shape and not kwargs else None
+    if size is None:
+        size = _resolved("reshape", input, shape, kwargs)
+    array = input._raw
+    if array.flags.c_contiguous:
+        return apply_view(view.op, input, (size,))
+    found, shared = raw.reshaped(array, size)
+    if shared:
+        return apply_view(view.op, input, (size,))
+    copied = apply1(clone_contiguous.op, input)
+    return apply_n(unsafe_view.op, [copied, tuple(found.shape)])
+
+
+def _resolved(name: str, input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
+    words = Dispatcher(name, [_RESHAPE])
+    plan = words.resolve((input, *shape), kwargs)
+    size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]
+    return size
+
+
+_RESHAPE = linear(
+    "_reshape_words(Tensor self, int[] shape) -> Tensor",
+    lambda x, shape: x.reshape(shape).copy(),
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), (2, 6))],
+    doc="A copy in another shape.",
+)
+
+
+@composite("private", method=True)
+def view_as(self: Any, other: Any) -> Any:
+    """A view in the shape of `other`."""
+    return apply_view(view.op, self, (other._raw.shape,))
+
+
+@composite("private", method=True)
+def reshape_as(self: Any, other: Any) -> Any:
+    """The same elements in the shape of `other`."""
+    return reshape(self, other._raw.shape)
+
+
+@composite("private", method=True)
+def expand_as(self: Any, other: Any) -> Any:
+    """The tensor expanded to the shape of `other`."""
+    return apply_view(expand.op, self, (other._raw.shape, False))
+
+
+@composite("", method=True)
+def broadcast_to(input: Any, size: Any) -> Any:
+    """The tensor expanded to a shape, without copying."""
+    return apply_view(expand.op, input, (tuple(size), False))
+
+
+squeeze = linear(
+    "squeeze(Tensor(a) self) -> Tensor(a)",
+    raw.squeeze,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 1, 4),), (mk(1),)],
+    doc="The tensor without its dimensions of size one.",
+)
+squeeze_dim = linear(
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    raw.squeeze,
+    self=lambda xp, g, self_shape, dim: xp.reshape(g, self_shape),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 1, 4), 1), (mk(3, 1, 4), 0)],
+    doc="The tensor without dimension `dim`, where that has size one.",
+)
+squeeze_dims = linear(
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    raw.squeeze,
+    self=lambda xp, g, self_shape, dim: xp.reshape(g, self_shape),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 1, 4, 1), (1, -1)), (mk(3, 1, 4), (0, 1))],
+    doc="The tensor without those of the dimensions `dim` that have size one.",
+)
+unsqueeze = linear(
+    "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    raw.unsqueeze,
+    self=lambda xp, g, dim: xp.squeeze(g, dim),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), -1), (mk(), 0)],
+    doc="The tensor with a dimension of size one at `dim`.",
+)
+
+
+@composite("", method=True)
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """The tensor with its dimensions from `start_dim` to `end_dim` made one; itself where nothing changes."""
+    shape = input._raw.shape
+    first, last = raw.axis_of(start_dim, len(shape)), raw.axis_of(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if first == last:
+        return input
+    count = 1
+    for n in shape[first : last + 1]:
+        count *= n
+    return reshape(input, shape[:first] + (count,) + shape[last + 1 :])
+
+
+@composite("", method=True)
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """The tensor with one dimension split into several (one of them may be -1)."""
+    shape = input._raw.shape
+    axis = raw.axis_of(dim, len(shape))
+    sizes = tuple(sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        found = raw.resolved_shape(shape[axis], sizes)
+    except RuntimeError as error:
+        if "inferred" in str(error):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {axis} "
+            f"({shape[axis]}) in the input tensor"
+        ) from None
+    return apply_view(view.op, input, (shape[:axis] + found + shape[axis + 1 :],))
+
+
+@composite("", method=True)
+def ravel(input: Any) -> Any:
+    """All elements in one dimension: a view where the layout allows it."""
+    array = input._raw
+    if not array.flags.c_contiguous:
+        input = apply1(clone_contiguous.op, input)
+    return apply_view(view.op, input, ((-1,) if array.size else (0,),))
+
+
+# ---- orders -----------------------------------------------------------------------------------
+transpose = linear(
+    "transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    raw.transpose,
+    self=lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), 0, 1), (mk(2, 3, 4), -1, 0)],
+    doc="The tensor with two dimensions exchanged.",
+)
+t = linear(
+    "t(Tensor(a) self) -> Tensor(a)",
+    raw.t,
+    self=lambda xp, g: xp.t(g),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4),), (mk(3),), (mk(),)],
+    doc="The transpose of a matrix; vectors and numbers as they are.",
+)
+
+
+def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
+    n = len(dims)
+    found = [0] * n
+    for place, d in enumerate(dims):
+        found[d % n] = place
+    return tuple(found)
+
+
+permute = linear(
+    "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+    raw.permute,
+    self=lambda xp, g, dims: xp.permute(g, _inverse(dims)),
+    holomorphic=False,
+    samples=lambda mk: [(mk(2, 3, 4), (2, 0, 1)), (mk(2, 3), (-1, 0)), (mk(), ())],
+    doc="The tensor with its dimensions in another order.",
+)
+
+
+@composite("", method=True)
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """The tensor with dimensions moved to other places; the others keep their order."""
+    ndim = input._raw.ndim
+    given = (source,) if isinstance(source, int) else tuple(source)
+    wanted = (destination,) if isinstance(destination, int) else tuple(destination)
+    if len(given) != len(wanted):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(given)} dims) should contain the "
+            f"same number of dims as destination ({list(wanted)} dims)"
+        )
+    before = [raw.axis_of(d, ndim) for d in given]
+    after = [raw.axis_of(d, ndim) for d in wanted]
+    for found, shown, word in ((before, given, "source"), (after, wanted, "destination")):
+        if len(set(found)) != len(found):
+            raise RuntimeError(f"movedim: repeated dim in `{word}` ({list(shown)})")
+    if not ndim:
+        return apply_view(alias.op, input, ())
+    order: list[int] = [-1] * ndim
+    for b, a in zip(before, after):
+        order[a] = b
+    rest = iter([d for d in range(ndim) if d not in before])
+    return apply_view(permute.op, input, (tuple([next(rest) if d < 0 else d for d in order]),))
+
+
+composite("", method=True, name="moveaxis")(movedim)
+
+
+@composite("", "private", method=True)
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """The tensor with two dimensions exchanged."""
+    return apply_view(transpose.op, input, (axis0, axis1))
+
+
+@composite("", method=True)
+def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+    """The tensor with two dimensions exchanged."""
+    return apply_view(transpose.op, input, (dim0, dim1))
+
+
+def _conjugate(t_: Any) -> Any:
+    from ._traced import table
+
+    return table("conj")(t_) if t_._raw.dtype.kind == "c" else t_
+
+
+@composite("", method=True)
+def adjoint(input: Any) -> Any:
+    """The conjugate transpose of the last two dimensions."""
+    return _matrix(input, "mH", "adjoint")
+
+
+def _matrix(input: Any, name: str, function: str = "") -> Any:
+    ndim = input._raw.ndim
+    if ndim == 0:
+        return input if name in ("mT", "mH") or not function else input
+    if ndim == 1:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+            if not function
+            else "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    turned = apply_view(transpose.op, input, (-2, -1))
+    return _conjugate(turned) if name == "mH" else turned
+
+
+def _mT(self: Any) -> Any:
+    """The transpose of the last two dimensions."""
+    return _matrix(self, "mT")
+
+
+def _mH(self: Any) -> Any:
+    """The conjugate transpose of the last two dimensions."""
+    return _matrix(self, "mH")
+
+
+def _H(self: Any) -> Any:
+    """The conjugate transpose of a matrix."""
+    ndim = self._raw.ndim
+    if ndim not in (0, 2):
+        more = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
+            + (more if ndim > 2 else "")
+        )
+    return _matrix(self, "mH")
+
+
+def _T(self: Any) -> Any:
+    """The tensor with its dimensions in reverse order."""
+    ndim = self._raw.ndim
+    if ndim not in (0, 2):
+        import warnings
+
+        warnings.warn(_T_WARNING, UserWarning, stacklevel=2)
+    return apply_view(permute.op, self, (tuple(range(ndim - 1, -1, -1)),))
+
+
+_T_WARNING = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+    "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+    "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+)
+METHODS.update({"T": property(_T), "mT": property(_mT), "H": property(_H), "mH": property(_mH)})
+
+# ---- windows and parts ------------------------------------------------------------------------
+select = linear(
+    "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
+    raw.select,
+    self=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
+    node="SelectBackward0",
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), 0, 1), (mk(3, 4), -1, -2), (mk(3), 0, 0)],
+    doc="The part at one place of a dimension.",
+)
+slice_ = linear(
+    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+    raw.slice_,
+    self=lambda xp, g, self_shape, dim, start, end, step: xp.slice_backward(
+        g, self_shape, dim, start, end, step
+    ),
+    holomorphic=False,
+    method=False,
+    namespace="private",
+    samples=lambda mk: [(mk(5, 4), 0, 1, 4, 2), (mk(3, 4), -1, None, -1)],
+    doc="The part between two places of a dimension.",
+)
+diagonal = linear(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    raw.diagonal,
+    self=lambda xp, g, self_shape, offset, dim1, dim2: xp.diagonal_backward(
+        g, self_shape, offset, dim1, dim2
+    ),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1), (mk(2, 3, 4), -1, 2, 0)],
+    doc="The diagonal of two dimensions, as the last dimension.",
+)
+unfold = linear(
+    "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+    raw.unfold,
+    self=lambda xp, g, self_shape, dimension, size, step: xp.unfold_backward(
+        g, self_shape, dimension, size, step
+    ),
+    holomorphic=False,
+    public=False,
+    samples=lambda mk: [(mk(7), 0, 3, 2), (mk(2, 5), -1, 2, 1)],
+    doc="All windows of a size along a dimension, as a new last dimension.",
+)
+as_strided_ = linear(
+    "_as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] self_stride, "
+    "int self_offset) -> Tensor(a)",
+    raw.as_strided,
+    self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
+        xp.as_strided_backward(g, self_shape, size, stride, storage_offset, self_stride, self_offset)
+    ),
+    node="AsStridedBackward0",
+    holomorphic=False,
+    method=False,
+    public=False,
+    samples=lambda mk: [(mk(6), (2, 3), (1, 2), None, (1,), 0), (mk(2, 3), (3,), (1,), 1, (3, 1), 0)],
+    doc="A window of any strides over the memory that the tensor is part of.",
+)
+
+
+@composite("", method=True)
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """A window of any strides over the memory that the tensor is part of.
+
+    Raises:
+        RuntimeError: for a window that leaves the memory.
+    """
+    return apply_view(as_strided_.op, input, strided_arguments(input, size, stride, storage_offset))
+
+
+def strided_arguments(t_: Any, size: Any, stride: Any, offset: int | None) -> tuple[Any, ...]:
+    """The arguments of `_as_strided`: those given, and the tensor's own geometry for the gradient."""
+    array = t_._raw
+    return (tuple(size), tuple(stride), offset, raw.element_strides(array), raw.storage_offset(array))
+
+
+@composite("", method=True)
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+    """`length` places of a dimension from `start` on."""
+    if isinstance(start, TensorBase):
+        if start._raw.ndim or start._raw.dtype.kind not in "iu":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = int(start._raw.item())
+    axis, first = raw.narrow_bounds(input._raw, dim, start, length)
+    return apply_view(slice_.op, input, (axis, first, first + length, 1))
+
+
+view_as_real = linear(
+    "view_as_real(Tensor(a) self) -> Tensor(a)",
+    raw.view_as_real,
+    self=lambda xp, g: xp.view_as_complex(xp.contiguous(g)),
+    holomorphic=False,
+    method=False,
+    dtypes="complex",
+    doc="A complex tensor as a real one with a last dimension of real and imaginary part.",
+)
+view_as_complex = linear(
+    "view_as_complex(Tensor(a) self) -> Tensor(a)",
+    raw.view_as_complex,
+    self=lambda xp, g: xp.view_as_real(xp.contiguous(g)),
+    holomorphic=False,
+    method=False,
+    dtypes="float",
+    samples=lambda mk: [(mk(3, 2),)],
+    doc="A real tensor whose last dimension holds real and imaginary parts as a complex one.",
+)
+
+
+@composite("", method=True)
+def resolve_conj(input: Any) -> Any:
+    """The tensor itself: conjugation is never delayed here."""
+    return input
+
+
+@composite("", method=True)
+def resolve_neg(input: Any) -> Any:
+    """The tensor itself: negation is never delayed here."""
+    return input
+
+
+# ---- gradients of parts, themselves differentiable ----------------------------------------------
+select_backward = linear(
+    "select_backward(Tensor grad, int[] input_sizes, int dim, int index) -> Tensor",
+    raw.select_backward,
+    grad=lambda xp, g, dim, index: xp.select(g, dim, index),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(4), (3, 4), 0, 1)],
+    doc="A gradient at its place in zeros.",
+)
+slice_backward = linear(
+    "slice_backward(Tensor grad, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
+    raw.slice_backward,
+    grad=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(2, 4), (3, 4), 0, 0, 3, 2)],
+    doc="A gradient at its place in zeros.",
+)
+diagonal_backward = linear(
+    "diagonal_backward(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+    raw.diagonal_backward,
+    grad=lambda xp, g, offset, dim1, dim2: xp.diagonal(g, offset, dim1, dim2),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3), (3, 4), 0, 0, 1)],
+    doc="A gradient on the diagonal of zeros.",
+)
+unfold_backward = linear(
+    "unfold_backward(Tensor grad, int[] input_sizes, int dim, int size, int step) -> Tensor",
+    raw.unfold_backward,
+    grad=lambda xp, g, dim, size, step: xp.unfold(g, dim, size, step),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 3), (7,), 0, 3, 2)],
+    doc="The sum of windows, each at its place.",
+)
+
+
+def _window_of(xp: Any, g: Any, *geometry: Any) -> Any:
+    return xp.taken_or_zero(g, xp.constant(raw.window_index(*geometry)))
+
+
+as_strided_backward = linear(
+    "as_strided_backward(Tensor grad, int[] input_sizes, int[] size, int[] stride, int? storage_offset, "
+    "int[] in_stride, int in_offset) -> Tensor",
+    raw.as_strided_backward,
+    grad=lambda xp, g, input_sizes, size, stride, storage_offset, in_stride, in_offset: _window_of(
+        xp, g, input_sizes, size, stride, storage_offset, in_stride, in_offset
+    ),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(2, 3), (6,), (2, 3), (1, 2), None, (1,), 0)],
+    doc="A gradient added wherever a strided window shows an element.",
+)

@@ -1,0 +1,55 @@
+"""The default source of random numbers: seeding it, saving and restoring its state."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from contextlib import contextmanager
+
+from .ops._generator import Generator, default_generator
+
+
+def manual_seed(seed: Any) -> Generator:
+    """Starts the default generator anew from a number, and returns it.
+
+    Raises:
+        RuntimeError: for a number outside [-2**63, 2**64).
+    """
+    return default_generator.manual_seed(int(seed))
+
+
+def seed() -> int:
+    """Starts the default generator anew from a number that the system draws, which is returned."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The number from which the default generator was started."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the default generator, a tensor of 5056 bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Takes up a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **kwargs: Any) -> Iterator[None]:
+    """A context after which the default generator is where it was before."""
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)
+
+
+__all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed",
+           "seed", "set_rng_state"]  # fmt: skip
