@@ -201,9 +201,10 @@ def test_a_loaded_state_continues_in_the_same_place(name: str) -> None:
         assert a.tolist() == b.tolist()
 
 
-@pytest.mark.parametrize("case", ["SGD(momentum=0.9, weight_decay=0.1)", "Adam(amsgrad=True)",
-                                  "RMSprop(centered=True, momentum=0.5)", "Adagrad()", "NAdam()",
-                                  "RAdam()", "Adamax()", "Adadelta()"])  # fmt: skip
+# AMSGrad, Adamax, Rprop and the centred RMSprop aren't here: torch itself fails after two such steps.
+@pytest.mark.parametrize("case", ["SGD(momentum=0.9, weight_decay=0.1)", "Adam()", "Adadelta()",
+                                  "Adam(weight_decay=0.1)", "RMSprop(momentum=0.5)", "Adagrad()",
+                                  "NAdam()", "RAdam()", "ASGD()"])  # fmt: skip
 def test_a_differentiable_step_passes_gradients_through(case: str) -> None:
     results = []
     for package in (torch, rushlight):

@@ -7,6 +7,7 @@ logits' dtype.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -77,26 +78,32 @@ def _row_weights(flat: Any, counted: Any, weight: Any, dtype: Any) -> Any:
     return chosen if counted is None else np.where(counted, chosen, 0)
 
 
-def _reduce_loss(each: Any, reduction: Reduction, divisor: Any, shape: tuple[int, ...]) -> Any:
-    """The loss of each row (float64) reduced, as an array of float64."""
+def _reduce_loss(
+    each: Any, reduction: Reduction, divisor: float, shape: tuple[int, ...], dtype: Any
+) -> Any:
+    """The losses of the rows (float64), reduced, as an array of `dtype`."""
     if reduction == "none":
-        return each.reshape(shape)
-    total = np.add.reduce(each)
+        return each.reshape(shape).astype(dtype)
+    total = float(np.add.reduce(each))
     if reduction == "mean":
-        with np.errstate(all="ignore"):
-            total = np.divide(total, divisor)
+        total = _quotient(total, divisor)
     elif reduction != "sum":
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    return np.asarray(total)
+    return np.array(total, dtype)
 
 
-def _row_gradients(g: Any, reduction: Reduction, divisor: Any, rows: int) -> Any:
-    """The gradient of each row's loss, in float64, from that of the reduced loss."""
-    flat = np.asarray(g, np.float64).reshape(-1)
+def _quotient(value: float, divisor: float) -> float:
+    """value / divisor as IEEE has it: NaN or an infinity for divisor 0."""
+    if divisor:
+        return value / divisor
+    return value * inf
+
+
+def _row_gradients(g: Any, reduction: Reduction, divisor: float) -> Any:
+    """The gradient of each row's loss from that of the reduced loss: float64, or one number."""
     if reduction == "none":
-        return flat
-    with np.errstate(all="ignore"):
-        return np.full(rows, flat[0] if reduction == "sum" else np.divide(flat[0], divisor))
+        return np.asarray(g, np.float64).reshape(-1)
+    return float(g) if reduction == "sum" else _quotient(float(g), divisor)
 
 
 def nll_loss(
@@ -125,8 +132,8 @@ def nll_loss(
     if weights is not None:
         each = np.where(weights == 0, 0.0, each * weights)
         divisor = float(np.add.reduce(weights))
-    loss = _reduce_loss(each, reduction, divisor, np.shape(target))
-    return loss.astype(log_p.dtype), np.asarray(divisor, log_p.dtype)
+    loss = _reduce_loss(each, reduction, divisor, np.shape(target), log_p.dtype)
+    return loss, np.array(divisor, log_p.dtype)
 
 
 def nll_loss_backward(
@@ -144,8 +151,8 @@ def nll_loss_backward(
     """
     classes = log_p.shape[1] if log_p.ndim > 1 else log_p.shape[0]
     flat, counted = _checked_classes(target, classes, ignore_index)
-    divisor = None if total_weight is None else np.asarray(total_weight, np.float64)
-    value = -_row_gradients(g, reduction, divisor, flat.size)
+    divisor = 0.0 if total_weight is None else float(total_weight)
+    value: Any = -_row_gradients(g, reduction, divisor)
     weights = _row_weights(flat, counted, weight, np.float64)
     if weights is not None:
         value = np.where(weights == 0, 0.0, value * weights)
@@ -153,7 +160,9 @@ def nll_loss_backward(
     if log_p.ndim > 2:
         wide = out.reshape(log_p.shape[0], classes, -1)
         index = flat.reshape(wide.shape[0], 1, wide.shape[2])
-        np.put_along_axis(wide, index, value.reshape(index.shape).astype(out.dtype), 1)
+        if np.ndim(value):
+            value = value.reshape(index.shape).astype(out.dtype)
+        np.put_along_axis(wide, index, value, 1)
     else:
         out.reshape(-1, classes)[np.arange(flat.size), flat] = value
     return out
@@ -187,8 +196,8 @@ def cross_entropy(
         if _is_probabilities(logits, target):
             mass, cross = _expected(rows, target, weight, label_smoothing)
             shape = logits.shape[:1] + logits.shape[2:] if logits.ndim > 1 else ()
-            loss = _reduce_loss(lse * mass - cross, reduction, float(rows.shape[0]), shape)
-            return loss.astype(logits.dtype), lse
+            each = lse * mass - cross
+            return _reduce_loss(each, reduction, rows.shape[0], shape, logits.dtype), lse
         flat, counted = _checked_classes(target, classes, ignore_index)
         weights = _row_weights(flat, counted, weight, np.float64)
         each = lse - rows[np.arange(flat.size), flat]
@@ -204,8 +213,8 @@ def cross_entropy(
         if counted is not None:
             each = np.where(counted, each, 0.0)
         divisor = float(flat.size) if weights is None else float(np.add.reduce(weights))
-        loss = _reduce_loss(each, reduction, divisor, np.shape(target))
-    return loss.astype(logits.dtype), lse
+        loss = _reduce_loss(each, reduction, divisor, np.shape(target), logits.dtype)
+    return loss, lse
 
 
 def _smoothed(target: Any, dtype: Any, weight: Any, label_smoothing: float) -> Any:
@@ -239,13 +248,13 @@ def cross_entropy_backward(
     taken = smooth = flat = wanted = None
     if _is_probabilities(logits, target):
         wanted = _smoothed(target, dtype, weight, label_smoothing)
-        each = _row_gradients(g, reduction, float(count), count)
+        each = _row_gradients(g, reduction, float(count))
         scale = each * row_sum(wanted)
     else:
         flat, counted = _checked_classes(target, classes, ignore_index)
         weights = _row_weights(flat, counted, weight, np.float64)
         divisor = float(count) if weights is None else float(np.add.reduce(weights))
-        each = _row_gradients(g, reduction, divisor, count)
+        each = _row_gradients(g, reduction, divisor)
         if counted is not None:
             each = np.where(counted, each, 0.0)
         taken = (1 - label_smoothing) * each
@@ -257,7 +266,7 @@ def cross_entropy_backward(
             scale = taken + each * (label_smoothing / classes * float(np.add.reduce(vector)))
             smooth = (vector * (label_smoothing / classes)).astype(dtype)
     out = np.empty_like(rows)
-    column = each.astype(dtype)[:, None]
+    column = np.asarray(each, dtype).reshape(-1, 1)
     with np.errstate(all="ignore"):
         _scaled_softmax(rows, lse, scale, out)
         if wanted is not None:
@@ -309,11 +318,11 @@ def cross_entropy_target_gradient(
 ) -> Any:
     """The gradient for probability targets of `cross_entropy`, whose second result is `lse`."""
     rows = _class_rows(lifted(logits))
-    each = _row_gradients(g, reduction, float(rows.shape[0]), rows.shape[0]) * (1 - label_smoothing)
+    each = _row_gradients(g, reduction, float(rows.shape[0])) * (1 - label_smoothing)
     out = np.empty_like(rows)
     with np.errstate(all="ignore"):
         subtract_exactly(rows, lse[:, None], out)
-        np.multiply(out, -each.astype(rows.dtype)[:, None], out)
+        np.multiply(out, -np.asarray(each, rows.dtype).reshape(-1, 1), out)
         if weight is not None:
             np.multiply(out, np.asarray(weight, rows.dtype), out)
     return _from_class_rows(out, logits.shape).astype(target.dtype, copy=False)

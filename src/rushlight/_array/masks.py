@@ -3,7 +3,8 @@
 Note [Products with masks]
 `numpy.where` takes a branch per element: 3 ns each on random masks, against 0.2 ns for a product. But
 `g * mask` is nan where g is infinite and the mask False. The bits of g times the mask as an integer
-are exact: a True keeps every bit, a False gives +0.
+are exact: a True keeps every bit, a False gives +0. In the same way b + mask (a - b) in the wrapping
+arithmetic of integers is exactly `a` where the mask is True and `b` elsewhere.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .types import to_raw
 _BITS: Final[dict[Any, Any]] = {
     np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in ("f2", "f4", "f8", "c8")
 }
+_LARGE: Final = 2048  # elements from which three passes are cheaper than the branches
 _NUMBERS: Final = (bool, int, float, complex)
 
 
@@ -49,7 +51,29 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     if type(a) in _NUMBERS and type(b) in _NUMBERS:
         common = D.promote_types(D.number_dtype(a), D.number_dtype(b))
         a = np.asarray(a, to_raw(common))
+    if condition.ndim and condition.size >= _LARGE:
+        return _select(condition, a, b)
     return np.where(condition, a, b)
+
+
+def _select(condition: Any, a: Any, b: Any) -> Any:
+    """`where` on large arrays, by arithmetic on the bits where both sides have them. See the Note."""
+    if isinstance(a, np.ndarray):
+        if not isinstance(b, np.ndarray):
+            b = np.array(b, a.dtype) if _is_weak(b, a.dtype) else np.asarray(b)
+    elif isinstance(b, np.ndarray):
+        a = np.array(a, b.dtype) if _is_weak(a, b.dtype) else np.asarray(a)
+    else:
+        return np.where(condition, a, b)
+    bits = _BITS.get(a.dtype)
+    if bits is None or b.dtype != a.dtype:
+        return np.where(condition, a, b)
+    below = b.view(bits)
+    return np.add(np.multiply(np.subtract(a.view(bits), below), condition), below).view(a.dtype)
+
+
+def _is_weak(value: Any, dtype: Any) -> bool:
+    return type(value) in (bool, int, float) or (type(value) is complex and dtype.kind == "c")
 
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
@@ -78,7 +102,7 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
         if isinstance(value, complex) and x.dtype.kind != "c":
             raise RuntimeError(_no_room(x))
         value = np.array(value).astype(x.dtype)
-    return np.where(mask, value, x)
+    return where(mask, value, x)
 
 
 def _no_room(x: Any) -> str:

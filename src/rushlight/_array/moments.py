@@ -119,7 +119,7 @@ def layer_norm(
         for start in starts:
             part = slice(start, start + starts.step)
             piece = out[part]
-            np.divide(row_sum(rows[part])[:, None], length, mean[part])
+            np.divide(row_sum(rows[part], True)[:, None], length, mean[part], casting="same_kind")
             np.subtract(rows[part], mean[part], piece)
             deviation = np.sqrt(row_dot(piece, piece)[:, None] / length + eps)
             np.divide(1.0, deviation, rstd[part])

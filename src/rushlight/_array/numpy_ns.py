@@ -32,6 +32,27 @@ from .special import i1e as i1e
 from .special import lgamma as lgamma
 from .special import polygamma as polygamma
 from .special import zeta as zeta
+from .shapes import (
+    clone,
+    diagonal,
+    diagonal_backward,
+    expand,
+    permute,
+    placed_or_dropped,
+    select,
+    select_backward,
+    slice_backward,
+    squeeze,
+    t,
+    taken_or_zero,
+    transpose,
+    unfold,
+    unfold_backward,
+    unsqueeze,
+    view_as_complex,
+    view_as_real,
+)
+from .shapes import slice_ as slice
 from .types import to_raw
 
 # ---- aliases ----------------------------------------------------------------------------------
@@ -87,6 +108,16 @@ logical_not = np.logical_not
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     """`x` in another shape: a view where possible."""
     return x.reshape(shape)
+
+
+def constant(x: Any) -> Any:
+    """`x`: an array that formulas make themselves, as a value of their namespace."""
+    return x
+
+
+def contiguous(x: Any) -> Any:
+    """`x` in C order."""
+    return np.ascontiguousarray(x) if x.ndim else x
 
 
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:

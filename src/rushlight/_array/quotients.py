@@ -141,6 +141,13 @@ def power(x: Any, exponent: Any) -> Any:
     return np.power(x, exponent)
 
 
+def pow(x: Any, exponent: Any) -> Any:
+    """x to a power: what formulas call, for numbers and arrays."""
+    if type(exponent) in (int, float, complex):
+        return power_scalar(x, exponent)
+    return np.power(x, exponent)
+
+
 def power_from(base: Any, exponent: Any) -> Any:
     """A Python number to the power of each element."""
     if exponent.dtype.kind == "b":

@@ -71,8 +71,11 @@ def lifted(x: Any) -> Any:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-def row_sum(rows: Any) -> Any:
-    """The sum of each row of a matrix. See Note [Row sums by BLAS]."""
+def row_sum(rows: Any, exact: bool = False) -> Any:
+    """The sum of each row of a matrix; `exact` leaves those of long rows in float64.
+
+    See Note [Row sums by BLAS].
+    """
     length = rows.shape[1]
     if length <= 2 * LONG_ROW:
         return rows @ ones(length, rows.dtype)
@@ -80,7 +83,7 @@ def row_sum(rows: Any) -> Any:
     for start in range(0, length, LONG_ROW):
         piece = rows[:, start : start + LONG_ROW]
         total += piece @ ones(piece.shape[1], rows.dtype)
-    return total.astype(rows.dtype)
+    return total if exact else total.astype(rows.dtype)
 
 
 def row_dot(left: Any, right: Any) -> Any:

@@ -601,16 +601,12 @@ def unfold_backward(g: Any, input_sizes: tuple[int, ...], dim: int, size: int, s
     return out
 
 
-def as_strided_backward(g: Any, input_sizes: tuple[int, ...], size: tuple[int, ...],
-                        stride: tuple[int, ...], offset: int | None, in_stride: tuple[int, ...],
-                        in_offset: int) -> Any:  # fmt: skip
-    """`g` added into zeros wherever the window that `as_strided` took shows an element."""
-    count = prod(input_sizes)
-    places = window_index(input_sizes, size, stride, offset, in_stride, in_offset).reshape(-1)
+def placed_or_dropped(g: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """`g` added at the flat places `index` of zeros; places past the end are dropped."""
+    count = prod(shape)
     out = np.zeros(count + 1, g.dtype)
-    if len(places):
-        np.add.at(out, places, g.reshape(-1))
-    return out[:count].reshape(input_sizes)
+    np.add.at(out, index.reshape(-1), g.reshape(-1))
+    return out[:count].reshape(shape)
 
 
 def taken_or_zero(x: Any, index: Any) -> Any:

@@ -145,6 +145,7 @@ def adam_(
     """One step of Adam (AdamW with `decoupled`) on arrays of one dtype.
 
     `steps`: for each parameter, how many steps this one makes; `max_exp_avg_sqs` turns AMSGrad on.
+    `lr` may be a NumPy scalar, whose dtype the corrected rate then has.
 
     Source: Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019; Reddi et al. 2018.
     """
@@ -190,7 +191,7 @@ def _adam(
     d = _multiply(g, second, d)
     _add(v, _multiply(d, g, d), v)
     if most is not None:
-        _maximum(most, v, most)
+        _maximum(most, v, out=most)
         v = most
     d = _sqrt(v, d)
     _divide(d, correction, d)

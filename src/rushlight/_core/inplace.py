@@ -43,6 +43,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             handled = slow.HANDLERS.layer(op, args)
         if handled is not slow.NOT_HANDLED:
             return handled
+    if mode.forward_grad and slow.HANDLERS.tangent_inplace is not None and any_tangent(args):
+        return slow.HANDLERS.tangent_inplace(op, args)
     if me._inference and not mode.inference:
         raise RuntimeError(errors.INFERENCE_INPLACE)
     live = 0
@@ -81,6 +83,14 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
     write(me, args, raws, result, op, live, mode, promoted)
     return me
+
+
+def any_tangent(args: list[Any]) -> bool:
+    """Whether some argument carries a tangent."""
+    for arg in args:
+        if isinstance(arg, TensorBase) and arg._tangent is not None:
+            return True
+    return False
 
 
 def any_layered(args: list[Any]) -> bool:

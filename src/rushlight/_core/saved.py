@@ -19,6 +19,7 @@ from .op import FREED
 from .storage import TensorBase, new_tensor, version_cell, version_of
 
 ndarray: Final = _ndarray
+TANGENTS: Final = "tangents"  # where a node's `meta` notes the tangents of its saved outputs
 
 
 class Packed:
@@ -98,6 +99,9 @@ def output_tensor(node: Node, number: int, array: Any) -> TensorBase:
     t._node = node
     t._nr = number + 1 if node.op.n_out != 1 else 0
     t._requires_grad = True
+    if node.meta is not None and TANGENTS in node.meta:
+        t._tangent = node.meta[TANGENTS].get(number)
+        t._plain = t._tangent is None
     cells = node.out_cells
     if cells is None:
         version_cell(t)

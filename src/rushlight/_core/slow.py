@@ -25,11 +25,12 @@ ndarray: Final = _ndarray
 class Handlers:
     """What the layers above hand in: each is None until that layer is loaded."""
 
-    __slots__ = ("override", "layer", "tangent", "trace", "explain", "tape")
+    __slots__ = ("override", "layer", "tangent", "tangent_inplace", "trace", "explain", "tape")
 
     override: Any  # (op, args) -> result, for __torch_function__ classes and modes
     layer: Any  # (op, args) -> result, for vmap and the other transforms
     tangent: Any  # (op, args, outs) -> None, forward mode
+    tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent
     trace: Any  # (node) -> None, anomaly mode: notes where the node was made
     explain: Any  # (op, args, error) -> exception, builds PyTorch's message for a failed forward
     tape: Any  # (op, raws, outs) -> None, records primitives for the compiler
@@ -38,6 +39,7 @@ class Handlers:
         self.override = None
         self.layer = None
         self.tangent = None
+        self.tangent_inplace = None
         self.trace = None
         self.explain = None
         self.tape = None

@@ -160,7 +160,7 @@ class FunctionNode(CoreNode):
             shown: list[Any] = []
             for g, meta in zip(grads, metas):
                 if g is None and self.materialize and meta is not None:
-                    shown.append(new_tensor(T.zeros(meta[0], meta[1])))
+                    shown.append(new_tensor(engine.WORLDS.raw.zeros(meta[0], meta[1])))
                 else:
                     shown.append(engine.wrapped(g, traced))
             result = _backward_of(self.function)(self.shown(), *shown)
@@ -637,7 +637,7 @@ def _carry_tangents(node: FunctionNode, args: tuple[Any, ...], outputs: list[Any
         return
     if node.materialize:
         tangents = [
-            new_tensor(T.zeros(a._raw.shape, a._raw.dtype))
+            new_tensor(engine.WORLDS.raw.zeros(a._raw.shape, a._raw.dtype))
             if t is None and isinstance(a, TensorBase)
             else t
             for t, a in zip(tangents, args)

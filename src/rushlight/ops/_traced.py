@@ -5,6 +5,7 @@ Most names are operations of the table under another name; they are connected on
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any, Final
 
 from .. import dtypes as D
@@ -114,6 +115,40 @@ def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> A
                 inner[d] = 1
             g = _functions["reshape"](g, inner)
     return _functions["expand"](g, shape)
+
+
+def keep(g: Any, mask: Any) -> Any:
+    """`g` where `mask` is True, zero elsewhere."""
+    return _functions["where"](mask, g, 0)
+
+
+def turning(x: Any) -> Any:
+    """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
+    if not T.dtype_of(x).is_complex:
+        return _functions["zeros_like"](x)
+    square = _functions["real"](x) ** 2 + _functions["imag"](x) ** 2
+    zero = square == 0
+    return _functions["where"](zero, 0, x * 1j / _functions["where"](zero, 1, square))
+
+
+def digamma_sum(x: Any, p: int) -> Any:
+    """The derivative of `mvlgamma`: Σ ψ(x - j/2) for j < p."""
+    total = _functions["digamma"](x)
+    for j in range(1, p):
+        total = total + _functions["digamma"](x - 0.5 * j)
+    return total
+
+
+def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:
+    """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
+    if approximate == "tanh":
+        scale, cubic = (2 / pi) ** 0.5, 0.044715
+        t = _functions["tanh"](scale * (x + cubic * x**3))
+        slope = scale * (1 + 3 * cubic * x**2)
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+    cdf = 0.5 * (1 + _functions["erf"](x * 0.5**0.5))
+    density = _functions["exp"](x * x * -0.5) * (2 * pi) ** -0.5
+    return g * (cdf + x * density)
 
 
 def constant(x: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 from typing import Any
 
 from .. import dtypes as D
@@ -118,14 +120,6 @@ def _fmod_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
     return -g * xp.trunc(self / other)
 
 
-remainder_scalar = elementwise(
-    "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
-    quotients.remainder,
-    self=lambda g: g,
-    check=_checks.real("remainder_cpu"),
-    samples=lambda mk: [(mk(3, 4), 0.7)],
-    doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
-)
 remainder = elementwise(
     "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
     quotients.remainder,
@@ -133,6 +127,17 @@ remainder = elementwise(
     other=_remainder_other,
     check=_checks.real("remainder_cpu"),
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
+    node="RemainderBackward1",
+    numbers=False,
+    doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
+)
+remainder_scalar = elementwise(
+    "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+    quotients.remainder,
+    self=lambda g: g,
+    check=_checks.real("remainder_cpu"),
+    samples=lambda mk: [(mk(3, 4), 0.7)],
+    node="RemainderBackward0",
     doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
 )
 remainder_number = elementwise(
@@ -144,14 +149,6 @@ remainder_number = elementwise(
     samples=lambda mk: [(3.5, mk(3, 4, low=1, high=2))],
     doc="The remainder of the division of a number by `other`; it has the sign of `other`.",
 )
-fmod_scalar = elementwise(
-    "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
-    quotients.fmod,
-    self=lambda g: g,
-    check=_checks.real("fmod_cpu"),
-    samples=lambda mk: [(mk(3, 4), 0.7)],
-    doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
-)
 fmod = elementwise(
     "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
     quotients.fmod,
@@ -159,6 +156,17 @@ fmod = elementwise(
     other=_fmod_other,
     check=_checks.real("fmod_cpu"),
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
+    node="FmodBackward1",
+    numbers=False,
+    doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
+)
+fmod_scalar = elementwise(
+    "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+    quotients.fmod,
+    self=lambda g: g,
+    check=_checks.real("fmod_cpu"),
+    samples=lambda mk: [(mk(3, 4), 0.7)],
+    node="FmodBackward0",
     doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
 )
 neg = elementwise(
@@ -202,8 +210,7 @@ def _power_base(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
 
 
 def _power_base_tensor(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
-    flat = exponent == 0
-    return xp.where(flat, 0, g * (exponent * xp.pow(self, xp.where(flat, 0, exponent - 1))))
+    return xp.where(exponent == 0, 0, g * (exponent * xp.pow(self, exponent - 1)))
 
 
 def _power_exponent(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
@@ -212,26 +219,35 @@ def _power_exponent(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
     return g * xp.where(flat, 0, out * xp.log(self))
 
 
+def _log(number: Any) -> Any:
+    if isinstance(number, complex):
+        return cmath.log(number)
+    return math.log(number) if number > 0 else math.nan
+
+
 def _power_exponent_of_number(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
     if self == 0:
         return xp.where(xp.real(exponent) >= 0, xp.zeros_like(g), g * (out * -float("inf")))
-    return g * (out * D.number_log(self))
+    return g * (out * _log(self))
 
 
-pow_scalar = elementwise(
-    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
-    quotients.power_scalar,
-    self=_power_base,
-    samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
-    doc="Each element of `input` to the power `exponent`.",
-)
 pow = elementwise(
     "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     quotients.power,
     self=_power_base_tensor,
     exponent=_power_exponent,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4)), (mk(3, 1, low=0.5, high=2), mk(4))],
+    node="PowBackward1",
+    numbers=False,
     doc="Each element of `input` to the power of that of `exponent`.",
+)
+pow_scalar = elementwise(
+    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    quotients.power_scalar,
+    self=_power_base,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
+    node="PowBackward0",
+    doc="Each element of `input` to the power `exponent`.",
 )
 pow_number = elementwise(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
@@ -240,6 +256,7 @@ pow_number = elementwise(
     method=False,
     inplace=False,
     samples=lambda mk: [(2, mk(3, 4)), (0.5, mk(3))],
+    node="PowBackward2",
     doc="A number to the power of each element of `exponent`.",
 )
 square = elementwise(
@@ -330,16 +347,6 @@ addcdiv = elementwise(
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4, low=0.5, high=2))],
     doc="Adds `value` times the quotient of two tensors to `input`.",
 )
-lerp_scalar = elementwise(
-    "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
-    quotients.lerp,
-    self=lambda g, weight: g * (1 - weight),
-    end=lambda g, weight: g * weight,
-    promote="none",
-    check=_checks.both(_checks.same_type, _checks.floats("lerp_kernel_scalar", complexes=True)),
-    samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
-    doc="Interpolates: input + weight (end - input).",
-)
 lerp = elementwise(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
     quotients.lerp,
@@ -349,6 +356,19 @@ lerp = elementwise(
     promote="none",
     check=_checks.both(_checks.same_type, _checks.floats("lerp_kernel_tensor", complexes=True)),
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4))],
+    node="LerpBackward1",
+    numbers=False,
+    doc="Interpolates: input + weight (end - input).",
+)
+lerp_scalar = elementwise(
+    "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    quotients.lerp,
+    self=lambda g, weight: g * (1 - weight),
+    end=lambda g, weight: g * weight,
+    promote="none",
+    check=_checks.both(_checks.same_type, _checks.floats("lerp_kernel_scalar", complexes=True)),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
+    node="LerpBackward0",
     doc="Interpolates: input + weight (end - input).",
 )
 hypot = elementwise(
@@ -357,6 +377,7 @@ hypot = elementwise(
     self=lambda g, self, out: g * (self / out),
     other=lambda g, other, out: g * (other / out),
     check=_checks.floats("hypot_cpu"),
+    numbers=False,
     doc="√(input² + other²), without overflow.",
 )
 

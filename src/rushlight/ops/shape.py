@@ -492,7 +492,13 @@ as_strided_ = linear(
     "int self_offset) -> Tensor(a)",
     raw.as_strided,
     self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
-        xp.as_strided_backward(g, self_shape, size, stride, storage_offset, self_stride, self_offset)
+        xp.placed_or_dropped(
+            g,
+            xp.constant(
+                raw.window_index(self_shape, size, stride, storage_offset, self_stride, self_offset)
+            ),
+            self_shape,
+        )
     ),
     node="AsStridedBackward0",
     holomorphic=False,
@@ -606,20 +612,23 @@ unfold_backward = linear(
 )
 
 
-def _window_of(xp: Any, g: Any, *geometry: Any) -> Any:
-    return xp.taken_or_zero(g, xp.constant(raw.window_index(*geometry)))
-
-
-as_strided_backward = linear(
-    "as_strided_backward(Tensor grad, int[] input_sizes, int[] size, int[] stride, int? storage_offset, "
-    "int[] in_stride, int in_offset) -> Tensor",
-    raw.as_strided_backward,
-    grad=lambda xp, g, input_sizes, size, stride, storage_offset, in_stride, in_offset: _window_of(
-        xp, g, input_sizes, size, stride, storage_offset, in_stride, in_offset
-    ),
+placed_or_dropped = linear(
+    "placed_or_dropped(Tensor grad, Tensor index, int[] shape) -> Tensor",
+    raw.placed_or_dropped,
+    grad=lambda xp, g, index: xp.taken_or_zero(g, index),
     holomorphic=False,
     namespace="private",
     method=False,
-    samples=lambda mk: [(mk(2, 3), (6,), (2, 3), (1, 2), None, (1,), 0)],
-    doc="A gradient added wherever a strided window shows an element.",
+    samples=lambda mk: [(mk(2, 3), mk(2, 3, low=0, high=6, integer=True), (6,))],
+    doc="Elements added at flat places of zeros; those whose place is past the end are dropped.",
+)
+taken_or_zero = linear(
+    "taken_or_zero(Tensor self, Tensor index) -> Tensor",
+    raw.taken_or_zero,
+    self=lambda xp, g, self_shape, index: xp.placed_or_dropped(g, index, self_shape),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(2, 3), mk(4, low=0, high=6, integer=True))],
+    doc="The elements at flat places; zero where the place is past the end.",
 )

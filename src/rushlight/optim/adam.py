@@ -107,6 +107,8 @@ class Adam(RuleOptimizer):
                 largest.append(state["max_exp_avg_sq"]._raw)
             steps.append(next_step(state["step"]))
         beta1, beta2 = group["betas"]
+        # A tensor's rate is corrected in the tensor's own precision, as PyTorch does.
+        lr = group["lr"]
         sweep.adam_(
             plain.raws,
             plain.grads,
@@ -114,7 +116,7 @@ class Adam(RuleOptimizer):
             squares,
             largest,
             steps,
-            lr=number(group["lr"]),
+            lr=lr._raw.reshape(-1)[0] if isinstance(lr, Tensor) else lr,
             beta1=number(beta1),
             beta2=number(beta2),
             eps=group["eps"],

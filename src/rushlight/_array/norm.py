@@ -1,0 +1,124 @@
+"""Norms of vectors: the p-th root of the sum of p-th powers, and its limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes as D
+from .. import errors
+from .reduce import axes_of, is_half, name_of
+from .types import converted
+
+_add = np.add.reduce
+_INF = float("inf")
+
+
+def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
+                dtype: D.dtype | None = None) -> Any:  # fmt: skip
+    """The norm of order `ord` over `dim`; real, also of complex numbers.
+
+    Raises:
+        RuntimeError: for integers, and for an empty dimension where the norm has no identity.
+    """
+    if dtype is not None:
+        x = _in_dtype(x, dtype)
+    kind = x.dtype.kind
+    if kind == "f" and ord == 2 and dim is None and not keepdim and x.itemsize != 2:
+        flat = x.reshape(-1)
+        return np.sqrt(flat.dot(flat))
+    if kind in "biu":
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{name_of(x.dtype)}"
+        )
+    axis = axes_of(x.ndim, dim)
+    if not x.size:
+        _refuse_no_identity(x, ord, axis)
+    half = x.dtype if is_half(x.dtype) else None
+    if half is not None:
+        x = x.astype(np.float32)
+    result = _norm(x, ord, axis, keepdim)
+    return result if half is None else np.asarray(result).astype(half)
+
+
+def _in_dtype(x: Any, dtype: D.dtype) -> Any:
+    if dtype.category < D.FLOAT:
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be floating point or complex, but got "
+            f"{D.scalar_name(dtype)}"
+        )
+    if x.dtype.kind == "c" and dtype.category != D.COMPLEX:
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be complex for complex inputs, but got "
+            f"{D.scalar_name(dtype)}"
+        )
+    if x.dtype.kind not in "biuc" and dtype.category == D.COMPLEX:
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be real for real inputs, but got "
+            f"{D.scalar_name(dtype)}"
+        )
+    return converted(x, dtype)
+
+
+def _refuse_no_identity(x: Any, ord: Any, axis: Any) -> None:
+    if 0 <= ord < _INF:
+        return
+    shown = "inf" if ord == _INF else "-inf" if ord == -_INF else f"{ord:g}"
+    if axis is None:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {shown} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    for a in (axis,) if isinstance(axis, int) else axis:
+        if x.shape[a] == 0:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {shown} norm on the dimension {a % x.ndim}because "
+                "this dimension is empty and the operation does not have an identity"
+            )
+
+
+def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
+    if p == 2:
+        squares = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+        return np.sqrt(_add(squares, axis, None, None, keepdim))
+    if p == 0:
+        size = x.dtype if x.dtype.kind != "c" else x.real.dtype
+        return _add(x != 0, axis, size, None, keepdim)
+    magnitude = np.absolute(x)
+    if p == 1:
+        return _add(magnitude, axis, None, None, keepdim)
+    if p == _INF:
+        return np.maximum.reduce(magnitude, axis, None, None, keepdim)
+    if p == -_INF:
+        return np.minimum.reduce(magnitude, axis, None, None, keepdim)
+    return _add(magnitude**p, axis, None, None, keepdim) ** (1.0 / p)
+
+
+def dist(x: Any, y: Any, p: Any = 2) -> Any:
+    """The norm of order `p` of x - y.
+
+    Raises:
+        RuntimeError: for integers, and for shapes that don't broadcast.
+    """
+    if x.shape != y.shape:
+        problem = errors.broadcast(x.shape, y.shape)
+        if problem:
+            raise RuntimeError(problem)
+    if x.dtype != y.dtype and x.dtype.kind == y.dtype.kind:
+        dtype = x.dtype if (x.ndim > 0) == (y.ndim > 0) and x.itemsize > y.itemsize or x.ndim > y.ndim else y.dtype
+        difference = np.subtract(x, y, dtype=dtype, casting="unsafe")
+    else:
+        difference = x - y if x.dtype.kind != "b" else x ^ y
+    if difference.dtype.kind in "biu":
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{name_of(difference.dtype)} instead."
+        )
+    if not difference.size and p in (_INF, -_INF):
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    return vector_norm(difference, p)

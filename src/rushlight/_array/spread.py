@@ -1,0 +1,96 @@
+"""Variances and standard deviations, of real and complex numbers, computed in float64."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import rows
+from .reduce import axes_of, reduced_count
+
+_FEW = 16384  # elements up to which plain passes beat the blocks of `rows`
+_WIDE = np.dtype(np.float64)
+_add = np.add.reduce
+
+
+def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    """The variance (in float64, or in the type of `x`) and the mean over `dim`.
+
+    The sum of squares is divided by the number of elements less `correction` (None: 1), or by 0 where that is
+    negative.
+
+    Raises:
+        RuntimeError: for integers.
+    """
+    kind = x.dtype.kind
+    if kind == "c":
+        real, real_mean = var_mean(name, x.real, dim, correction, keepdim)
+        imag, imag_mean = var_mean(name, x.imag, dim, correction, keepdim)
+        mean = np.empty(np.shape(real_mean), x.dtype)
+        mean.real, mean.imag = real_mean, imag_mean
+        return real + imag, mean
+    if kind in "biu":
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    axis = None if dim is None else axes_of(x.ndim, dim)
+    count = x.size if axis is None else reduced_count(x.shape, axis)
+    freedom = count - (1 if correction is None else correction)
+    if freedom <= 0:
+        _warn_few(name)
+        freedom = 0.0
+    if x.size > _FEW and not (axis is None and x.size > 1 << 22):
+        return rows.var_mean(x, axis, 1 if correction is None else correction, keepdim)
+    wide = x.astype(_WIDE)
+    if count == 0:
+        total = _add(wide, axis, None, None, keepdim) * np.nan
+        return total, total
+    mean = _add(wide, axis, None, None, True) / count
+    wide -= mean
+    wide *= wide
+    # NumPy scalars divide faster than arrays of one element.
+    spread = _add(wide, axis, None, None, keepdim) / np.float64(freedom)
+    if not keepdim:
+        mean = mean.reshape(spread.shape)
+    return spread, mean
+
+
+def _warn_few(name: str) -> None:
+    asked = name.partition(" ")[0] if " and " not in name else "std"
+    warnings.warn(
+        f"{asked}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+        "factor (input numel divided by output numel).",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _real(raw: Any) -> Any:
+    """The NumPy dtype of the parts of `raw`."""
+    return np.dtype(f"f{raw.itemsize // 2}") if raw.kind == "c" else raw
+
+
+def var(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+    """The variance over `dim`."""
+    return _BOTH(x, dim, correction, keepdim)[0].astype(_real(x.dtype))
+
+
+def std(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+    """The square root of the variance over `dim`."""
+    return np.sqrt(_BOTH(x, dim, correction, keepdim)[0]).astype(_real(x.dtype))
+
+
+def _BOTH(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:  # noqa: N802
+    return var_mean("std and var", x, dim, correction, keepdim)
+
+
+def var_and_mean(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+    """The variance and the mean over `dim`, in the type of `x`."""
+    spread, mean = var_mean("std and var", x, dim, correction, keepdim)
+    return spread.astype(_real(x.dtype)), mean.astype(x.dtype)
+
+
+def std_and_mean(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
+    """The standard deviation and the mean over `dim`, in the type of `x`."""
+    spread, mean = var_mean("std and var", x, dim, correction, keepdim)
+    return np.sqrt(spread).astype(_real(x.dtype)), mean.astype(x.dtype)
