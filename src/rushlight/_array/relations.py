@@ -15,22 +15,6 @@ def refused(kernel: str, dtype: Any) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(from_raw(dtype))}'")
 
 
-def _order(ufunc: Any, kernel: str) -> Any:
-    def compared(a: Any, b: Any) -> Any:
-        if a.dtype.kind == "c":
-            raise refused(kernel, a.dtype)
-        return ufunc(a, b)
-
-    return compared
-
-
-# The fast path takes floats only, so complex numbers are refused where they get to: in a check.
-less: Final = np.less
-less_equal: Final = np.less_equal
-greater: Final = np.greater
-greater_equal: Final = np.greater_equal
-
-
 def _bits(ufunc: Any, kernel: str) -> Any:
     """`ufunc` for integers and bools."""
 
@@ -154,6 +138,19 @@ def isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
 def equal_arrays(a: Any, b: Any) -> bool:
     """Whether two arrays have the same shape and elements."""
     return bool(a.shape == b.shape and np.equal(a, b).all())
+
+
+logical_xor: Final = np.logical_xor
+
+
+def nextafter(x: Any, other: Any) -> Any:
+    """The next number after `x` in the direction of `other`."""
+    return np.nextafter(x, other)
+
+
+def ldexp(x: Any, exponent: Any) -> Any:
+    """x 2^exponent."""
+    return np.multiply(x, np.exp2(exponent))
 
 
 def frexp(x: Any) -> tuple[Any, Any]:

@@ -32,7 +32,7 @@ __all__ = [
     "softmax_backward",
 ]
 
-LONG_ROW = 4096
+LONG_ROW = 2048
 # Elements worked on at a time: few enough for the cache, enough to make the calls cheap.
 _BLOCK = 131_072
 # See Note [Softmax without the row maximum]. In float32 exp(60) leaves room for rows of 1e10, and

@@ -8,6 +8,7 @@ The order of operations is PyTorch's, so float32 results are equal up to the sin
 fused multiply-add, which NumPy doesn't have.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -16,8 +17,10 @@ import numpy as np
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
 
+# Up to here a rule lets NumPy allocate its temporaries; from here on it works in blocks.
+SMALL: Final = 8192
 # Elements per block: six float32 arrays of this length fit a 1 MB second-level cache.
-BLOCK: Final = 16384
+BLOCK: Final = 32768
 
 _add = np.add
 _subtract = np.subtract
@@ -36,6 +39,23 @@ def _constants(dtype: Any, *values: float) -> list[Any]:
     return [np.array(value, dtype) for value in values]
 
 
+class _Scratch(threading.local):
+    """Two blocks per dtype and thread, kept: fresh ones would cost page faults at every step."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[Any, tuple[Any, Any]] = {}
+
+
+_kept: Final = _Scratch()
+
+
+def _scratch(dtype: Any) -> tuple[Any, Any]:
+    pair = _kept.blocks.get(dtype)
+    if pair is None:
+        pair = _kept.blocks[dtype] = (np.empty(BLOCK, dtype), np.empty(BLOCK, dtype))
+    return pair
+
+
 def _in_blocks(rule: Callable[..., None], arrays: tuple[Any, ...], *rest: Any) -> None:
     """`rule` on a large parameter, block by block; `arrays` may hold None.
 
@@ -48,8 +68,7 @@ def _in_blocks(rule: Callable[..., None], arrays: tuple[Any, ...], *rest: Any) -
             return
     flat = [None if array is None else array.reshape(-1) for array in arrays]
     size = first.size
-    t = np.empty(min(BLOCK, size), first.dtype)
-    u = np.empty(min(BLOCK, size), first.dtype)
+    t, u = _scratch(first.dtype)
     for start in range(0, size, BLOCK):
         stop = min(start + BLOCK, size)
         parts = [None if array is None else array[start:stop] for array in flat]
@@ -84,7 +103,7 @@ def sgd_(
         # The commonest case, two calls per parameter.
         (rate,) = _constants(dtype, -lr if maximize else lr)
         for p, g in zip(params, grads, strict=True):
-            if p.ndim and p.size <= BLOCK:
+            if p.ndim and p.size <= SMALL:
                 _subtract(p, _multiply(g, rate), p)
             else:
                 _in_blocks(_descend, (p, g), rate)
@@ -94,7 +113,7 @@ def sgd_(
     for place, p in enumerate(params):
         buffer = None if buffers is None else buffers[place]
         new = buffers is not None and fresh[place]
-        if p.ndim and p.size <= BLOCK:
+        if p.ndim and p.size <= SMALL:
             _sgd(p, grads[place], buffer, new, k, flags, None, None)
         else:
             _in_blocks(_sgd, (p, grads[place], buffer), new, k, flags)
@@ -163,7 +182,7 @@ def adam_(
             rate = lr / (1 - beta1**step)
             k = fixed + _constants(dtype, rate, (1 - beta2**step) ** 0.5)
         most = None if max_exp_avg_sqs is None else max_exp_avg_sqs[place]
-        if p.ndim and p.size <= BLOCK:
+        if p.ndim and p.size <= SMALL:
             m, v = exp_avgs[place], exp_avg_sqs[place]
             _adam(p, grads[place], m, v, most, k, flags, None, None)
         else:
@@ -228,7 +247,7 @@ def rmsprop_(
         mean = None if grad_avgs is None else grad_avgs[place]
         buffer = None if buffers is None else buffers[place]
         arrays = (p, grads[place], square_avgs[place], mean, buffer)
-        if p.ndim and p.size <= BLOCK:
+        if p.ndim and p.size <= SMALL:
             _rmsprop(*arrays, k, flags, None, None)
         else:
             _in_blocks(_rmsprop, arrays, k, flags)
@@ -291,7 +310,7 @@ def adagrad_(
             rate = rates[place]
             k = _constants(dtype, rate, eps, weight_decay)
         arrays = (p, grads[place], sums[place])
-        if p.ndim and p.size <= BLOCK:
+        if p.ndim and p.size <= SMALL:
             _adagrad(*arrays, k, flags, None, None)
         else:
             _in_blocks(_adagrad, arrays, k, flags)

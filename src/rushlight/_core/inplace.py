@@ -59,13 +59,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         op.check(args, raws)
     if op.promote != PROMOTE_NONE:
         promoted = slow.promote(op, args, raws)
-        wanted = T.from_raw(array.dtype)
-        result_type = promoted if promoted is not None else wanted
-        if not D.can_cast(result_type, wanted):
-            raise RuntimeError(
-                errors.cannot_cast(D.scalar_name(result_type), D.scalar_name(wanted))
-            )
-        if promoted is wanted:
+        if promoted is T.from_raw(array.dtype):
             promoted = None
     if writer is not None:
         write(me, args, raws, None, op, live, mode, promoted, writer)
@@ -79,6 +73,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if better is None:
             raise
         raise better from None
+    if promoted is not None:  # a comparison of an integer with 1.5 fits, their sum doesn't
+        found, wanted = T.from_raw(result.dtype), T.from_raw(array.dtype)
+        if not D.can_cast(found, wanted):
+            raise RuntimeError(errors.cannot_cast(D.scalar_name(found), D.scalar_name(wanted)))
     if T.shape_of(result) != array.shape:
         raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
     write(me, args, raws, result, op, live, mode, promoted)

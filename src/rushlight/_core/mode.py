@@ -76,6 +76,23 @@ NO_GRAD: Final[Mode] = Mode(grad=False)
 CURRENT: Final[ContextVar[Mode]] = ContextVar("rushlight_mode", default=FRESH)
 current: Final = CURRENT.get
 
+
+
+class Starting:
+    """What is switched on for the whole process, and so for contexts that start later."""
+
+    __slots__ = ("anomaly", "check_nan")
+
+    anomaly: bool
+    check_nan: bool
+
+    def __init__(self) -> None:
+        self.anomaly = False
+        self.check_nan = True
+
+
+STARTING: Final = Starting()
+
 on_first_use: Final[list[Callable[[], object]]] = []
 
 
@@ -85,8 +102,11 @@ def ready() -> Mode:
     if mode is FRESH:
         for prepare in on_first_use:
             prepare()
-        CURRENT.set(READY)
-        return READY
+        if STARTING.anomaly or not STARTING.check_nan:
+            mode = replaced(READY, anomaly=STARTING.anomaly, check_nan=STARTING.check_nan)
+        else:
+            mode = READY
+        CURRENT.set(mode)
     return mode
 
 

@@ -15,7 +15,7 @@ from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .mode import CURRENT, current, replaced
 from .node import GENERAL, Node
-from .op import FREED
+from .op import CALL_G, CALL_G_SAVED, FREED, Op
 from .storage import TensorBase, new_tensor, version_cell, version_of
 
 ndarray: Final = _ndarray
@@ -174,7 +174,8 @@ def pack(node: Node, hooks: tuple[Any, Any]) -> None:
     """Gives every saved tensor of a new node to the pack hook, in the order they were saved."""
     saved = list(node.saved)
     changed = False
-    for k, value in enumerate(saved):
+    for k in order_of_use(node.op):
+        value = saved[k]
         if isinstance(value, TensorBase):
             saved[k] = _packed(value, hooks, -1, value)
             changed = True
@@ -188,6 +189,23 @@ def pack(node: Node, hooks: tuple[Any, Any]) -> None:
     if changed:
         node.saved = tuple(saved)
         node.special |= GENERAL
+
+
+def order_of_use(op: Op) -> list[int]:
+    """The entries that formulas read, in the order in which the formulas (by edge) read them."""
+    order: list[int] = []
+    for i in range(len(op.formulas)):
+        picks: Any = op.picks[i]
+        if op.forms[i] == CALL_G:
+            continue
+        for pick in [picks] if op.forms[i] == CALL_G_SAVED else list(picks):
+            if pick >= 0 and pick not in order:
+                order.append(pick)
+    for pick in op.joint_picks:
+        if pick >= 0 and pick not in order:
+            order.append(pick)
+    # Outputs are saved when the operation has run, after everything else.
+    return [k for k in order if k < op.n_args] + [k for k in order if k >= op.n_args]
 
 
 def pack_entry(node: Node, k: int, hooks: tuple[Any, Any]) -> None:

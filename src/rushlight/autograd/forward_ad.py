@@ -22,6 +22,7 @@ from .._core.op import CALL_G, CALL_G_SAVED, PICK_G, Op
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import replay
+from .backward import grad as gradient
 
 
 class Level:
@@ -295,8 +296,6 @@ def _by_formulas(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, A
 
 def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any],
                       grad: bool) -> list[Any]:  # fmt: skip
-    from .backward import grad as gradient
-
     token = CURRENT.set(replaced(ready(), grad=True))
     try:
         again = list(args)
@@ -349,6 +348,12 @@ def carry_inplace(op: Op, args: list[Any]) -> Any:
     """An in-place operation where the tensor written, or what is written, has a tangent."""
     me = args[0]
     mode = ready()
+    if not _tangents(op, args):
+        token = CURRENT.set(replaced(mode, forward_grad=False))
+        try:
+            return apply_inplace(op, args)
+        finally:
+            CURRENT.reset(token)
     token = CURRENT.set(replaced(mode, saved_hooks=()))
     try:
         fresh = slow.apply(op, list(args))

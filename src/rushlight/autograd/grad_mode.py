@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import functools
 import inspect
-from contextvars import Token
+import warnings
 from typing import Any, Callable, TypeVar
 
-from .._core.mode import CURRENT, Mode, is_grad_enabled, ready, replaced, set_grad, set_mode
+from .._core.mode import (
+    CURRENT,
+    NO_GRAD,
+    READY,
+    Mode,
+    is_grad_enabled,
+    ready,
+    replaced,
+    set_grad,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+# Note [Leaving a mode]
+# A generator may be suspended inside a context and resumed elsewhere, so contexts need not end in the
+# reverse of the order in which they began. Leaving one therefore puts back its own switch only,
+# never the whole mode that was in force when it was entered.
+
+
 class _ModeContext:
-    """A context that puts a mode in force; also a decorator of functions, generators and classes."""
+    """A context that switches something; also a decorator of functions, generators and classes."""
 
     def __init__(self) -> None:
-        self._tokens: list[Token[Mode]] = []
+        self._before: list[Any] = []
 
-    def _mode(self, before: Mode) -> Mode:
+    def _switch(self) -> Any:
+        """Switches; returns what `_restore` needs."""
+        raise NotImplementedError
+
+    def _restore(self, before: Any) -> None:
         raise NotImplementedError
 
     def clone(self) -> _ModeContext:
@@ -26,11 +45,10 @@ class _ModeContext:
         return type(self)()
 
     def __enter__(self) -> None:
-        before = ready()
-        self._tokens.append(set_mode(self._mode(before)))
+        self._before.append(self._switch())
 
     def __exit__(self, *exc: object) -> None:
-        CURRENT.reset(self._tokens.pop())
+        self._restore(self._before.pop())
 
     def __call__(self, function: F) -> F:
         return decorated(self, function)
@@ -39,8 +57,6 @@ class _ModeContext:
 def decorated(context: _ModeContext, function: Any) -> Any:
     """`function` made to run inside a fresh copy of `context`; generators at each step."""
     if inspect.isclass(function):
-        import warnings
-
         warnings.warn(
             "Decorating classes is deprecated and will be disabled in future versions. You should "
             "only decorate functions or methods. To preserve the current behavior of class "
@@ -108,8 +124,14 @@ class no_grad(_ModeContext):  # noqa: N801
     def __init__(self, function: Any = None) -> None:
         super().__init__()
 
-    def _mode(self, before: Mode) -> Mode:
-        return before if not before.grad else replaced(before, grad=False)
+    def _switch(self) -> bool:
+        before = ready().grad
+        set_grad(False)
+        return before
+
+    def _restore(self, before: bool) -> None:
+        ready()
+        set_grad(before)
 
 
 class enable_grad(_ModeContext):  # noqa: N801
@@ -125,8 +147,14 @@ class enable_grad(_ModeContext):  # noqa: N801
     def __init__(self, function: Any = None) -> None:
         super().__init__()
 
-    def _mode(self, before: Mode) -> Mode:
-        return before if before.grad else replaced(before, grad=True)
+    def _switch(self) -> bool:
+        before = ready().grad
+        set_grad(True)
+        return before
+
+    def _restore(self, before: bool) -> None:
+        ready()
+        set_grad(before)
 
 
 class set_grad_enabled(_ModeContext):  # noqa: N801
@@ -172,10 +200,60 @@ class inference_mode(_ModeContext):  # noqa: N801
         made: inference_mode = inference_mode(self.mode)
         return made
 
-    def _mode(self, before: Mode) -> Mode:
+    def _switch(self) -> tuple[bool, bool]:
+        before = ready()
         if self.mode:
-            return replaced(before, grad=False, inference=True)
-        return replaced(before, grad=True, inference=False) if before.inference else before
+            CURRENT.set(replaced(before, grad=False, inference=True))
+        elif before.inference:
+            CURRENT.set(settled(replaced(before, grad=True, inference=False)))
+        return before.grad, before.inference
+
+    def _restore(self, before: tuple[bool, bool]) -> None:
+        grad, inference = before
+        CURRENT.set(settled(replaced(ready(), grad=grad, inference=inference)))
+
+
+def settled(mode: Mode) -> Mode:
+    """`mode`, or the shared object for it where nothing but grad mode differs from the usual."""
+    unusual = (
+        mode.slow
+        or mode.saved_hooks_off
+        or not (mode.forward_grad and mode.multithreaded and mode.check_nan)
+    )
+    return mode if unusual else (READY if mode.grad else NO_GRAD)
+
+
+class set_multithreading_enabled(_ModeContext):  # noqa: N801
+    """Notes whether backward may use several threads: at once, or until the end as a context.
+
+    Backward runs in the thread that calls it either way.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = mode
+        self._own = self._switch()
+
+    def clone(self) -> set_multithreading_enabled:
+        """A context like this one."""
+        return set_multithreading_enabled(self.mode)
+
+    def _switch(self) -> bool:
+        before = ready().multithreaded
+        CURRENT.set(settled(replaced(ready(), multithreaded=self.mode)))
+        return before
+
+    def _restore(self, before: bool) -> None:
+        CURRENT.set(settled(replaced(ready(), multithreaded=before)))
+
+    def __enter__(self) -> None:
+        self._before.append(self._own)
+        self._switch()
+
+
+def is_multithreading_enabled() -> bool:
+    """Whether backward may use several threads."""
+    return ready().multithreaded
 
 
 def is_inference_mode_enabled() -> bool:
@@ -184,4 +262,4 @@ def is_inference_mode_enabled() -> bool:
 
 
 __all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
-           "no_grad", "set_grad_enabled"]  # fmt: skip
+           "is_multithreading_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]  # fmt: skip

@@ -1,28 +1,45 @@
 """Everything that `nn` takes from the layers below it, named once.
 
-Other files of `nn` import these names from here, so a move below is one edit. `f` is the module of
-free functions (`f.empty`, `f.zeros`, `f.full`, `f.qr` …), with PyTorch's names and signatures.
+Other files of `nn` import these names from here, so a move below is one edit. `f` and `linalg` hold
+the free functions of the table (`f.empty`, `f.zeros_like`, `linalg.qr` …), under PyTorch's names.
 """
 
-from .. import _functions as f
-from .. import dtypes, linalg
+from types import SimpleNamespace
+from typing import Any
+
+from .. import dtypes
 from ..autograd.function import Function
-from ..autograd.grad_mode import is_grad_enabled, no_grad, set_grad_enabled
+from ..autograd.grad_mode import is_grad_enabled, no_grad
+from ..device import device
+from ..handles import RemovableHandle
+from ..memory_format import preserve_format
+from ..ops import PUBLIC
 from ..random import Generator
 from ..tensor import Tensor
 
 __all__ = [
     "Function",
     "Generator",
+    "RemovableHandle",
     "Tensor",
+    "device",
     "dtypes",
     "f",
     "is_grad_enabled",
     "linalg",
     "no_grad",
-    "set_grad_enabled",
+    "preserve_format",
     "typename",
 ]
+
+
+def _functions(namespace: str) -> Any:
+    found = {name: function for (space, name), function in PUBLIC.items() if space == namespace}
+    return SimpleNamespace(**found)
+
+
+f: Any = _functions("")
+linalg: Any = _functions("linalg")
 
 
 def typename(value: object) -> str:

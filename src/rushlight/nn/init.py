@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ._ground import Generator, Tensor, f, linalg, no_grad
+from ._ground import Generator, Tensor, dtypes, f, linalg, no_grad
 
 __all__ = [
     "calculate_gain",
@@ -111,7 +111,7 @@ def trunc_normal_(
             return tensor
         low, high = (a - mean) / std, (b - mean) / std
         nearest = min(max(0.0, low), high)
-        outside = f.ones_like(tensor, dtype=f.bool)
+        outside = f.ones_like(tensor, dtype=dtypes.bool_)
         while outside.any():
             drawn = f.empty_like(tensor).uniform_(a, b, generator=generator)
             z = (drawn - mean) / std

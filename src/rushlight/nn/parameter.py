@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import Any
 
-from ._ground import Tensor, f
+from ._ground import Tensor, f, preserve_format
 
 __all__ = ["Buffer", "Parameter"]
 
@@ -53,7 +53,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         if id(self) in memo:
             return memo[id(self)]  # type: ignore[no-any-return]
-        twin = type(self)(self.data.clone(memory_format=f.preserve_format), self.requires_grad)
+        twin = type(self)(self.data.clone(memory_format=preserve_format), self.requires_grad)
         memo[id(self)] = twin
         return twin
 

@@ -154,3 +154,8 @@ def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:
 def constant(x: Any) -> Any:
     """A raw array as a Tensor without history."""
     return x if isinstance(x, TensorBase) else new_tensor(x)
+
+
+def fused(kernel: Any, formula: Any, *args: Any) -> Any:
+    """`formula(*args)`: what the raw side computes by `kernel`, in operations that are recorded."""
+    return formula(*args)

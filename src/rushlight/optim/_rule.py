@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ._ground import Tensor, f
+from ._ground import Tensor, dtypes, f
 from ._plain import with_gradient
 from .optimizer import Optimizer, check_not_capturable, loss_of, recording
 
@@ -56,7 +56,7 @@ class RuleOptimizer(Optimizer):
                 state = self.state.get(p)
                 # Older files hold the count as a number.
                 if state and "step" in state and not isinstance(state["step"], Tensor):
-                    state["step"] = f.tensor(float(state["step"]), dtype=f.float32)
+                    state["step"] = f.tensor(float(state["step"]), dtype=dtypes.float32)
 
 
 def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:
@@ -97,5 +97,5 @@ def zeros_for(p: Tensor) -> Tensor:
 
 def new_count() -> Tensor:
     """A step count that starts at zero."""
-    made: Tensor = f.tensor(0.0, dtype=f.float32)
+    made: Tensor = f.tensor(0.0, dtype=dtypes.float32)
     return made

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ._ground import Tensor, f
+from ._ground import Tensor, dtypes, f
 from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, zeros_for
 from .optimizer import check_lr, number
 
@@ -55,8 +55,8 @@ class ASGD(RuleOptimizer):
         state = self.state[p]
         if not state:
             state["step"] = new_count()
-            state["eta"] = f.tensor(float(number(group["lr"])), dtype=f.float32)
-            state["mu"] = f.ones((), dtype=f.float32)
+            state["eta"] = f.tensor(float(number(group["lr"])), dtype=dtypes.float32)
+            state["mu"] = f.ones((), dtype=dtypes.float32)
             state["ax"] = zeros_for(p)
         count = counted(state)
         eta = number(state["eta"])
@@ -70,5 +70,5 @@ class ASGD(RuleOptimizer):
             average.add_(target.sub(average).mul_(mu))
         rate = number(group["lr"])
         slowed = (1 + group["lambd"] * rate * count) ** group["alpha"]
-        state["eta"] = f.tensor(rate / slowed, dtype=f.float32)
-        state["mu"] = f.tensor(1 / max(1, count - group["t0"]), dtype=f.float32)
+        state["eta"] = f.tensor(rate / slowed, dtype=dtypes.float32)
+        state["mu"] = f.tensor(1 / max(1, count - group["t0"]), dtype=dtypes.float32)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ._ground import Tensor, f
+from ._ground import Tensor, dtypes, f
 from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
 from .optimizer import check_lr, number
 
@@ -66,7 +66,7 @@ class NAdam(RuleOptimizer):
         state = self.state[p]
         if not state:
             state["step"] = new_count()
-            state["mu_product"] = f.ones((), dtype=f.float32)
+            state["mu_product"] = f.ones((), dtype=dtypes.float32)
             state["exp_avg"] = zeros_for(p)
             state["exp_avg_sq"] = zeros_for(p)
         count = counted(state)

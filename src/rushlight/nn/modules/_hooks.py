@@ -9,8 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .._ground import Tensor
-from .._handle import RemovableHandle
+from .._ground import RemovableHandle, Tensor
 from ._backward_hooks import BackwardHook
 
 _Hook = Callable[..., Any]

@@ -10,8 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._ground import Tensor, typename
-from .._handle import RemovableHandle
+from .._ground import RemovableHandle, Tensor, typename
 from ..parameter import Buffer, Parameter
 
 # Hooks that see every registration in the process: hook(module, name, value) may return another value.

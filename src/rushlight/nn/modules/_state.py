@@ -9,8 +9,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._ground import Tensor, no_grad
-from .._handle import RemovableHandle
+from .._ground import RemovableHandle, Tensor, no_grad
 from ..parameter import Parameter
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 from .._ground import Tensor, dtypes, f, no_grad
+from .._ground import device as as_device
 
 from ._hooks import (
     Hooked,
@@ -308,6 +309,6 @@ def _destination(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
     blocking = rest.pop(0) if rest else kwargs.get("non_blocking", False)
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise TypeError(f"to() received an invalid combination of arguments - got {args}")
-    return (None if device is None else f.device(device)), dtype, bool(blocking)
+    return (None if device is None else as_device(device)), dtype, bool(blocking)
 
 

@@ -1,0 +1,97 @@
+"""The graph as users reach it: edges, hooks on groups of tensors, what becomes of saved tensors."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable, Iterable, Sequence
+
+from .. import errors
+from .._core import engine
+from .._core.storage import TensorBase, bump
+from .edges import GradientEdge, Node, get_gradient_edge
+from .hooks import register_hook, vertex_of_tensor
+from .saving import disable_saved_tensors_hooks, save_on_cpu, save_on_disk, saved_tensors_hooks
+
+
+def increment_version(tensor: Any) -> None:
+    """Notes that a tensor (or each of several) has been written by means autograd doesn't see."""
+    for t in [tensor] if isinstance(tensor, TensorBase) else tensor:
+        if t._inference:
+            raise RuntimeError(errors.INFERENCE_VERSION)
+        bump(t)
+
+
+class _MultiHandle:
+    """The handles of a group of hooks."""
+
+    def __init__(self, handles: Sequence[Any]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Takes all hooks of the group away."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> _MultiHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Iterable[Any], fn: Callable[[Any], None], *, mode: str = "all"
+) -> _MultiHandle:
+    """Has `fn` called once in each backward that reaches the tensors.
+
+    Mode "all": when all gradients that this backward will compute are there, with a list of them (None
+    where it computes none). Mode "any": with the first of them.
+
+    Raises:
+        ValueError: for another mode.
+        RuntimeError: for a tensor that doesn't require grad.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    group = list(tensors)
+    lock = threading.Lock()
+    if mode == "any":
+        seen: set[int] = set()
+
+        def first(grad: Any) -> None:
+            number = engine.RUNNING.get().number
+            with lock:
+                if number in seen:
+                    return
+                seen.clear()
+                seen.add(number)
+            fn(grad)
+
+        return _MultiHandle([register_hook(t, first) for t in group])
+    places = [vertex_of_tensor(t)[0] for t in group]
+    waiting: dict[int, tuple[list[Any], list[int]]] = {}  # by run: gradients, how many are missing
+
+    def hook_of(position: int) -> Callable[[Any], None]:
+        def arrived(grad: Any) -> None:
+            number = engine.RUNNING.get().number
+            with lock:
+                if number not in waiting:
+                    expected = sum(engine.will_run(vertex) for vertex in places)
+                    waiting[number] = ([None] * len(group), [expected])
+                grads, missing = waiting[number]
+                grads[position] = grad
+                missing[0] -= 1
+                done = missing[0] == 0
+                if done:
+                    del waiting[number]
+            if done:
+                fn(grads)
+
+        return arrived
+
+    return _MultiHandle([register_hook(t, hook_of(i)) for i, t in enumerate(group)])
+
+
+__all__ = ["GradientEdge", "Node", "disable_saved_tensors_hooks",
+           "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
+           "save_on_disk", "saved_tensors_hooks"]  # fmt: skip

@@ -1,0 +1,146 @@
+"""What becomes of saved tensors: hooks that pack and unpack them, copies, files on disk."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from typing import Any, Callable
+
+from .._array import disk
+from .._array import types as T
+from .._core.mode import CURRENT, ready, replaced
+from .._core.storage import new_tensor
+
+
+class saved_tensors_hooks:  # noqa: N801
+    """A context in which each saved tensor goes through `pack_hook`, and `unpack_hook` gives it back.
+
+    The hooks see the tensors in the order in which they are saved and, backward, in the order in which
+    formulas read them. The innermost context counts. A pack hook must not write to its argument.
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        mode = ready()
+        if mode.saved_hooks_off:
+            raise RuntimeError(mode.saved_hooks_off)
+        pair = (self.pack_hook, self.unpack_hook)
+        CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, pair)))
+
+    def __exit__(self, *exc: object) -> None:
+        mode = ready()
+        CURRENT.set(replaced(mode, saved_hooks=mode.saved_hooks[:-1]))
+
+
+class disable_saved_tensors_hooks:  # noqa: N801
+    """A context in which saved-tensor hooks can't be used: trying to raises `error_message`."""
+
+    def __init__(self, error_message: str) -> None:
+        self.error_message = error_message
+        self.before = ""
+
+    def __enter__(self) -> None:
+        mode = ready()
+        if mode.saved_hooks:
+            raise RuntimeError(self.error_message)
+        self.before = mode.saved_hooks_off
+        CURRENT.set(replaced(mode, saved_hooks_off=self.error_message))
+
+    def __exit__(self, *exc: object) -> None:
+        CURRENT.set(replaced(ready(), saved_hooks_off=self.before))
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` made to run inside this context."""
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with disable_saved_tensors_hooks(self.error_message):
+                return function(*args, **kwargs)
+
+        return run
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801
+    """A context that keeps saved tensors in main memory, where they are anyway.
+
+    `pin_memory` makes a copy, as PyTorch does: later writes to the original don't matter then.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        def pack(t: Any) -> Any:
+            return (t.device, new_tensor(T.copy_like(t._raw, t._raw)) if pin_memory else t)
+
+        super().__init__(pack, lambda packed: packed[1])
+        self.pin_memory = pin_memory
+        self.device_type = device_type
+
+
+class Spilled:
+    """A tensor's elements in a file, which goes when this object goes, or when the process ends."""
+
+    def __init__(self, folder: str, array: Any) -> None:
+        self._form = disk.form(array)
+        handle, self.path = tempfile.mkstemp(suffix=".saved", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                disk.write(file, array)
+        except BaseException:
+            _unlink(self.path, os.getpid())
+            raise
+        weakref.finalize(self, _unlink, self.path, os.getpid())
+
+    def load(self) -> Any:
+        """The elements, as a tensor."""
+        return new_tensor(disk.read(self.path, self._form))
+
+
+def _unlink(path: str, owner: int) -> None:
+    if os.getpid() != owner:  # a forked child must not delete its parent's files
+        return
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+class save_on_disk(saved_tensors_hooks):  # noqa: N801
+    """A context that keeps saved tensors of `min_bytes` or more in files below `dir`.
+
+    A file is deleted as soon as its tensor is released, at the latest when the process ends.
+
+    Raises:
+        OSError: on entering, where `dir` isn't a folder that can be written; in the operation that
+            saves, where the disk is full. Nothing is lost then: the operation has not been recorded,
+            everything saved before stays readable.
+    """
+
+    def __init__(self, dir: str | os.PathLike[str] | None = None, min_bytes: int = 1 << 20) -> None:
+        self.dir = os.fspath(dir) if dir is not None else tempfile.gettempdir()
+        self.min_bytes = min_bytes
+
+        def pack(t: Any) -> Any:
+            array = t._raw
+            if array.nbytes < min_bytes:
+                return t
+            try:
+                return Spilled(self.dir, disk.compact(array))
+            except OSError as error:
+                raise OSError(
+                    error.errno,
+                    f"can't keep a saved tensor of {array.nbytes} bytes in {self.dir}: "
+                    f"{error.strerror or error}. The operation was not recorded; what was saved before "
+                    "is still there",
+                ) from error
+
+        super().__init__(pack, lambda packed: packed.load() if isinstance(packed, Spilled) else packed)
+
+    def __enter__(self) -> None:
+        if not os.path.isdir(self.dir) or not os.access(self.dir, os.W_OK):
+            raise OSError(f"{self.dir} is not a folder that can be written")
+        super().__enter__()
+
+
+__all__ = ["disable_saved_tensors_hooks", "save_on_cpu", "save_on_disk", "saved_tensors_hooks"]

@@ -1,0 +1,296 @@
+"""Activations that work on one element at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import erf, gating, logistic
+from . import _checks
+from ._composite import composite
+from ._row import elementwise, general
+from ._traced import table
+
+relu = elementwise(
+    "relu(Tensor self) -> Tensor",
+    logistic.relu,
+    self=lambda xp, g, out: xp.keep(g, out != 0),
+    doc="Each element where it is positive, else 0; nan stays.",
+)
+leaky_relu_row = elementwise(
+    "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    logistic.leaky_relu,
+    self=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope),
+    promote="none",
+    method=False,
+    public=False,
+    check=_checks.floats("leaky_relu_cpu"),
+    samples=lambda mk: [(mk(3, 4), 0.01), (mk(3, 4), 1.5)],
+    doc="Each element where it is positive, else `negative_slope` times it.",
+)
+
+
+def _elu_gradient(xp: Any, g: Any, self: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    low = xp.exp(xp.keep(self, self <= 0) * input_scale)
+    return xp.where(self > 0, g * scale, g * (low * (alpha * scale * input_scale)))
+
+
+elu_row = elementwise(
+    "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    logistic.elu,
+    self=_elu_gradient,
+    promote="none",
+    method=False,
+    public=False,
+    check=_checks.floats("elu_cpu"),
+    samples=lambda mk: [(mk(3, 4), 1, 1, 1), (mk(3, 4), 1.3, 1.1, 0.9)],
+    doc="x where it is positive, else alpha (exp(x) - 1).",
+)
+celu_row = elementwise(
+    "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+    logistic.celu,
+    self=lambda xp, g, self, alpha: xp.where(
+        self > 0, g, g * xp.exp(xp.keep(self, self <= 0) * (1 / alpha))
+    ),
+    promote="none",
+    method=False,
+    check=_checks.floats("elu_cpu"),
+    samples=lambda mk: [(mk(3, 4), 1.0), (mk(3, 4), 1.7)],
+    doc="x where it is positive, else alpha (exp(x / alpha) - 1).",
+)
+gelu = elementwise(
+    "gelu(Tensor self, *, str approximate='none') -> Tensor",
+    erf.gelu,
+    self=lambda xp, g, self, approximate: xp.gelu_backward(g, self, approximate),
+    at_defaults={"raw": erf.gelu, "self": lambda xp, g, self: xp.gelu_backward(g, self)},
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace="nn.functional",
+    check=_checks.floats("GeluKernelImpl"),
+    samples=lambda mk: [(mk(3, 4), "none"), (mk(3, 4), "tanh")],
+    doc="x Φ(x), or its approximation by a tanh.",
+)
+
+
+def _silu_gradient(xp: Any, g: Any, self: Any) -> Any:
+    s = xp.sigmoid(self)
+    return g * (s * (1 + self * (1 - s)))
+
+
+silu_row = elementwise(
+    "silu(Tensor self) -> Tensor",
+    logistic.silu,
+    self=_silu_gradient,
+    promote="none",
+    method=False,
+    public=False,
+    check=_checks.floats("silu_cpu", complexes=True),
+    doc="x sigmoid(x).",
+)
+
+
+def _mish_gradient(xp: Any, g: Any, self: Any) -> Any:
+    s = xp.sigmoid(self)
+    t = xp.tanh(xp.softplus(self))
+    return g * (t + self * s * (1 - t * t))
+
+
+mish_row = elementwise(
+    "mish(Tensor self) -> Tensor",
+    logistic.mish,
+    self=_mish_gradient,
+    promote="none",
+    method=False,
+    public=False,
+    check=_checks.floats("mish_cpu"),
+    doc="x tanh(softplus(x)).",
+)
+softplus = elementwise(
+    "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    logistic.softplus,
+    self=lambda xp, g, self, beta, threshold: xp.where(
+        self * beta > threshold, g, g * xp.sigmoid(self * beta)
+    ),
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace=("nn.functional", "private"),
+    check=_checks.floats("softplus_cpu"),
+    samples=lambda mk: [(mk(3, 4), 1, 20), (mk(3, 4), 2.5, 1)],
+    doc="log(1 + exp(beta x)) / beta; x itself where beta x is above `threshold`.",
+)
+logsigmoid = elementwise(
+    "logsigmoid(Tensor self) -> Tensor",
+    logistic.log_sigmoid,
+    self=lambda xp, g, self: g * xp.sigmoid(-self),
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace="nn.functional",
+    node="LogSigmoidBackward0",
+    check=_checks.floats("log_sigmoid_cpu"),
+    doc="log(sigmoid(x)), which doesn't underflow.",
+)
+hardtanh_row = elementwise(
+    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    logistic.hardtanh,
+    self=lambda xp, g, self, min_val, max_val: xp.keep(g, ~((self <= min_val) | (self >= max_val))),
+    promote="none",
+    method=False,
+    public=False,
+    samples=lambda mk: [(mk(3, 4), -0.4, 0.5)],
+    doc="x between two bounds.",
+)
+hardsigmoid_row = elementwise(
+    "hardsigmoid(Tensor self) -> Tensor",
+    logistic.hardsigmoid,
+    self=lambda xp, g, self: xp.keep(g / 6, (self > -3) & (self < 3)),
+    promote="none",
+    method=False,
+    public=False,
+    check=_checks.floats("hardsigmoid_cpu"),
+    doc="(x + 3) / 6 between 0 and 1.",
+)
+hardswish_row = elementwise(
+    "hardswish(Tensor self) -> Tensor",
+    logistic.hardswish,
+    self=lambda xp, g, self: xp.where(
+        self <= 3, xp.keep(g * (self / 3 + 0.5), ~(self < -3)), g
+    ),
+    promote="none",
+    method=False,
+    public=False,
+    check=_checks.floats("hardswish_cpu"),
+    doc="x (x + 3) / 6 with the second factor between 0 and 1.",
+)
+hardshrink = elementwise(
+    "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    logistic.hardshrink,
+    self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
+    promote="none",
+    inplace=False,
+    namespace=("", "nn.functional"),
+    check=_checks.floats("hardshrink_cpu"),
+    samples=lambda mk: [(mk(3, 4), 0.3)],
+    doc="x outside [-lambd, lambd], else 0.",
+)
+softshrink = elementwise(
+    "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    logistic.softshrink,
+    self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace="nn.functional",
+    check=_checks.floats("softshrink_check"),
+    samples=lambda mk: [(mk(3, 4), 0.3)],
+    doc="x moved towards 0 by `lambd`, 0 within it.",
+)
+threshold_row = elementwise(
+    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    logistic.threshold,
+    self=lambda xp, g, self, threshold: xp.keep(g, ~(self <= threshold)),
+    promote="none",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), 0.1, 2.0)],
+    doc="x where it is above `threshold`, else `value`.",
+)
+prelu_row = elementwise(
+    "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    logistic.prelu,
+    self=lambda xp, g, self, weight: xp.where(self > 0, g, g * weight),
+    weight=lambda xp, g, self: xp.keep(g * self, ~(self > 0)),
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    doc="x where it is positive, else `weight` times it.",
+)
+
+
+@composite("", "nn.functional", method=True)
+def prelu(input: Any, weight: Any) -> Any:
+    """x where it is positive, else `weight` times it; one weight, or one for each channel.
+
+    Raises:
+        RuntimeError: where the weights don't fit the channels (dimension 1).
+    """
+    shape = weight._raw.shape
+    ndim = input._raw.ndim
+    if len(shape) > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {len(shape)}"
+        )
+    count = shape[0] if shape else 1
+    if count != 1:
+        if not ndim:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input._raw.shape[1] if ndim > 1 else 1
+        if channels != count:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} "
+                f"and channel size = {channels}."
+            )
+    wanted = (1, count) + (1,) * (ndim - 2) if ndim >= 2 else (count,) * min(ndim, 1)
+    if shape != wanted:
+        weight = table("reshape")(weight, wanted)
+    return prelu_row(input, weight)
+
+
+glu = general(
+    "glu(Tensor self, int dim=-1) -> Tensor",
+    gating.glu,
+    self=lambda xp, g, self, dim: xp.glu_backward(g, self, dim),
+    method=False,
+    namespace=("nn.functional", "private"),
+    check=_checks.floats("glu_cpu"),
+    samples=lambda mk: [(mk(3, 4), -1), (mk(4, 3), 0)],
+    doc="The first half along `dim`, times the sigmoid of the second half.",
+)
+glu_backward = general(
+    "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
+    gating.glu_backward,
+    joint=lambda xp, g, grad_output, self, dim: gating_gradients(xp, g, grad_output, self, dim),
+    method=False,
+    namespace="private",
+    samples=lambda mk: [(mk(3, 2), mk(3, 4), -1)],
+    doc="The gradient of `glu`.",
+)
+
+
+def gating_gradients(xp: Any, g: Any, grad_output: Any, self: Any, dim: int) -> tuple[Any, Any]:
+    """The gradients of `glu_backward`, in its grad_output and in its input."""
+    size = self.shape[dim] // 2
+    a, b = xp.narrow(self, dim, 0, size), xp.narrow(self, dim, size, size)
+    ga, gb = xp.narrow(g, dim, 0, size), xp.narrow(g, dim, size, size)
+    s = xp.sigmoid(b)
+    slope = s * (1 - s)
+    along = grad_output * slope
+    second = along * (ga + gb * a * (1 - 2 * s))
+    return ga * s + gb * a * slope, xp.cat([gb * along, second], dim)
+
+
+# ---- the functions of nn.functional that may work in place ------------------------------------
+def _run(name: str, inplace: bool, input: Any, *rest: Any) -> Any:
+    """The operation `name` of the table, or its in-place variant."""
+    return table(name + "_" if inplace else name)(input, *rest)
+
+
+@composite("nn.functional", name="relu")
+def relu_function(input: Any, inplace: bool = False) -> Any:
+    """Each element where it is positive, else 0."""
+    return table("relu_")(input) if inplace else relu.op.function(input)
+
+
+@composite("nn.functional")
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """x between 0 and 6."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+@composite("nn.functional", name="leaky_relu")
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """Each element where it is positive, else `negative_slope` times it."""
+    return _run("leaky_relu_", True, input, negative_slope) if inplace else (
+        leaky_relu_row(input, negative_slope)
+    )

@@ -1,0 +1,170 @@
+"""Complex numbers: size, angle, parts, conjugates, and views as pairs of reals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .._array import complexes as raw
+from .._array import numpy_ns
+from .._array import types as T
+from . import _checks
+from ._composite import composite
+from ._row import elementwise, general
+from ._traced import table
+
+abs = elementwise(
+    "abs(Tensor self) -> Tensor",
+    numpy_ns.abs,
+    self=lambda xp, g, self: g * xp.sgn(self),
+    holomorphic=False,
+    check=_checks.not_bool("abs_cpu"),
+    doc="The size of each element.",
+)
+angle = elementwise(
+    "angle(Tensor self) -> Tensor",
+    raw.angle,
+    self=lambda xp, g, self: g * xp.turning(self),
+    holomorphic=False,
+    promote="none",
+    inplace=False,
+    doc="The argument of each element in radians; for reals 0 or π.",
+)
+polar = elementwise(
+    "polar(Tensor abs, Tensor angle) -> Tensor",
+    raw.polar,
+    abs=lambda xp, g, out: xp.real(xp.conj(g) * xp.sgn(out)),
+    angle=lambda xp, g, out: xp.real(xp.conj(g) * (out * 1j)),
+    holomorphic=False,
+    promote="none",
+    numbers=False,
+    inplace=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4))],
+    doc="The complex numbers of a size and an angle.",
+)
+complex = elementwise(
+    "complex(Tensor real, Tensor imag) -> Tensor",
+    raw.compose,
+    real=lambda xp, g: xp.real(g),
+    imag=lambda xp, g: xp.imag(g),
+    holomorphic=False,
+    promote="none",
+    numbers=False,
+    inplace=False,
+    method=False,
+    doc="The complex numbers of a real and an imaginary part.",
+)
+conj_row = elementwise(
+    "_conj(Tensor self) -> Tensor",
+    raw.conjugate,
+    self=lambda xp, g: xp.conj(g),
+    holomorphic=False,
+    node="ConjBackward0",
+    method=False,
+    public=False,
+    inplace=False,
+    doc="The complex conjugate of each element.",
+)
+conj_physical_row = elementwise(
+    "_conj_physical(Tensor self) -> Tensor",
+    raw.conjugate,
+    self=lambda xp, g: xp.conj(g),
+    holomorphic=False,
+    node="ConjPhysicalBackward0",
+    method=False,
+    public=False,
+    doc="The complex conjugate of each element.",
+)
+view_as_real = general(
+    "view_as_real(Tensor(a) self) -> Tensor(a)",
+    raw.as_real,
+    self=lambda xp, g: xp.view_as_complex(g),
+    holomorphic=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4, dtype=D.complex128),)],
+    doc="The same memory as real numbers, with a last dimension (real, imaginary).",
+)
+view_as_complex = general(
+    "view_as_complex(Tensor(a) self) -> Tensor(a)",
+    raw.as_complex,
+    self=lambda xp, g: xp.view_as_real(g),
+    holomorphic=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4, 2),)],
+    doc="The same memory as complex numbers; the last dimension is (real, imaginary).",
+)
+
+
+@composite("", method=True)
+def conj(input: Any) -> Any:
+    """The complex conjugate of each element; `input` itself where it is real."""
+    return conj_row(input) if T.dtype_of(input).is_complex else input
+
+
+@composite("", method=True)
+def conj_physical(input: Any) -> Any:
+    """The complex conjugate of each element; `input` itself where it is real."""
+    return conj_physical_row(input) if T.dtype_of(input).is_complex else input
+
+
+@composite("private", method=True)
+def conj_physical_(input: Any) -> Any:
+    """Conjugates every element in place."""
+    return table("_conj_physical_")(input) if T.dtype_of(input).is_complex else input
+
+
+@composite("", method=True)
+def resolve_conj(input: Any) -> Any:
+    """`input`: conjugates are computed at once here."""
+    return input
+
+
+@composite("", method=True)
+def resolve_neg(input: Any) -> Any:
+    """`input`: negatives are computed at once here."""
+    return input
+
+
+@composite("", method=True)
+def is_conj(input: Any) -> bool:
+    """False: conjugates are computed at once here."""
+    return False
+
+
+@composite("", method=True)
+def is_neg(input: Any) -> bool:
+    """False: negatives are computed at once here."""
+    return False
+
+
+@composite("")
+def real(input: Any) -> Any:
+    """The real part, as a view; `input` itself where it is real."""
+    if not T.dtype_of(input).is_complex:
+        return input
+    return table("select")(view_as_real(input), -1, 0)
+
+
+@composite("")
+def imag(input: Any) -> Any:
+    """The imaginary part, as a view.
+
+    Raises:
+        RuntimeError: for real tensors.
+    """
+    if not T.dtype_of(input).is_complex:
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return table("select")(view_as_real(input), -1, 1)
+
+
+@composite("", method=True)
+def is_complex(input: Any) -> bool:
+    """Whether the elements are complex numbers."""
+    return T.dtype_of(input).is_complex
+
+
+@composite("", method=True)
+def is_floating_point(input: Any) -> bool:
+    """Whether the elements are real floating-point numbers."""
+    return T.dtype_of(input).is_floating_point
