@@ -12,6 +12,7 @@ import importlib
 from typing import Any, Final
 
 from . import dtypes as _dtypes
+from ._array import memory as _memory
 from . import ops as _ops
 from ._version import __version__
 from .device import device
@@ -97,3 +98,4 @@ __all__ = [
     "no_grad", "set_default_dtype", "set_grad_enabled",
 ]  # fmt: skip
 _ = _methods
+_memory.apply_environment()

@@ -1,23 +1,65 @@
-"""Attaches the table's operations to `Tensor`: methods, in-place variants, operators."""
+"""Attaches the table's operations to `Tensor`: methods, in-place variants, operators.
+
+Note [Operators are short]
+`x * y` is the hottest call of all. Each operator is one Python function that asks for the type of its
+other operand and calls the fast path; whatever isn't a tensor, a float or an int goes through the method,
+and what no overload takes gives NotImplemented, so that Python asks the other operand or says why not.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Final
 
-from ._core.apply import apply1, apply2
+from ._array import types as T
+from ._core.apply import apply1, apply2, apply_n
 from ._core.inplace import apply_inplace
+from ._core.op import Op
 from ._core.storage import TensorBase
 from .ops import TENSOR_METHODS
 from .ops._row import ROWS
 from .tensor import Tensor
 
-NUMBERS = (int, float, complex)
+Binary = Callable[[Any, Any], Any]
+Unary = Callable[[Any], Any]
+
+#: operator -> the row that it calls with (self, other)
+BINARY: Final = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt",
+    "ge": "ge", "radd": "add", "rmul": "mul", "rand": "bitwise_and", "ror": "bitwise_or",
+    "rxor": "bitwise_xor", "rsub": "_rsub",
+}  # fmt: skip
+#: operator -> the method whose in-place variant it calls
+INPLACE: Final = {
+    "iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "ifloordiv": "floor_divide",
+    "imod": "remainder", "ipow": "pow", "iand": "bitwise_and", "ior": "bitwise_or",
+    "ixor": "bitwise_xor", "ilshift": "bitwise_left_shift", "irshift": "bitwise_right_shift",
+}  # fmt: skip
+#: operator -> the row that it calls with (other, self), for a number on the left
+REFLECTED: Final = {
+    "rfloordiv": "_rfloor_divide", "rmod": "remainder", "rpow": "pow", "rlshift": "bitwise_left_shift",
+    "rrshift": "bitwise_right_shift",
+}  # fmt: skip
 
 
-def _operator(name: str) -> Callable[[Any, Any], Any]:
-    """The operator of a two-operand row."""
+def _simple(name: str) -> Op:
     op = ROWS[name][0].simple_op
-    function = TENSOR_METHODS[name]
+    assert op is not None, f"{name} has no two-operand form"
+    return op
+
+
+def _overload(name: str, overload: str) -> Op:
+    for row in ROWS[name]:
+        if row.schema.overload == overload:
+            return row.op
+    raise KeyError(f"{name}.{overload}")
+
+
+def _binary(name: str) -> Binary:
+    """The operator of a two-operand row. See Note [Operators are short]."""
+    op = _simple(name)
+    function: Any = TENSOR_METHODS.get(name) or op.function
 
     def operator(self: Any, other: Any) -> Any:
         if isinstance(other, TensorBase):
@@ -25,18 +67,120 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
         kind = type(other)
         if kind is float or kind is int:
             return apply2(op, self, other)
-        try:
-            return function(self, other)
-        except TypeError:
-            if hasattr(type(other), "__torch_function__") or not _known(other):
-                return NotImplemented
-            raise
+        return _otherwise(function, self, other)
 
     return operator
 
 
-def _known(other: Any) -> bool:
-    return isinstance(other, NUMBERS) or other is None
+def _otherwise(function: Binary, self: Any, other: Any) -> Any:
+    """A method's result, or NotImplemented where it doesn't take the operand."""
+    try:
+        return function(self, other)
+    except TypeError:
+        return NotImplemented
+
+
+def _by_method(name: str) -> Binary:
+    """The operator of a method with overloads of its own for numbers."""
+    function = TENSOR_METHODS[name]
+
+    def operator(self: Any, other: Any) -> Any:
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _inplace(name: str) -> Binary:
+    """The in-place operator of a method."""
+    function = TENSOR_METHODS[name + "_"]
+    op = ROWS[name][0].simple_op
+
+    def operator(self: Any, other: Any) -> Any:
+        if op is not None and isinstance(other, TensorBase):
+            return apply_inplace(op, [self, other])
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _reflected(name: str, overload: str) -> Binary:
+    """The operator for a number, or what can be made a tensor, on the left."""
+    op = _overload(name, overload)
+
+    def operator(self: Any, other: Any) -> Any:
+        if T.is_number(other):
+            return apply_n(op, [other if isinstance(other, NUMBERS) else T.python_number(other), self])
+        return NotImplemented
+
+    return operator
+
+
+NUMBERS: Final = (int, float, complex)
+
+
+def _reciprocal_times() -> Binary:
+    """`number / x`: the reciprocal, times the number."""
+    reciprocal, times = _simple("reciprocal"), _simple("mul")
+
+    def operator(self: Any, other: Any) -> Any:
+        if T.is_number(other):
+            return apply2(times, apply1(reciprocal, self), other)
+        return NotImplemented
+
+    return operator
+
+
+def _power() -> Binary:
+    """`x ** y`; squares, cubes and roots are operations of one operand."""
+    whole = {2: _simple("square"), 3: _simple("_cube")}
+    broken = {2.0: _simple("square"), 3.0: _simple("_cube"), 0.5: _simple("_root")}
+    by_tensor, by_number = _simple("pow"), _overload("pow", "Tensor_Scalar")
+    function = TENSOR_METHODS["pow"]
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, TensorBase):
+            return apply2(by_tensor, self, other)
+        kind = type(other)
+        if kind is int:
+            op = whole.get(other)
+        elif kind is float:
+            op = None if T.is_discrete(self._raw.dtype) else broken.get(other)
+        else:
+            return _otherwise(function, self, other)
+        return apply_n(by_number, [self, other]) if op is None else apply1(op, self)
+
+    return operator
+
+
+def _unary(name: str) -> Unary:
+    op = _simple(name)
+
+    def operator(self: Any) -> Any:
+        return apply1(op, self)
+
+    return operator
+
+
+def _hash(self: Any) -> int:
+    return id(self)
+
+
+def operators() -> dict[str, Any]:
+    """The operators of `Tensor` by their special names."""
+    made: dict[str, Any] = {name: _binary(row) for name, row in BINARY.items()}
+    made.update({name: _inplace(method) for name, method in INPLACE.items()})
+    for name, row in REFLECTED.items():
+        overload = "" if row.startswith("_") else ("Scalar" if row == "pow" else "Scalar_Tensor")
+        made[name] = _reflected(row, overload)
+    made["mod"] = _by_method("remainder")
+    made["pow"] = _power()
+    made["rtruediv"] = _reciprocal_times()
+    made.update({"neg": _unary("neg"), "invert": _unary("bitwise_not"), "abs": _unary("abs")})
+    made["pos"] = TENSOR_METHODS["positive"]
+    if "matmul" in TENSOR_METHODS:
+        made["matmul"] = _by_method("matmul")
+    made["hash"] = _hash
+    return {f"__{name}__": function for name, function in made.items()}
 
 
 def attach() -> None:
@@ -44,13 +188,14 @@ def attach() -> None:
     for name, function in TENSOR_METHODS.items():
         if name not in Tensor.__dict__:
             setattr(Tensor, name, function)
-    operators = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
-    for operator, name in operators.items():
-        setattr(Tensor, f"__{operator}__", _operator(name))
-    Tensor.__radd__ = Tensor.__add__  # type: ignore[attr-defined]
-    Tensor.__rmul__ = Tensor.__mul__  # type: ignore[attr-defined]
+    for name, function in operators().items():
+        function.__name__ = name if function.__name__ == "operator" else function.__name__
+        setattr(Tensor, name, function)
+    setattr(Tensor, "__div__", Tensor.__truediv__)  # type: ignore[attr-defined]
+    setattr(Tensor, "__rdiv__", Tensor.__rtruediv__)  # type: ignore[attr-defined]
+    setattr(Tensor, "__idiv__", Tensor.__itruediv__)  # type: ignore[attr-defined]
 
 
 attach()
 
-__all__ = ["attach", "apply1", "apply_inplace"]
+__all__ = ["attach", "operators"]

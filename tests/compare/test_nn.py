@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of expressions)
 """`rushlight.nn` and `torch.nn` on the same expressions: same values, same texts, same errors."""
 
 import copy
@@ -12,11 +13,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import rushlight  # noqa: E402
-
 import torch.nn  # noqa: E402
 import torch.nn.parallel  # noqa: E402
 
+import rushlight  # noqa: E402
 import rushlight.nn  # noqa: E402
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -363,7 +363,7 @@ def test_clipping_and_vectors_give_the_same_values() -> None:
     )  # fmt: skip
 
 
-HOOKS = '''
+HOOKS = """
 seen = []
 def note(name):
     def hook(*args):
@@ -384,7 +384,7 @@ net(x).sum().backward()
 grads = [p.grad for p in net.parameters()]
 y = T.ones(2, 2, requires_grad=True)
 net(y).pow(2).sum().backward()
-'''
+"""
 
 
 def test_hooks_see_and_change_the_same_things() -> None:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of expressions)
 """`rushlight.optim` and `torch.optim`: 20 steps per option, state dictionaries, texts, errors."""
 
 import copy
@@ -275,7 +276,24 @@ def test_a_plateau_is_found_at_the_same_time() -> None:
             names["o"] = optimizer = package.optim.SGD([names["w"]], lr=0.2)
             scheduler = eval(f"S.ReduceLROnPlateau(o, {options})", names)
             seen = [text(scheduler.state_dict())]
-            for metric in [5, 4, 4, 4.1, 3.9, 3.9, 3.9, 3.9, 3.9, 3.9, 3.9, 3.9, 3.9, 3.9, 3.9, 3.9]:
+            for metric in [
+                5,
+                4,
+                4,
+                4.1,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+                3.9,
+            ]:
                 scheduler.step(metric)
                 seen.append(text((scheduler.get_last_lr(), optimizer.param_groups[0]["lr"])))
             seen.append(text(scheduler.state_dict()))

@@ -171,3 +171,12 @@ def placed_along(g: Any, places: Any, dim: int, keepdim: bool, shape: tuple[int,
     if g.size:
         np.put_along_axis(out, places, g, dim)
     return out
+
+
+def taken_along(x: Any, places: Any, dim: int, keepdim: bool) -> Any:
+    """The elements of `x` at `places` along `dim`: the transpose of `placed_along`."""
+    if x.ndim == 0:
+        return x
+    if keepdim:
+        return np.take_along_axis(x, places, dim)
+    return np.squeeze(np.take_along_axis(x, np.expand_dims(places, dim), dim), dim)

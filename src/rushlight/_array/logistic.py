@@ -211,3 +211,8 @@ def sinc(x: Any) -> Any:
         one = t.dtype.type(1)
         return np.where(zero, one, np.divide(np.sin(t), np.where(zero, one, t)))
     return np.divide(np.sin(t), t)
+
+
+def celu(x: Any, alpha: float) -> Any:
+    """x above zero, alpha (exp(x / alpha) - 1) below."""
+    return elu(x, alpha, 1, 1 / alpha)

@@ -164,6 +164,8 @@ def square(x: Any) -> Any:
 
 def cube(x: Any) -> Any:
     """x x x."""
+    if x.dtype.kind == "b":
+        return x.astype(np.int64)
     return np.multiply(np.square(x), x)
 
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from .scan import exclusive_products
-from .types import converted, from_raw, ndarray, to_raw
+from .types import converted, from_raw, to_raw
 
 Axis = int | tuple[int, ...] | None
 
 _INT64 = np.dtype(np.int64)
 _add = np.add.reduce
 _multiply = np.multiply.reduce
+_maximum = np.maximum.reduce
 
 
 def axes_of(ndim: int, dim: Any) -> Axis:
@@ -134,7 +134,7 @@ def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None =
     else:
         count = reduced_count(x.shape, axis)
     # A NumPy scalar divided by a Python number costs half of what an array does.
-    return total / count if count or type(total) is ndarray else total * np.nan
+    return total / count if count else total * np.nan
 
 
 def mean_all(x: Any, dtype: D.dtype | None = None) -> Any:
@@ -179,22 +179,6 @@ def prod(x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype |
     return _multiply(x, axis, None, None, keepdim)
 
 
-def others_product(x: Any, product: Any, dim: int | None) -> Any:
-    """For each element, the product of the others along `dim` (None: of all the others).
-
-    `product` is that of all, with the dimension kept: where no element is zero it is divided.
-    """
-    if x.all():
-        return product / x
-    if dim is None:
-        flat = x.reshape(-1)
-        return (exclusive_products(flat, 0) * exclusive_products(flat[::-1], 0)[::-1]).reshape(x.shape)
-    if x.ndim == 0:
-        return np.ones_like(x)
-    back = np.flip(exclusive_products(np.flip(x, dim), dim), dim)
-    return exclusive_products(x, dim) * back
-
-
 def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
     """The sum with NaN counted as zero.
 
@@ -226,3 +210,25 @@ def count_nonzero(x: Any, dim: Any = None) -> Any:
     """How many elements aren't zero, in int64."""
     axis = axes_of(x.ndim, dim)
     return np.asarray(np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis), _INT64)
+
+
+def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
+    """The log of the sum of exp(x) over `dim`; of integers in the default float type.
+
+    Special: -inf for no elements, inf where one is inf.
+    """
+    if x.dtype.kind in "biu":
+        x = x.astype(to_raw(D.get_default_dtype()))
+    axis = axes_of(x.ndim, dim)
+    half = x.dtype if is_half(x.dtype) else None
+    x = lifted(x)
+    if not x.size:
+        empty = _add(x, axis, None, None, keepdim)
+        return np.asarray(np.log(empty)).astype(half or x.dtype)
+    top = _maximum(x.real, axis, None, None, True)
+    finite = np.isfinite(top)
+    if not finite.all():
+        top = np.where(finite | np.isnan(top), top, 0)
+    result = np.log(_add(np.exp(x - top), axis, None, None, keepdim))
+    result = result + (top if keepdim else top.reshape(result.shape))
+    return result if half is None else np.asarray(result).astype(half)

@@ -60,15 +60,19 @@ def reverse_cumsum(g: Any, dim: int) -> Any:
     return np.ascontiguousarray(np.flip(cumsum(np.flip(g, dim), dim), dim))
 
 
-def exclusive_products(x: Any, dim: int) -> Any:
-    """The products of the elements before each one along `dim`; 1 for the first."""
+def exclusive_products(x: Any, dim: int, back: bool = False) -> Any:
+    """The products of the elements before each one along `dim` (`back`: after it); 1 where there are none."""
     if x.ndim == 0:
         return np.ones_like(x)
-    x = np.moveaxis(x, dim, -1)
-    out = np.empty(x.shape, _wide(x.dtype))
-    out[..., :1] = 1
-    np.multiply.accumulate(x[..., :-1], -1, out.dtype, out[..., 1:])
-    return np.moveaxis(out.astype(x.dtype, copy=False), -1, dim)
+    moved = np.moveaxis(x, dim, -1)
+    out = np.empty(moved.shape, _wide(x.dtype))
+    if back:
+        moved, filled = moved[..., ::-1], out[..., ::-1]
+    else:
+        filled = out
+    filled[..., :1] = 1
+    np.multiply.accumulate(moved[..., :-1], -1, out.dtype, filled[..., 1:])
+    return np.ascontiguousarray(np.moveaxis(out.astype(x.dtype, copy=False), -1, dim))
 
 
 # Note [A linear recurrence gives the gradients of scans]
@@ -78,40 +82,55 @@ def exclusive_products(x: Any, dim: int) -> Any:
 # are the same recurrence run forward, so it can be differentiated any number of times.
 
 
-def reverse_recurrence(g: Any, factor: Any, dim: int) -> Any:
-    """S with S[i] = g[i] + factor[i] S[i+1] along `dim`, from the last, where S = g.
+def recurrence(x: Any, factor: Any, dim: int, back: bool) -> Any:
+    """S with S[i] = x[i] + factor[i] S[i-1] along `dim`, from the first; `back`: S[i+1], from the last.
 
     Step by step where the other dimensions are long; by doubling steps where they are short.
     """
-    if g.ndim == 0:
-        return g.copy()
-    moved = np.moveaxis(g, dim, 0)
+    if x.ndim == 0:
+        return x.copy()
+    moved = np.moveaxis(x, dim, 0)
     factor = np.broadcast_to(np.moveaxis(factor, dim, 0), moved.shape)
-    result = np.array(moved, _wide(g.dtype), order="C")
-    n = len(result)
-    if n <= 256 or result.size >= n * n:
-        for i in range(n - 2, -1, -1):
-            result[i] += factor[i] * result[i + 1]
+    out = np.array(moved, _wide(x.dtype), order="C")
+    n = len(out)
+    result = out
+    if back:
+        result, factor = out[::-1], factor[::-1]
+    if n <= 256 or out.size >= n * n:
+        for i in range(1, n):
+            result[i] += factor[i] * result[i - 1]
     else:
-        f = np.array(factor, result.dtype, order="C")
+        f = np.array(factor, out.dtype, order="C")
         step = 1
         while step < n:
-            result[:-step] += f[:-step] * result[step:]
-            f[:-step] *= f[step:]
-            f[-step:] = 0
+            result[step:] += f[step:] * result[:-step].copy()
+            f[step:] *= f[:-step].copy()
+            f[:step] = 0
             step *= 2
-    return np.ascontiguousarray(np.moveaxis(result, 0, dim).astype(g.dtype, copy=False))
+    return np.ascontiguousarray(np.moveaxis(out, 0, dim).astype(x.dtype, copy=False))
 
 
-def next_along(x: Any, dim: int, fill: float) -> Any:
-    """For each element the one after it along `dim`; `fill` for the last."""
+def shifted(x: Any, dim: int, by: int) -> Any:
+    """The element `by` places further along `dim` (1 or -1) at each place; 0 where there is none."""
+    out = np.zeros(x.shape, x.dtype)
+    if x.ndim:
+        there, here = np.moveaxis(x, dim, -1), np.moveaxis(out, dim, -1)
+        if by > 0:
+            here[..., :-1] = there[..., 1:]
+        else:
+            here[..., 1:] = there[..., :-1]
+    return out
+
+
+def others_product(x: Any, dim: int | None) -> Any:
+    """For each element the product of the others along `dim` (None: of all others)."""
+    if dim is None:
+        return others_product(x.reshape(-1), 0).reshape(x.shape)
     if x.ndim == 0:
-        return np.full_like(x, fill)
-    moved = np.moveaxis(x, dim, -1)
-    out = np.empty(moved.shape, x.dtype)
-    out[..., :-1] = moved[..., 1:]
-    out[..., -1:] = fill
-    return np.moveaxis(out, -1, dim)
+        return np.ones_like(x)
+    if x.all():
+        return np.multiply.reduce(x, dim, keepdims=True) / x
+    return exclusive_products(x, dim) * exclusive_products(x, dim, True)
 
 
 def logcumsumexp(x: Any, dim: int) -> Any:
@@ -173,3 +192,17 @@ def cummax(x: Any, dim: int) -> tuple[Any, Any]:
 def cummin(x: Any, dim: int) -> tuple[Any, Any]:
     """The smallest of each element and those before it along `dim`, and where it is."""
     return _running_extreme(x, dim, False, "cummin")
+
+
+def accumulated_along(g: Any, places: Any, dim: int) -> Any:
+    """Zeros with `g` added at `places` along `dim`; several may go to one place."""
+    if g.ndim == 0:
+        return g
+    wide = _wide(g.dtype)
+    rows = np.moveaxis(g, dim, -1)
+    flat = np.moveaxis(places, dim, -1).reshape(-1, rows.shape[-1])
+    out = np.zeros(flat.shape, wide)
+    if g.size:
+        lanes = np.arange(len(flat))[:, None]
+        np.add.at(out, (lanes, flat), rows.reshape(flat.shape))
+    return np.ascontiguousarray(np.moveaxis(out.reshape(rows.shape).astype(g.dtype, copy=False), -1, dim))

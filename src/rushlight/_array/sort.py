@@ -241,3 +241,32 @@ def mode(x: Any, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     ends = np.argmax(length, -1, keepdims=True)
     found = np.moveaxis(np.take_along_axis(places, ends, -1), -1, axis)
     return _shaped(x, flat, found, axis, keepdim)
+
+
+def ranks(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) -> tuple[Any, Any, Any]:
+    """For rows in order (NaN last): the ranks below and above each quantile, and the weight above.
+
+    A row with NaN has the rank of its last element, unless they are ignored.
+    """
+    n = ordered.shape[-1] if ordered.ndim else 1
+    rows = at_least_1d(ordered)
+    wanted = np.atleast_1d(q)
+    lanes = rows.shape[:-1]
+    if ignore_nan:
+        counts = np.count_nonzero(~np.isnan(rows), axis=-1, keepdims=True)
+        rank = wanted * (counts - 1).astype(rows.dtype)
+        rank = np.where(rank < 0, 0, rank)  # only NaN in the row
+    else:
+        rank = np.broadcast_to(wanted * rows.dtype.type(n - 1), lanes + wanted.shape)
+        rank = np.where(np.isnan(rows[..., -1:]), rows.dtype.type(n - 1), rank)
+    rank = rank.astype(rows.dtype)
+    if interpolation == "lower":
+        rank = np.floor(rank)
+    elif interpolation == "higher":
+        rank = np.ceil(rank)
+    elif interpolation == "nearest":
+        rank = np.rint(rank)
+    low = rank.astype(_INT64)
+    weight = rank - low if interpolation == "linear" else None
+    high = np.ceil(rank).astype(_INT64)
+    return low, high, weight

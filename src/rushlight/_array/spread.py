@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import rows
+from . import moments
 from .reduce import axes_of, reduced_count
 
-_FEW = 16384  # elements up to which plain passes beat the blocks of `rows`
+_FEW = 16384  # elements up to which plain passes beat the blocks of `moments`
 _WIDE = np.dtype(np.float64)
 _add = np.add.reduce
 
@@ -40,7 +40,7 @@ def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
         _warn_few(name)
         freedom = 0.0
     if x.size > _FEW and not (axis is None and x.size > 1 << 22):
-        return rows.var_mean(x, axis, 1 if correction is None else correction, keepdim)
+        return moments.var_mean(x, axis, 1 if correction is None else correction, keepdim)
     wide = x.astype(_WIDE)
     if count == 0:
         total = _add(wide, axis, None, None, keepdim) * np.nan

@@ -123,9 +123,7 @@ def _descend(p: Any, g: Any, rate: Any, t: Any, u: Any) -> None:
     _subtract(p, _multiply(g, rate, t), p)
 
 
-def _sgd(
-    p: Any, g: Any, buffer: Any, new: bool, k: list[Any], flags: Any, t: Any, u: Any
-) -> None:
+def _sgd(p: Any, g: Any, buffer: Any, new: bool, k: list[Any], flags: Any, t: Any, u: Any) -> None:
     lr, momentum, undamped, weight_decay = k
     decays, damps, nesterov, maximize = flags
     if maximize:

@@ -361,3 +361,13 @@ def system_random_seed() -> int:
     import secrets
 
     return secrets.randbits(63)
+
+
+def unravel(position: int, shape: tuple[int, ...]) -> Any:
+    """The index of the element at a place of the flattened array."""
+    return np.unravel_index(position, shape)
+
+
+def stacked(rows: Any, raw: Any) -> Any:
+    """Arrays of one dimension as the rows of one matrix of NumPy type `raw`."""
+    return np.array(rows, dtype=raw) if len(rows) else np.empty((0, 0), raw)

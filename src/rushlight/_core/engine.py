@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from itertools import count
+from operator import attrgetter
 from threading import Lock
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ from .storage import TensorBase, new_tensor
 
 ndarray: Final = _ndarray
 runs: Final = count(1)
+sequence_number: Final = attrgetter("seq")
 slots: Final = Lock()  # held by the run that uses the scratch in the vertices
 
 
@@ -153,7 +155,7 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
             for position, where in enumerate(inputs):
                 run.captures[where] = position
         order = discover(roots, run)
-        order.sort(key=_sequence_number, reverse=True)
+        order.sort(key=sequence_number, reverse=True)
         if inputs is not None:
             order = needed(order, roots, inputs, run)
         for k, root in enumerate(roots):
@@ -169,10 +171,6 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         if not private:
             _clean(order, run)
             slots.release()
-
-
-def _sequence_number(node: Node) -> int:
-    return node.seq
 
 
 def _scratch(vertex: Vertex, run: Run) -> Vertex:

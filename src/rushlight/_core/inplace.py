@@ -62,6 +62,9 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if promoted is T.from_raw(array.dtype):
             promoted = None
     if writer is not None:
+        if promoted is not None and not D.can_cast(promoted, T.from_raw(array.dtype)):
+            names = [D.scalar_name(d) for d in (promoted, T.from_raw(array.dtype))]
+            raise RuntimeError(errors.cannot_cast(names[0], names[1]))
         write(me, args, raws, None, op, live, mode, promoted, writer)
         return me
     try:

@@ -2,10 +2,8 @@
 
 from . import functional, init, utils
 from .modules import *  # noqa: F403
-from .modules import module as _module_file
+from .modules.module import Module as Module
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter
-
-Module = _module_file.Module
 
 __all__ = ["Buffer", "DataParallel", "Module", "Parameter", "functional", "init", "utils"]

@@ -32,11 +32,12 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> "Parameter":
+        made: Any
         if data is None:
             data = f.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
-            made: Parameter = Tensor._make_subclass(cls, data, requires_grad)
-            return made
+            made = Tensor._make_subclass(cls, data, requires_grad)
+            return made  # type: ignore[no-any-return]
         # A tensor class of the user's own keeps its class and is only marked as a parameter.
         own: Any = data.detach().requires_grad_(requires_grad)
         if type(own) is not type(data):
@@ -57,7 +58,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         memo[id(self)] = twin
         return twin
 
-    def __repr__(self, *, tensor_contents: object = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
         return "Parameter containing:\n" + super().__repr__()
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .._array import erf, gating, logistic
+from .._core.apply import apply1
+from .._core.inplace import apply_inplace
 from . import _checks
 from ._composite import composite
-from ._row import elementwise, general
+from ._row import Row, elementwise, general
 from ._traced import table
 
 relu = elementwise(
@@ -23,6 +25,7 @@ leaky_relu_row = elementwise(
     promote="none",
     method=False,
     public=False,
+    inplace=False,
     check=_checks.floats("leaky_relu_cpu"),
     samples=lambda mk: [(mk(3, 4), 0.01), (mk(3, 4), 1.5)],
     doc="Each element where it is positive, else `negative_slope` times it.",
@@ -41,6 +44,7 @@ elu_row = elementwise(
     promote="none",
     method=False,
     public=False,
+    inplace=False,
     check=_checks.floats("elu_cpu"),
     samples=lambda mk: [(mk(3, 4), 1, 1, 1), (mk(3, 4), 1.3, 1.1, 0.9)],
     doc="x where it is positive, else alpha (exp(x) - 1).",
@@ -53,6 +57,7 @@ celu_row = elementwise(
     ),
     promote="none",
     method=False,
+    inplace=False,
     check=_checks.floats("elu_cpu"),
     samples=lambda mk: [(mk(3, 4), 1.0), (mk(3, 4), 1.7)],
     doc="x where it is positive, else alpha (exp(x / alpha) - 1).",
@@ -84,6 +89,7 @@ silu_row = elementwise(
     promote="none",
     method=False,
     public=False,
+    inplace=False,
     check=_checks.floats("silu_cpu", complexes=True),
     doc="x sigmoid(x).",
 )
@@ -102,6 +108,7 @@ mish_row = elementwise(
     promote="none",
     method=False,
     public=False,
+    inplace=False,
     check=_checks.floats("mish_cpu"),
     doc="x tanh(softplus(x)).",
 )
@@ -138,6 +145,7 @@ hardtanh_row = elementwise(
     promote="none",
     method=False,
     public=False,
+    inplace=False,
     samples=lambda mk: [(mk(3, 4), -0.4, 0.5)],
     doc="x between two bounds.",
 )
@@ -148,6 +156,7 @@ hardsigmoid_row = elementwise(
     promote="none",
     method=False,
     public=False,
+    inplace=False,
     check=_checks.floats("hardsigmoid_cpu"),
     doc="(x + 3) / 6 between 0 and 1.",
 )
@@ -160,6 +169,7 @@ hardswish_row = elementwise(
     promote="none",
     method=False,
     public=False,
+    inplace=False,
     check=_checks.floats("hardswish_cpu"),
     doc="x (x + 3) / 6 with the second factor between 0 and 1.",
 )
@@ -192,6 +202,7 @@ threshold_row = elementwise(
     self=lambda xp, g, self, threshold: xp.keep(g, ~(self <= threshold)),
     promote="none",
     method=False,
+    inplace=False,
     samples=lambda mk: [(mk(3, 4), 0.1, 2.0)],
     doc="x where it is above `threshold`, else `value`.",
 )
@@ -270,27 +281,152 @@ def gating_gradients(xp: Any, g: Any, grad_output: Any, self: Any, dim: int) -> 
     return ga * s + gb * a * slope, xp.cat([gb * along, second], dim)
 
 
-# ---- the functions of nn.functional that may work in place ------------------------------------
-def _run(name: str, inplace: bool, input: Any, *rest: Any) -> Any:
-    """The operation `name` of the table, or its in-place variant."""
-    return table(name + "_" if inplace else name)(input, *rest)
+# ---- functions that may work in place ----------------------------------------------------------
+def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
+    """A row on `input`, or written into it."""
+    return apply_inplace(row.op, [input, *rest]) if inplace else row(input, *rest)
 
 
 @composite("nn.functional", name="relu")
 def relu_function(input: Any, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
-    return table("relu_")(input) if inplace else relu.op.function(input)
+    return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
 
 
 @composite("nn.functional")
 def relu6(input: Any, inplace: bool = False) -> Any:
     """x between 0 and 6."""
-    return hardtanh(input, 0.0, 6.0, inplace)
+    return _run(hardtanh_row, inplace, input, 0, 6)
 
 
-@composite("nn.functional", name="leaky_relu")
+@composite("nn.functional")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """Each element where it is positive, else `negative_slope` times it."""
-    return _run("leaky_relu_", True, input, negative_slope) if inplace else (
-        leaky_relu_row(input, negative_slope)
-    )
+    return _run(leaky_relu_row, inplace, input, negative_slope)
+
+
+@composite("nn.functional")
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """x where it is positive, else alpha (exp(x) - 1)."""
+    return _run(elu_row, inplace, input, alpha, 1, 1)
+
+
+SELU_ALPHA: Final = 1.6732632423543772848170429916717
+SELU_SCALE: Final = 1.0507009873554804934193349852946
+
+
+@composite("", "nn.functional")
+def selu(input: Any, inplace: bool = False) -> Any:
+    """The self-normalising exponential unit.
+
+    Source: Klambauer et al., Self-Normalizing Neural Networks (2017), for the two constants.
+    """
+    return _run(elu_row, inplace, input, SELU_ALPHA, SELU_SCALE, 1)
+
+
+@composite("nn.functional")
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """x where it is positive, else alpha (exp(x / alpha) - 1).
+
+    Raises:
+        RuntimeError: where alpha is 0.
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _run(celu_row, inplace, input, alpha)
+
+
+@composite("nn.functional")
+def silu(input: Any, inplace: bool = False) -> Any:
+    """x sigmoid(x)."""
+    return _run(silu_row, inplace, input)
+
+
+@composite("nn.functional")
+def mish(input: Any, inplace: bool = False) -> Any:
+    """x tanh(softplus(x))."""
+    return _run(mish_row, inplace, input)
+
+
+@composite("nn.functional")
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """x between two bounds.
+
+    Raises:
+        ValueError: where the bounds cross.
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _run(hardtanh_row, inplace, input, min_val, max_val)
+
+
+@composite("nn.functional")
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """(x + 3) / 6 between 0 and 1."""
+    return _run(hardsigmoid_row, inplace, input)
+
+
+@composite("nn.functional")
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """x hardsigmoid(x)."""
+    return _run(hardswish_row, inplace, input)
+
+
+@composite("nn.functional", name="threshold")
+def threshold_function(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """x where it is above `threshold`, else `value`."""
+    return _run(threshold_row, inplace, input, threshold, value)
+
+
+@composite("nn.functional")
+def softsign(input: Any) -> Any:
+    """x / (1 + |x|)."""
+    return input / (input.abs() + 1)
+
+
+@composite("nn.functional")
+def tanhshrink(input: Any) -> Any:
+    """x - tanh(x)."""
+    return input - input.tanh()
+
+
+@composite("", "nn.functional")
+def selu_(input: Any) -> Any:
+    """In-place version of `selu`."""
+    return selu(input, True)
+
+
+@composite("", "nn.functional")
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """In-place version of `celu`."""
+    return celu(input, alpha, True)
+
+
+@composite("nn.functional")
+def elu_(input: Any, alpha: float = 1.0) -> Any:
+    """In-place version of `elu`."""
+    return elu(input, alpha, True)
+
+
+@composite("nn.functional")
+def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+    """In-place version of `leaky_relu`."""
+    return leaky_relu(input, negative_slope, True)
+
+
+@composite("nn.functional")
+def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """In-place version of `hardtanh`."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+@composite("", "nn.functional")
+def threshold_(input: Any, threshold: float, value: float) -> Any:
+    """In-place version of `threshold`."""
+    return threshold_function(input, threshold, value, True)
+
+
+@composite("nn.functional")
+def relu_(input: Any) -> Any:
+    """In-place version of `relu`."""
+    return relu_function(input, True)

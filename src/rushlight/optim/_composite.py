@@ -53,9 +53,7 @@ class SequentialLR(_Composite):
         last_epoch: int = -1,
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError(
-                "SequentialLR expects at least one scheduler, but got no scheduler."
-            )
+            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
         for place, scheduler in enumerate(schedulers):
             _check_optimizer("SequentialLR", place, scheduler, optimizer)
         if len(milestones) != len(schedulers) - 1:

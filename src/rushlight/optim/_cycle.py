@@ -210,7 +210,7 @@ class CyclicLR(_WithMomentum):
     def scale_fn(self, x: float) -> float:
         """The height of a cycle (or at an iteration), as a part of the first one's."""
         if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
+            return float(self._scale_fn_custom(x))
         if self.mode == "triangular":
             return 1.0
         if self.mode == "triangular2":

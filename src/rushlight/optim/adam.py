@@ -12,11 +12,11 @@ __all__ = ["Adam"]
 
 
 class Adam(RuleOptimizer):
-    """Steps scaled by running averages of the gradient and of its square, corrected for their start.
+    """Steps by running averages of the gradient and of its square, corrected for their start.
 
-    `weight_decay` adds that multiple of p to g (with `decoupled_weight_decay`: shrinks p itself);
-    `amsgrad` divides by the largest average of squares so far; `maximize` goes uphill. `foreach` and
-    `fused` are accepted: there is one implementation.
+    `weight_decay` adds that multiple of p to g (with `decoupled_weight_decay`: shrinks p
+    itself); `amsgrad` divides by the largest average of squares so far; `maximize` goes uphill.
+    `foreach` and `fused` are accepted: there is one implementation.
 
     Source: Kingma and Ba 2015, algorithm 1; Reddi et al. 2018 for `amsgrad`.
     """

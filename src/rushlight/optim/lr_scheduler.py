@@ -1,7 +1,7 @@
 """Schedules of the learning rate, by a formula in the number of epochs.
 
-Each exists in two forms: `get_lr` goes from one epoch to the next, so that schedules can be chained,
-and `_get_closed_form_lr` jumps to any epoch. The order of the operations is PyTorch's.
+Each exists in two forms: `get_lr` goes from one epoch to the next, so that schedules can be
+chained, and `_get_closed_form_lr` jumps to any epoch. The order of the operations is PyTorch's.
 """
 
 import math
@@ -180,7 +180,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Times a factor that goes evenly from `start_factor` to `end_factor` in `total_iters` epochs."""
+    """Times a factor that goes evenly from `start_factor` to `end_factor`."""
 
     def __init__(
         self,
@@ -215,7 +215,9 @@ class LinearLR(LRScheduler):
     def _get_closed_form_lr(self) -> list[Any]:
         span = self.end_factor - self.start_factor
         done = min(self.total_iters, self.last_epoch)
-        return [base * (self.start_factor + span * done / self.total_iters) for base in self.base_lrs]
+        return [
+            base * (self.start_factor + span * done / self.total_iters) for base in self.base_lrs
+        ]
 
 
 class ExponentialLR(LRScheduler):
@@ -271,7 +273,7 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        T_max: int,  # noqa: N803  (PyTorch's name)
+        T_max: int,
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:
@@ -318,8 +320,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        T_0: int,  # noqa: N803  (PyTorch's name)
-        T_mult: int = 1,  # noqa: N803
+        T_0: int,
+        T_mult: int = 1,
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:

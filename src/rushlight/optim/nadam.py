@@ -3,7 +3,7 @@
 from typing import Any
 
 from ._ground import Tensor, dtypes, f
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
+from ._rule import RuleOptimizer, as_real, counted, new_count, rate_of, zeros_for
 from .optimizer import check_lr, number
 
 __all__ = ["NAdam"]

@@ -320,8 +320,7 @@ class Optimizer:
         if len(groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(
-            len(old["params"]) != len(new["params"])
-            for old, new in zip(groups, saved, strict=True)
+            len(old["params"]) != len(new["params"]) for old, new in zip(groups, saved, strict=True)
         ):
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of "
@@ -334,9 +333,7 @@ class Optimizer:
                 strict=True,
             )
         )
-        options = {
-            number: group for group in saved for number in group["params"]
-        }
+        options = {number: group for group in saved for number in group["params"]}
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in parameters:
@@ -400,9 +397,7 @@ def recording(group: _Group) -> Any:
     return set_grad_enabled(bool(group.get("differentiable")))
 
 
-def check_implementation(
-    foreach: bool | None, fused: bool | None, differentiable: bool
-) -> None:
+def check_implementation(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:
     """Refuses the combinations of implementations that PyTorch refuses."""
     if fused:
         if differentiable:

@@ -82,8 +82,7 @@ class RAdam(RuleOptimizer):
         if length > 5.0:
             # The rectification, and the adaptive rate that it allows.
             rectified = (
-                (length - 4) * (length - 2) * longest
-                / ((longest - 4) * (longest - 2) * length)
+                (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
             ) ** 0.5
             root = square.sqrt()
             root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])

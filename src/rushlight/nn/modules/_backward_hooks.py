@@ -114,7 +114,7 @@ class BackwardHook:
 
 
 def _spread(places: list[int], values: Sequence[Any], count: int) -> tuple[Any, ...]:
-    """`values` at `places` in a tuple of `count`, None elsewhere (arguments that are no tensors)."""
+    """`values` at `places` in a tuple of `count`; None elsewhere, where no tensors are."""
     spread: list[Any] = [None] * count
     for place, value in zip(places, values, strict=True):
         spread[place] = value
@@ -138,6 +138,7 @@ def _through_identity(
     for place, tensor in zip(places, through, strict=True):
         wrapped[place] = tensor
     # A named tuple stays one: its fields are how callers read the result.
-    if hasattr(args, "_make"):
-        return type(args)._make(wrapped), places  # type: ignore[attr-defined, no-any-return]
+    kind: Any = type(args)
+    if hasattr(kind, "_make"):
+        return kind._make(wrapped), places
     return tuple(wrapped), places

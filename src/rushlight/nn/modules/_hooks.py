@@ -53,7 +53,7 @@ def register_module_forward_pre_hook(hook: _Hook) -> RemovableHandle:
 def register_module_forward_hook(
     hook: _Hook, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
-    """Runs `hook(module, args, output)` after every module's `forward`; it may return a new output."""
+    """Runs `hook(module, args, output)` after every module's `forward`; it may change the output."""
     tables = (_everywhere.forward_with_kwargs, _everywhere.forward_always_called)
     handle = _insert(_everywhere.forward, hook, *tables)
     if with_kwargs:
@@ -143,7 +143,9 @@ class Hooked:
             self._forward_hooks_always_called[handle.id] = True
         return handle
 
-    def register_full_backward_pre_hook(self, hook: _Hook, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_pre_hook(
+        self, hook: _Hook, prepend: bool = False
+    ) -> RemovableHandle:
         """Runs `hook(module, grad_output)` before gradients flow in; it may return new ones."""
         return _insert(self._backward_pre_hooks, hook, first=prepend)
 
@@ -304,7 +306,9 @@ class Hooked:
             return
         self._warn_of_partial_gradients(result, node)
         for hook in hooks:
-            node.register_hook(lambda grads_in, grads_out, hook=hook: hook(self, grads_in, grads_out))
+            node.register_hook(
+                lambda grads_in, grads_out, hook=hook: hook(self, grads_in, grads_out)
+            )
 
     def _warn_of_partial_gradients(self, result: Any, node: Any) -> None:
         parts = result if isinstance(result, tuple) else (result,)

@@ -13,7 +13,8 @@ from typing import Any
 from .._ground import RemovableHandle, Tensor, typename
 from ..parameter import Buffer, Parameter
 
-# Hooks that see every registration in the process: hook(module, name, value) may return another value.
+# Hooks that see every registration in the process: hook(module, name, value) may return
+# another value.
 _global_parameter_registration_hooks: "OrderedDict[int, Callable[..., Any]]" = OrderedDict()
 _global_buffer_registration_hooks: "OrderedDict[int, Callable[..., Any]]" = OrderedDict()
 _global_module_registration_hooks: "OrderedDict[int, Callable[..., Any]]" = OrderedDict()
@@ -40,7 +41,9 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
     return handle
 
 
-def _filtered(hooks: "OrderedDict[int, Callable[..., Any]]", owner: Any, name: str, value: Any) -> Any:
+def _filtered(
+    hooks: "OrderedDict[int, Callable[..., Any]]", owner: Any, name: str, value: Any
+) -> Any:
     """`value` after the registration hooks had their say."""
     for hook in hooks.values():
         other = hook(owner, name, value)

@@ -16,9 +16,7 @@ _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _Hook = Callable[..., Any]
 
 
-class _IncompatibleKeys(
-    namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])  # noqa: PYI024
-):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What `load_state_dict` reports: the keys it missed and the keys it didn't know."""
 
     __slots__ = ()
@@ -60,7 +58,7 @@ class Stateful:
     _own_tensors: Callable[[], Any]
 
     def get_extra_state(self) -> Any:
-        """What a class wants in its `state_dict` beyond tensors; classes that want it override this."""
+        """What a class keeps in its `state_dict` beyond tensors; such classes override this."""
         raise RuntimeError(_never_called("get"))
 
     def set_extra_state(self, state: Any) -> None:
@@ -81,7 +79,7 @@ class Stateful:
         return handle
 
     def register_state_dict_post_hook(self, hook: _Hook) -> RemovableHandle:
-        """Runs `hook(module, state_dict, prefix, metadata)` after `state_dict`; it returns nothing."""
+        """Runs `hook(module, state_dict, prefix, metadata)` last; it returns nothing."""
         hook._from_public_api = True  # type: ignore[attr-defined]
         handle = RemovableHandle(self._state_dict_hooks)
         self._state_dict_hooks[handle.id] = hook
@@ -130,7 +128,8 @@ class Stateful:
         """An ordered dictionary of all parameters and persistent buffers by dotted path.
 
         The tensors are detached and share memory with the module; `keep_vars` leaves them
-        attached. `destination` is filled instead of a new dictionary, `prefix` goes before each key.
+        attached. `destination` is filled instead of a new dictionary, `prefix` goes before
+        each key.
         """
         if args:
             warnings.warn(
@@ -277,9 +276,7 @@ class Stateful:
             local = {} if metadata is None else metadata.get(prefix[:-1], {})
             if assign:
                 local["assign_to_params_buffers"] = assign
-            module._load_from_state_dict(
-                slice_, prefix, local, True, missing, unexpected, problems
-            )
+            module._load_from_state_dict(slice_, prefix, local, True, missing, unexpected, problems)
             for name, child in module._modules.items():
                 if child is not None:
                     below = f"{prefix}{name}."

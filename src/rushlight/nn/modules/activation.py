@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .. import init
 from .._ground import Tensor, f
 from ..parameter import Parameter
@@ -125,9 +125,7 @@ class Hardtanh(Module):
         min_val = min_val if min_value is None else min_value
         max_val = max_val if max_value is None else max_value
         if max_val <= min_val:
-            raise AssertionError(
-                f"max_val ({max_val}) must be greater than min_val ({min_val})"
-            )
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
         self.min_val = min_val
         self.max_val = max_val
         self.inplace = inplace

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .. import init
 from .._ground import Tensor, dtypes, f
 from ..parameter import Parameter

@@ -1,6 +1,6 @@
 """Distances and similarities of pairs of vectors."""
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .._ground import Tensor
 from .module import Module
 

@@ -1,6 +1,6 @@
 """Dropout: zeros at random while training, the identity in evaluation."""
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .._ground import Tensor
 from .module import Module
 

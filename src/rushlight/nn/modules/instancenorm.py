@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .._ground import Tensor
 from .batchnorm import _NormBase
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .. import init
 from .._ground import Tensor, f
 from ..parameter import Parameter
@@ -66,7 +66,7 @@ class Linear(Module):
     def forward(self, input: Tensor) -> Tensor:
         # Straight from the table: `self.weight` would first look in three other places. Where a
         # parametrization or pruning took the parameter out of the table, the attribute decides.
-        table = self._parameters
+        table: dict[str, Any] = self._parameters
         try:
             weight, bias = table["weight"], table["bias"]
         except KeyError:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .._ground import Tensor
 from .distance import PairwiseDistance
 from .module import Module
@@ -250,9 +250,7 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        loss: Tensor = F.kl_div(
-            input, target, reduction=self.reduction, log_target=self.log_target
-        )
+        loss: Tensor = F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
         return loss
 
 
@@ -292,9 +290,7 @@ class GaussianNLLLoss(_Loss):
 
     __constants__ = ["full", "eps", "reduction"]
 
-    def __init__(
-        self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
-    ) -> None:
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(None, None, reduction)
         self.full = full
         self.eps = eps
@@ -485,7 +481,9 @@ class TripletMarginWithDistanceLoss(_Loss):
                 "TripletMarginWithDistanceLoss: expected margin to be greater than 0, "
                 f"got {margin} instead"
             )
-        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
+        self.distance_function = (
+            PairwiseDistance() if distance_function is None else distance_function
+        )
         self.margin = margin
         self.swap = swap
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from .._ground import Tensor, dtypes, f, no_grad
 from .._ground import device as as_device
-
 from ._hooks import (
     Hooked,
     register_module_backward_hook,
@@ -289,7 +288,7 @@ class Module(Registry, Hooked, Stateful):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-def _addindent(s_: str, numSpaces: int) -> str:  # noqa: N803  (PyTorch's name)
+def _addindent(s_: str, numSpaces: int) -> str:
     """`s_` with every line but the first moved right."""
     first, *rest = s_.split("\n")
     return "\n".join([first, *(" " * numSpaces + line for line in rest)])
@@ -297,8 +296,8 @@ def _addindent(s_: str, numSpaces: int) -> str:  # noqa: N803  (PyTorch's name)
 
 def _destination(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
     """Device, dtype and non_blocking from the four ways to call `to`."""
-    if args and isinstance(args[0], Tensor) or "tensor" in kwargs or "other" in kwargs:
-        like = args[0] if args else kwargs.get("tensor", kwargs.get("other"))
+    if (args and isinstance(args[0], Tensor)) or "tensor" in kwargs or "other" in kwargs:
+        like: Any = args[0] if args else kwargs.get("tensor", kwargs.get("other"))
         blocking = args[1] if len(args) > 1 else kwargs.get("non_blocking", False)
         return like.device, like.dtype, bool(blocking)
     rest = list(args)
@@ -310,5 +309,3 @@ def _destination(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise TypeError(f"to() received an invalid combination of arguments - got {args}")
     return (None if device is None else as_device(device)), dtype, bool(blocking)
-
-

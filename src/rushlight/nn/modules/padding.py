@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .._ground import Tensor
 from .module import Module
 

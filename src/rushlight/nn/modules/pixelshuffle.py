@@ -1,6 +1,6 @@
 """Moving values between channels and places."""
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .._ground import Tensor
 from .module import Module
 

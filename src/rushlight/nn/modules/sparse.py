@@ -2,7 +2,7 @@
 
 from typing import Any, Self
 
-from .. import functional as F  # noqa: N812  (PyTorch's name)
+from .. import functional as F
 from .. import init
 from .._ground import Tensor, f, no_grad
 from ..parameter import Parameter

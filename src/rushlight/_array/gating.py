@@ -1,0 +1,49 @@
+"""Gated linear units: one half of an array lets the other half through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .logistic import sigmoid, single
+
+
+def _halves(x: Any, dim: int) -> tuple[Any, Any]:
+    """The two halves of `x` along `dim`.
+
+    Raises:
+        RuntimeError: for an array without dimensions or of odd size.
+        IndexError: for a dimension that isn't there.
+    """
+    if not x.ndim:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    if not -x.ndim <= dim < x.ndim:
+        raise IndexError(errors.dimension(dim, x.ndim))
+    size = x.shape[dim]
+    if size % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim % x.ndim} is size {size}"
+        )
+    lead = (slice(None),) * (dim % x.ndim)
+    return x[lead + (slice(0, size // 2),)], x[lead + (slice(size // 2, None),)]
+
+
+def glu(x: Any, dim: int) -> Any:
+    """The first half along `dim`, times the sigmoid of the second half."""
+    if x.dtype.itemsize == 2:
+        return single(glu, x, dim)
+    a, b = _halves(x, dim)
+    return np.multiply(a, sigmoid(b))
+
+
+def glu_backward(g: Any, x: Any, dim: int) -> Any:
+    """The gradient of `glu` for its input."""
+    a, b = _halves(x, dim)
+    s = sigmoid(b)
+    result = np.empty(x.shape, x.dtype)
+    first, second = _halves(result, dim)
+    np.multiply(g, s, first)
+    np.multiply(np.multiply(g, a), np.multiply(s, np.subtract(1, s)), second)
+    return result

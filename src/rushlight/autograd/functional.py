@@ -1,0 +1,473 @@
+"""Products with, and entries of, the Jacobian and the Hessian of a function of tensors.
+
+All of them work on fresh views of the inputs, so that only what `func` does to them counts. Without
+`create_graph` the results carry no history. With `strict` an output that doesn't depend on an input is
+an error instead of a zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._array import types as T
+from .._core.storage import TensorBase, new_tensor
+from ..ops import PUBLIC
+from . import forward_ad
+from .backward import grad
+from .grad_mode import enable_grad
+
+Tensors = tuple[Any, ...]
+
+
+def _tuple_of(values: Any, what: str, caller: str) -> tuple[bool, Tensors]:
+    """`values` as a tuple, and whether it was one.
+
+    Raises:
+        TypeError: where it is, or contains, something that isn't a tensor.
+    """
+    is_tuple = isinstance(values, tuple)
+    group: Tensors = values if is_tuple else (values,)
+    for i, x in enumerate(group):
+        if not isinstance(x, TensorBase):
+            where = f"the value at index {i} has type" if is_tuple else f"the given {what} has type"
+            raise TypeError(
+                f"The {what} given to {caller} must be either a Tensor or a tuple of Tensors but "
+                f"{where} {type(x)}."
+            )
+    return is_tuple, group
+
+
+def _fresh(inputs: Tensors, create_graph: bool, need_graph: bool = True) -> Tensors:
+    """Views of the inputs with a history of their own."""
+    made: list[Any] = []
+    for x in inputs:
+        if create_graph and x._requires_grad:
+            made.append(x.view(x._raw.shape))
+        else:
+            y = new_tensor(x._raw)
+            if not T.is_discrete(x._raw.dtype):
+                y._requires_grad = need_graph
+            made.append(y)
+    return tuple(made)
+
+
+def _settled(values: Tensors, create_graph: bool) -> Tensors:
+    """Results as they are returned: without history unless it is asked for."""
+    return values if create_graph else tuple(v.detach() for v in values)
+
+
+def _packed(values: Tensors, is_tuple: bool) -> Any:
+    return values if is_tuple else values[0]
+
+
+def _need_history(outputs: Tensors, strict: bool) -> None:
+    if strict:
+        for i, o in enumerate(outputs):
+            if not o._requires_grad:
+                raise RuntimeError(
+                    f"Output {i} of the user-provided function does not require gradients. The outputs "
+                    "must be computed in a differentiable manner from the input when running in strict "
+                    "mode."
+                )
+
+
+def _check_v(v: Tensors, others: Tensors, is_tuple: bool) -> None:
+    if len(others) != len(v):
+        if is_tuple:
+            raise RuntimeError(
+                f"v is a tuple of invalid length: should be {len(others)} but got {len(v)}."
+            )
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for i, (a, b) in enumerate(zip(v, others)):
+        if a._raw.shape != b._raw.shape:
+            entry = f"Entry {i} in " if is_tuple else ""
+            raise RuntimeError(
+                f"{entry}v has invalid size: should be {b.size()} but got {a.size()}."
+            )
+
+
+def _gradient(outputs: Tensors, inputs: Tensors, seeds: Any, create_graph: bool,
+              keep: bool | None = None) -> Tensors:  # fmt: skip
+    """Like `grad`, with None for everything unreached, outputs without history included."""
+    if seeds is None:
+        seeds = (None,) * len(outputs)
+    pairs = [(o, s) for o, s in zip(outputs, seeds) if o is not None and o._requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    return grad(
+        [o for o, _ in pairs], list(inputs), [s for _, s in pairs], retain_graph=keep,
+        create_graph=create_graph, allow_unused=True,
+    )  # fmt: skip
+
+
+def _filled(grads: Tensors, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
+    """Gradients with zeros for the missing ones; in strict mode a missing one is an error."""
+    filled: list[Any] = []
+    for i, (g, x) in enumerate(zip(grads, like)):
+        if g is None and strict:
+            raise RuntimeError(_missing(stage, i))
+        if strict and create_graph and g is not None and not g._requires_grad:
+            raise RuntimeError(_constant(stage, i))
+        filled.append(new_tensor(T.zeros_like(x._raw)) if g is None else g)
+    return tuple(filled)
+
+
+def _missing(stage: str, i: int) -> str:
+    if stage == "back":
+        return (
+            f"The output of the user-provided function is independent of input {i}. This is not allowed "
+            "in strict mode."
+        )
+    if stage == "back_trick":
+        return (
+            f"The gradient with respect to the input is independent of entry {i} in the grad_outputs "
+            "when using the double backward trick to compute forward mode gradients. This is not allowed "
+            "in strict mode."
+        )
+    return (
+        "While computing the hessian, found that the jacobian of the user-provided function with respect "
+        f"to input {i} is independent of the input. This is not allowed in strict mode. You should ensure "
+        "that your function is twice differentiable and that the jacobian depends on the inputs (this "
+        "would be violated by a linear function for example)."
+    )
+
+
+def _constant(stage: str, i: int) -> str:
+    if stage in ("double_back", "double_back_trick"):
+        return (
+            "The hessian of the user-provided function is independent of "
+            f"{'entry' if stage == 'double_back_trick' else 'input'} {i}"
+            f"{' in the grad_jacobian' if stage == 'double_back_trick' else ''}. This is not allowed in "
+            "strict mode as it prevents from using the double backward trick to replace forward mode AD."
+        )
+    return (
+        f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
+        "strict mode when create_graph=True."
+    )
+
+
+def _single(outputs: Tensors, is_tuple: bool, caller: str) -> None:
+    if is_tuple:
+        raise RuntimeError(f"The function given to {caller} should return a single Tensor")
+    if outputs[0]._raw.size != 1:
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {caller} should contain a single element"
+        )
+
+
+def _only_without_v(group: Tensors, what: str) -> None:
+    if len(group) != 1 or group[0]._raw.size != 1:
+        raise RuntimeError(
+            "The vector v can only be None if "
+            + (
+                "the user-provided function returns a single Tensor with a single element."
+                if what == "output"
+                else "the input to the user-provided function is a single Tensor with a single element."
+            )
+        )
+
+
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and vᵀ J for its Jacobian J at `inputs`.
+
+    Raises:
+        RuntimeError: where `v` doesn't fit the outputs; where `strict` finds an independence.
+        TypeError: where inputs or outputs aren't tensors.
+    """
+    with enable_grad():
+        is_tuple, group = _tuple_of(inputs, "inputs", "vjp")
+        group = _fresh(group, create_graph)
+        result = func(*group)
+        out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "vjp")
+        _need_history(outputs, strict)
+        if v is not None:
+            _, v = _tuple_of(v, "v", "vjp")
+            v = _fresh(v, create_graph, False)
+            _check_v(v, outputs, out_tuple)
+        else:
+            _only_without_v(outputs, "output")
+        found = _gradient(outputs, group, v, create_graph)
+        found = _filled(found, group, strict, create_graph, "back")
+    return (
+        _packed(_settled(outputs, create_graph), out_tuple),
+        _packed(_settled(found, create_graph), is_tuple),
+    )
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and J v for its Jacobian J at `inputs`.
+
+    By two backward passes: J v is the derivative of uᵀ J by u, in the direction v.
+
+    Raises:
+        RuntimeError: where `v` doesn't fit the inputs; where `strict` finds an independence.
+        TypeError: where inputs or outputs aren't tensors.
+    """
+    with enable_grad():
+        is_tuple, group = _tuple_of(inputs, "inputs", "jvp")
+        group = _fresh(group, create_graph)
+        if v is not None:
+            _, v = _tuple_of(v, "v", "jvp")
+            v = _fresh(v, create_graph, False)
+            _check_v(v, group, is_tuple)
+        else:
+            _only_without_v(group, "input")
+        result = func(*group)
+        out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "jvp")
+        _need_history(outputs, strict)
+        seeds = _zeros_with_history(outputs)
+        pulled = _gradient(outputs, group, seeds, True)
+        pulled = _filled(pulled, group, strict, True, "back") if strict else pulled
+        found = _gradient(pulled, seeds, v, create_graph)
+        found = _filled(found, outputs, strict, create_graph, "back_trick")
+    return (
+        _packed(_settled(outputs, create_graph), out_tuple),
+        _packed(_settled(found, create_graph), out_tuple),
+    )
+
+
+def _zeros_with_history(like: Tensors) -> Tensors:
+    made = []
+    for x in like:
+        u = new_tensor(T.zeros_like(x._raw))
+        u._requires_grad = True
+        made.append(u)
+    return tuple(made)
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian of `func`: for each output and input, a tensor of the output's shape + the input's.
+
+    `vectorize` is accepted; rows are computed one after the other either way.
+
+    Raises:
+        RuntimeError: where `strict` finds an independence.
+        TypeError: where inputs or outputs aren't tensors.
+    """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
+            'more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
+            'use "reverse-mode".'
+        )
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError(
+                "torch.autograd.functional.jacobian: `create_graph=True` and "
+                '`strategy="forward-mode"` are not supported together (yet). Please either set '
+                '`create_graph=False` or `strategy="reverse-mode"`.'
+            )
+        if strict:
+            raise RuntimeError(
+                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
+                'supported together (yet). Please either set `strict=False` or '
+                '`strategy="reverse-mode"`.'
+            )
+        if not vectorize:
+            raise NotImplementedError(
+                "Computing Jacobian using forward-AD or forward-over-reverse Hessian is"
+                "only implemented for `vectorize=True`."
+            )
+        return _jacobian_forward(func, inputs)
+    if vectorize and strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+            "together. Please either set `strict=False` or `vectorize=False`."
+        )
+    with enable_grad():
+        is_tuple, group = _tuple_of(inputs, "inputs", "jacobian")
+        group = _fresh(group, create_graph)
+        result = func(*group)
+        out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "jacobian")
+        _need_history(outputs, strict)
+        blocks: list[Any] = []
+        for i, out in enumerate(outputs):
+            rows: list[list[Any]] = [[] for _ in group]
+            flat = out.reshape(-1)
+            for k in range(out._raw.size):
+                found = _gradient((flat[k],), group, None, create_graph, True)
+                for j, (g, x) in enumerate(zip(found, group)):
+                    rows[j].append(_row(g, x, strict, create_graph, i, j))
+            blocks.append(tuple(_stacked(r, out, x) for r, x in zip(rows, group)))
+        settled = tuple(_settled(block, create_graph) for block in blocks)
+    return _grid(settled, out_tuple, is_tuple)
+
+
+def _row(g: Any, x: Any, strict: bool, create_graph: bool, i: int, j: int) -> Any:
+    if g is None:
+        if strict:
+            raise RuntimeError(
+                f"Output {i} of the user-provided function is independent of input {j}. This is not "
+                "allowed in strict mode."
+            )
+        return new_tensor(T.zeros_like(x._raw))
+    if strict and create_graph and not g._requires_grad:
+        raise RuntimeError(_constant("back", j))
+    return g
+
+
+def _stacked(rows: list[Any], out: Any, x: Any) -> Any:
+    shape = (*out._raw.shape, *x._raw.shape)
+    if not rows:
+        return new_tensor(T.empty(shape, x._raw.dtype))
+    return PUBLIC[("", "stack")](rows).view(shape)
+
+
+def _grid(blocks: tuple[Tensors, ...], out_tuple: bool, in_tuple: bool) -> Any:
+    """Blocks by output and input, without the tuples that the user doesn't expect."""
+    rows = tuple(block if in_tuple else block[0] for block in blocks)
+    return rows if out_tuple else rows[0]
+
+
+def _jacobian_forward(func: Callable[..., Any], inputs: Any) -> Any:
+    is_tuple, group = _tuple_of(inputs, "inputs", "jacobian")
+    group = tuple(x.detach() for x in group)
+    columns: list[list[Any]] = []  # for each input: one tuple of output tangents per element
+    out_tuple = False
+    shapes: list[Any] = []
+    for j, x in enumerate(group):
+        found: list[Any] = []
+        for k in range(x._raw.size):
+            unit = T.zeros_like(x._raw)
+            unit.reshape(-1)[k] = 1
+            with forward_ad.dual_level():
+                duals = list(group)
+                duals[j] = forward_ad.make_dual(x, new_tensor(unit))
+                result = func(*duals)
+                out_tuple, outputs = _tuple_of(
+                    result, "outputs of the user-provided function", "jacobian"
+                )
+                shapes = [o.shape for o in outputs]
+                parts = [forward_ad.unpack_dual(o) for o in outputs]
+                found.append([
+                    new_tensor(T.zeros_like(p.primal._raw)) if p.tangent is None else p.tangent.detach()
+                    for p in parts
+                ])
+        columns.append(found)
+    stack = PUBLIC[("", "stack")]
+    blocks = tuple(
+        tuple(
+            stack([column[i] for column in columns[j]], -1).view((*shape, *x._raw.shape))
+            for j, x in enumerate(group)
+        )
+        for i, shape in enumerate(shapes)
+    )
+    return _grid(blocks, out_tuple, is_tuple)
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The Hessian of a scalar function: for each pair of inputs, a tensor of both shapes.
+
+    Raises:
+        RuntimeError: where the output isn't a single element; where `strict` finds an independence.
+    """
+    is_tuple, group = _tuple_of(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode".'
+        )
+
+    def scalar(*values: Any) -> Any:
+        result = func(*values)
+        out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "hessian")
+        _single(outputs, out_tuple, "hessian")
+        return outputs[0].squeeze()
+
+    def first(*values: Any) -> Any:
+        if outer_jacobian_strategy == "forward-mode":
+            values = tuple(v.requires_grad_() if not v.requires_grad else v for v in values)
+        found = jacobian(scalar, values, create_graph=True)
+        if strict:
+            for i, g in enumerate(found):
+                if not g.requires_grad:
+                    raise RuntimeError(_missing("double_back", i))
+        return found
+
+    blocks = jacobian(first, group, create_graph, False, vectorize, outer_jacobian_strategy)
+    return _grid(blocks, is_tuple, is_tuple)
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The value of a scalar function, and vᵀ H for its Hessian H at `inputs`.
+
+    Raises:
+        RuntimeError: where `v` doesn't fit the inputs or the output isn't a single element.
+    """
+    with enable_grad():
+        is_tuple, group = _tuple_of(inputs, "inputs", "vhp")
+        group = _fresh(group, create_graph)
+        v = _direction(v, group, is_tuple, create_graph, "vhp")
+        outputs, first = _first(func, group, strict, "vhp")
+        found = _gradient(first, group, v, create_graph)
+        found = _filled(found, group, strict, create_graph, "double_back")
+    return _settled(outputs, create_graph)[0], _packed(_settled(found, create_graph), is_tuple)
+
+
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The value of a scalar function, and H v for its Hessian H at `inputs`.
+
+    Raises:
+        RuntimeError: where `v` doesn't fit the inputs or the output isn't a single element.
+    """
+    with enable_grad():
+        is_tuple, group = _tuple_of(inputs, "inputs", "hvp")
+        group = _fresh(group, create_graph)
+        v = _direction(v, group, is_tuple, create_graph, "hvp")
+        outputs, first = _first(func, group, strict, "hvp")
+        seeds = _zeros_with_history(group)
+        second = _gradient(first, group, seeds, True)
+        second = _filled(second, group, strict, True, "double_back") if strict else second
+        found = _gradient(second, seeds, v, create_graph)
+        found = _filled(found, group, strict, create_graph, "double_back_trick")
+    return _settled(outputs, create_graph)[0], _packed(_settled(found, create_graph), is_tuple)
+
+
+def _direction(v: Any, group: Tensors, is_tuple: bool, create_graph: bool, caller: str) -> Any:
+    if v is None:
+        _only_without_v(group, "input")
+        return None
+    _, v = _tuple_of(v, "v", caller)
+    v = _fresh(v, create_graph, False)
+    _check_v(v, group, is_tuple)
+    return v
+
+
+def _first(func: Callable[..., Any], group: Tensors, strict: bool, caller: str) -> tuple[Tensors, Tensors]:
+    """The output of a scalar function and its gradient, with history."""
+    result = func(*group)
+    out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", caller)
+    _single(outputs, out_tuple, caller)
+    _need_history(outputs, strict)
+    first = _gradient(outputs, group, None, True)
+    if strict:
+        for i, g in enumerate(first):
+            if g is None:
+                raise RuntimeError(_missing("back", i))
+            if not g._requires_grad:
+                raise RuntimeError(_missing("double_back", i))
+    return outputs, first
+
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

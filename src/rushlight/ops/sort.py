@@ -1,0 +1,336 @@
+"""Sorting and searching: order, ranks, quantiles, distinct values, histograms, membership."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .. import errors
+from .._array import search as raw_search
+from .._array import sort as raw
+from .._array import types as T
+from .._core.storage import TensorBase, new_tensor
+from ._composite import composite
+from ._row import general, selection
+from ._traced import table
+
+
+def _in_order(xp: Any, g0: Any, indices: Any, self_shape: Any, dim: int) -> Any:
+    """The gradient back at the places that the elements came from."""
+    return xp.placed_along(g0, indices, dim, True, self_shape)
+
+
+sort = selection(
+    "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    raw.sort,
+    self=_in_order,
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
+    doc="The elements in order along `dim`, and where they came from; NaN is the largest.",
+)
+sort_stable = selection(
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
+    "(Tensor values, Tensor indices)",
+    raw.sort_stable,
+    self=_in_order,
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4), True, 1, False)],
+    doc="The elements in order along `dim`, equal ones as they came.",
+)
+argsort = general(
+    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    raw.argsort,
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
+    doc="Where the elements of each rank are along `dim`.",
+)
+argsort_stable = general(
+    "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+    lambda x, stable, dim, descending: raw.argsort(x, dim, descending),
+    samples=lambda mk: [(mk(3, 4), True, 1, False)],
+    doc="Where the elements of each rank are along `dim`, equal ones as they came.",
+)
+topk = selection(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
+    "(Tensor values, Tensor indices)",
+    raw.topk,
+    self=_in_order,
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4), 2, 0, False)],
+    doc="The k largest elements along `dim` in order, and where they are.",
+)
+
+
+@composite(method=True)
+def msort(input: Any, *, out: Any = None) -> Any:
+    """The elements in order along the first dimension."""
+    if out is not None:
+        table("sort")(input, 0, out=(out, new_tensor(T.empty((0,), T.to_raw(D.int64)))))
+        return out
+    return table("sort")(input, 0)[0]
+
+
+# ---- quantiles --------------------------------------------------------------------------------
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str,
+              ignore_nan: bool) -> Any:  # fmt: skip
+    dtype = T.dtype_of(input)
+    if not input._raw.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if dtype not in (D.float32, D.float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if not isinstance(q, TensorBase):
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+        q = new_tensor(T.converted(T.number_array(float(q)), dtype))
+    if q._raw.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if T.dtype_of(q) is not dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if q._raw.size and not bool(((q._raw >= 0) & (q._raw <= 1)).all()):
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
+        )
+    ndim = input._raw.ndim
+    wanted = -1 if dim is None else dim
+    if not -max(ndim, 1) <= wanted < max(ndim, 1):
+        raise IndexError(errors.dimension(wanted, ndim))
+    wanted %= max(ndim, 1)
+    # The dimension last, its elements in order; then two neighbours of each rank are mixed.
+    rows = table("reshape")(input, (-1,)) if dim is None or ndim == 0 else _moved_last(input, wanted)
+    ordered = table("sort")(rows)[0]
+    low, high, weight = raw.ranks(ordered._raw, q._raw, interpolation, ignore_nan)
+    take = table("taken_along")
+    below = take(ordered, new_tensor(low), ordered._raw.ndim - 1, True)
+    if interpolation in ("linear", "midpoint"):
+        above = take(ordered, new_tensor(high), ordered._raw.ndim - 1, True)
+        result = table("lerp")(below, above, new_tensor(weight) if weight is not None else 0.5)
+    else:
+        result = below
+    return _arranged(result, input, q, dim, wanted, keepdim)
+
+
+def _moved_last(t: Any, dim: int) -> Any:
+    return t if dim == t._raw.ndim - 1 else table("transpose")(t, dim, -1)
+
+
+def _arranged(result: Any, input: Any, q: Any, dim: Any, wanted: int, keepdim: bool) -> Any:
+    """One dimension for the values of `q` in front, and the reduced one as asked."""
+    ndim = input._raw.ndim
+    if dim is None and keepdim and ndim:
+        result = table("reshape")(result, [1] * (ndim - 1) + [result._raw.shape[-1]])
+    if keepdim and ndim:
+        last = result._raw.ndim - 1
+        place = last if dim is None else wanted
+        result = table("unsqueeze")(result, 0)
+        result = table("transpose")(result, 0, -1)
+        result = table("squeeze")(result, -1)  # (q, …, last kept dimension gone)
+        return _kept(result, q, place, last, ndim)
+    result = table("movedim")(result, -1, 0)
+    return table("squeeze")(result, 0) if q._raw.ndim == 0 else result
+
+
+def _kept(result: Any, q: Any, place: int, last: int, ndim: int) -> Any:
+    inner = table("unsqueeze")(result, -1)
+    if place != last:
+        inner = table("transpose")(inner, place + 1, -1)
+    return table("squeeze")(inner, 0) if q._raw.ndim == 0 else inner
+
+
+@composite(method=True)
+def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *,
+             interpolation: str = "linear", out: Any = None) -> Any:  # fmt: skip
+    """The quantiles `q` of the elements along `dim` (all by default); NaN where there is a NaN.
+
+    Raises:
+        RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
+    """
+    result = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+    return result if out is None else _written(result, out)
+
+
+@composite(method=True)
+def nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *,
+                interpolation: str = "linear", out: Any = None) -> Any:  # fmt: skip
+    """The quantiles `q` of the elements that aren't NaN, along `dim` (all by default).
+
+    Raises:
+        RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
+    """
+    result = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
+    return result if out is None else _written(result, out)
+
+
+def _written(result: Any, out: Any) -> Any:
+    from ._out import place
+
+    place(out, result._raw)
+    return out
+
+
+# ---- positions --------------------------------------------------------------------------------
+_search = general(
+    "_search(Tensor sorted_sequence, Tensor input, bool out_int32, bool right, Tensor? sorter) -> Tensor",
+    raw_search.searchsorted,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [],
+    doc="Where each value would go into its sorted row.",
+)
+
+
+@composite()
+def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = False, right: bool = False,
+                 side: str | None = None, sorter: Any = None, out: Any = None,
+                 self: Any = None) -> Any:  # fmt: skip
+    """Where each value of `input` would go into the row of `sorted_sequence` that it belongs to.
+
+    Raises:
+        RuntimeError: for shapes that don't match, or contradicting `side` and `right`.
+    """
+    input = self if input is None else input
+    if side is not None and side not in ("left", "right"):
+        raise RuntimeError(
+            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
+        )
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right "
+            "was True"
+        )
+    row = sorted_sequence._raw
+    number = not isinstance(input, TensorBase)
+    if number:
+        input = new_tensor(T.converted(T.number_array(input), T.dtype_of(sorted_sequence)))
+    values = input._raw
+    if row.ndim == 0 or (values.ndim == 0 and row.ndim != 1):
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is "
+            f"1, but we got boundaries tensor dim({row.ndim}) and input value's dim({values.ndim}) "
+            f"numel({values.size})"
+        )
+    if row.ndim != 1 and (row.ndim != values.ndim or row.shape[:-1] != values.shape[:-1]):
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{errors.shape_text(row.shape)} and input value tensor {errors.shape_text(values.shape)}"
+        )
+    if values.dtype != row.dtype:
+        raise RuntimeError(
+            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got "
+            f"boundary tensor scalar type {D.scalar_name(T.from_raw(row.dtype))} and input value tensor "
+            f"scalar type {D.scalar_name(T.from_raw(values.dtype))}"
+        )
+    result = _search(sorted_sequence, input, out_int32, right or side == "right", sorter)
+    return result if out is None else _written(result, out)
+
+
+@composite()
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False,
+              out: Any = None) -> Any:  # fmt: skip
+    """The bucket between the `boundaries` that each value falls into.
+
+    Raises:
+        RuntimeError: for boundaries that aren't a row.
+    """
+    if boundaries._raw.ndim != 1:
+        raise RuntimeError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries._raw.ndim})"
+        )
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
+
+
+# ---- distinct values --------------------------------------------------------------------------
+def _no_derivative(name: str) -> Any:
+    def formula(g0: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return formula
+
+
+_unique2 = general(
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
+    "(Tensor, Tensor, Tensor)",
+    lambda x, sorted, inverse, counts: raw_search.distinct(x, inverse, counts),
+    self=_no_derivative("_unique2"),
+    node="Unique2Backward0",
+    namespace="private",
+    method=False,
+    samples=lambda mk: [],
+    doc="The distinct values, the place of each element among them, and how often each occurs.",
+)
+_unique_dim = general(
+    "unique_dim(Tensor self, int dim) -> (Tensor, Tensor, Tensor)",
+    raw_search.distinct_slices,
+    self=_no_derivative("unique_dim"),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [],
+    doc="The distinct slices across `dim`, the place of each, and how often each occurs.",
+)
+_runs = general(
+    "_unique_consecutive(Tensor self, int? dim) -> (Tensor, Tensor, Tensor)",
+    raw_search.runs,
+    self=_no_derivative("unique_consecutive"),
+    node="UniqueConsecutiveBackward0",
+    namespace="private",
+    method=False,
+    samples=lambda mk: [],
+    doc="Each run of equal neighbours once, the run of each element, and the lengths.",
+)
+
+
+def _chosen(found: Any, return_inverse: bool, return_counts: bool) -> Any:
+    values, inverse, counts = found
+    if return_inverse:
+        return (values, inverse, counts) if return_counts else (values, inverse)
+    return (values, counts) if return_counts else values
+
+
+@composite(method=True)
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: int | None = None) -> Any:  # fmt: skip
+    """The distinct values in order (slices across `dim`), and if asked each element's place and the counts."""
+    if dim is None:
+        found = _unique2(input, sorted, return_inverse, return_counts)
+    else:
+        found = _unique_dim(input, dim)
+    return _chosen(found, return_inverse, return_counts)
+
+
+@composite(method=True)
+def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None) -> Any:  # fmt: skip
+    """Each run of equal neighbours once, and if asked the run of each element and the lengths."""
+    return _chosen(_runs(input, dim), return_inverse, return_counts)
+
+
+# ---- counts -----------------------------------------------------------------------------------
+histc = general(
+    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    raw_search.histc,
+    samples=lambda mk: [(mk(3, 4), 5), (mk(3, 4), 4, -1, 1)],
+    doc="How many elements fall into each of `bins` equal bins from `min` to `max`.",
+)
+bincount = general(
+    "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+    raw_search.bincount,
+    samples=lambda mk: [],
+    doc="How often each number occurs, or the sum of its weights.",
+)
+
+
+@composite()
+def isin(elements: Any, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
+         test_element: Any = None, element: Any = None, out: Any = None) -> Any:  # fmt: skip
+    """Whether each element occurs among the test elements."""
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    first = elements._raw if isinstance(elements, TensorBase) else T.number_array(elements)
+    second = test_elements._raw if isinstance(test_elements, TensorBase) else T.number_array(test_elements)
+    result = new_tensor(raw_search.isin(first, second, invert))
+    return result if out is None else _written(result, out)
