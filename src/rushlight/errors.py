@@ -217,7 +217,7 @@ NON_LEAF_GRAD: Final = (
     "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
     "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
     "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
-    "for more informations. (Triggered internally at "
+    "for more information. (Triggered internally at "
     "/pytorch/build/aten/src/ATen/core/TensorBody.h:497.)"
 )
 
@@ -225,13 +225,20 @@ NON_LEAF_GRAD: Final = (
 def assigned_grad_dtype(tensor: str, grad: str) -> str:
     """The message for a `.grad` of another type."""
     return (
-        f"assigned grad has data of a different type: expected a gradient of type {tensor} but got {grad}"
+        f"attempting to assign a gradient with dtype '{grad}' to a tensor with grad_dtype '{tensor}'. The "
+        "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
+        "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype "
+        "with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
+        "assume they match."
     )
 
 
 def assigned_grad_shape(tensor: tuple[int, ...], grad: tuple[int, ...]) -> str:
     """The message for a `.grad` of another shape."""
-    return f"assigned grad has data of a different size: expected {list(tensor)} but got {list(grad)}"
+    return (
+        f"attempting to assign a gradient of size '{list(grad)}' to a tensor of size '{list(tensor)}'. "
+        "Please ensure that the gradient and the tensor are the same size"
+    )
 
 
 def real_scalar_only(dtype: object) -> str:

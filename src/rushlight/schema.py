@@ -161,7 +161,7 @@ def _parameter(piece: str, kw_only: bool, text: str) -> Parameter:
     return Parameter(
         m["name"],
         m["base"],
-        bool(m["opt"]),
+        bool(m["opt"] or (m["opt_item"] and not m["list"])),
         m["list"] is not None,
         size,
         default,

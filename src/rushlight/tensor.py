@@ -58,7 +58,11 @@ class Tensor(TensorBase):
     @property
     def requires_grad(self) -> bool:
         """Whether operations on it are recorded. Only leaves may be changed."""
-        return self._requires_grad
+        if self._requires_grad:
+            return True
+        # A view made while nothing was recorded says what its base says.
+        view = self._view
+        return view is not None and view.tracked and view.base._requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -444,7 +448,7 @@ def set_grad(t: TensorBase, value: Any) -> None:
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
     if value._raw.dtype != t._raw.dtype:
-        raise RuntimeError(errors.assigned_grad_dtype(T.type_name(t._raw.dtype), T.type_name(value._raw.dtype)))
+        raise RuntimeError(errors.assigned_grad_dtype(D.scalar_name(t.dtype), D.scalar_name(value.dtype).lower()))
     if value._raw.shape != t._raw.shape:
         raise RuntimeError(errors.assigned_grad_shape(t._raw.shape, value._raw.shape))
     t._grad = value

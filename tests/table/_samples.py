@@ -119,6 +119,7 @@ class Case:
         self.args = args
         self.id = f"{name}-{label}-{dtype.name}"
         self.places = list(differentiable(row, args))
+        self.refused: list[tuple[int, int | None]] = []
 
     def __repr__(self) -> str:
         return f"<{self.id}: {self.row.schema.text}>"
@@ -172,6 +173,29 @@ class Case:
         return any(not np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second))
 
     # ---- gradients ----------------------------------------------------------------------------
+
+    def part_with_refused(self) -> None:
+        """Takes from `places` those whose formula says that there is no derivative."""
+        try:
+            _ = self.differentiable and self.gradients
+        except NotImplementedError:
+            everything = self.places
+            self.places = []
+            for place in everything:
+                alone = Case(self.row, self.label, self.id, self.dtype, self.args)
+                alone.places = [place]
+                try:
+                    _ = alone.gradients
+                except NotImplementedError as error:
+                    if not str(error).startswith("the derivative for "):
+                        raise
+                    self.refused.append(place)
+                else:
+                    self.places.append(place)
+            for name in ("everything", "cotangents", "differentiable", "gradients"):
+                self.__dict__.pop(name, None)
+        except Exception:
+            return  # the tests will say so
 
     @cached_property
     def result(self) -> list[Any]:
@@ -424,6 +448,8 @@ def cases_of(row: Row) -> list[Case]:
             samples = [normalised(row, s) for s in given_samples(row, mk)]
             if number and not mk.asked_default:
                 break  # the samples are of types of their own
+            if not samples:
+                raise LookupError("there are none")
             labelled = [(str(i), s) for i, s in enumerate(samples)]
             if row.samples is not None:
                 labelled += derived(row, samples[0])
@@ -432,6 +458,7 @@ def cases_of(row: Row) -> list[Case]:
                 where = f"sample {label} of {dtype.name}"
                 case = Case(row, label, name, dtype, args)
                 _ = case.random
+                case.part_with_refused()
                 mine.append(case)
             found += mine
         except Exception as error:

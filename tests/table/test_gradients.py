@@ -124,6 +124,16 @@ def test_the_gradients_of_single_results_add_up(case: Case) -> None:
         assert_same(sum(p[k] for p in parts), want, ROUNDING["float64"], f"gradient {k}")
 
 
+@pytest.mark.parametrize("case", **shown([c for c in CASES if c.refused]))
+def test_an_input_without_a_derivative_refuses_backward(case: Case) -> None:
+    for position, _ in case.refused:
+        arguments, _ = case.tensors()
+        arguments[position] = arguments[position].clone().requires_grad_()
+        out = case.call(arguments)[0]
+        with pytest.raises(NotImplementedError, match="the derivative for .* is not implemented"):
+            out.backward(new_tensor(np.ones_like(out._raw)))
+
+
 # ---- which inputs require grad ----------------------------------------------------------------
 
 

@@ -145,7 +145,7 @@ def spaced(array: Any) -> Any:
 
 def turned(array: Any) -> Any:
     """The same elements, the first dimension innermost in memory."""
-    return np.asfortranarray(array)
+    return array.copy(order="F")
 
 
 def backwards(array: Any) -> Any:

@@ -17,8 +17,8 @@ from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
 from .op import ARG, OUT, SHAPE, Op
-from .storage import TensorBase, new_tensor
-from .views import view_target
+from .storage import DEFAULT, IN_NO_GRAD, TensorBase, View, new_tensor
+from .views import Step, view_target
 
 ndarray: Final = _ndarray
 NOTHING: Final[tuple[Any, ...]] = (None, None)

@@ -23,7 +23,7 @@ from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .hooks import Hooks
 from .leaf import receive
-from .mode import CURRENT, ready, replaced
+from .mode import CURRENT, Mode, current, ready, replaced
 from .node import GENERAL, Node, Vertex
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
 from .saved import free, unpack
@@ -164,13 +164,42 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         for callback in run.callbacks:  # a callback may queue another
             callback()
         return run.results
+    except BaseException:
+        if not private:
+            _clean(order, run)
+        raise
     finally:
         if token is not None:
             CURRENT.reset(token)
         RUNNING.reset(inside)
         if not private:
-            _clean(order, run)
             slots.release()
+
+
+def backward_from(t: Any, gradient: Any, keep: bool) -> bool:
+    """Runs backward from one ordinary tensor; False, with nothing done, where it takes more checks.
+
+    The common call `loss.backward()` comes here first; the layers above handle (and explain) the rest.
+    """
+    mode: Mode = current()
+    if not isinstance(t, TensorBase) or not t._plain or mode.slow or RUNNING.get() is not None:
+        return False
+    node = t._node
+    if node is None or t._view is not None:
+        return False
+    array = t._raw
+    if gradient is None:
+        if array.size != 1 or array.dtype.kind != "f":
+            return False
+        g = T.ones_like(array)
+    else:
+        if not isinstance(gradient, TensorBase) or not gradient._plain:
+            return False
+        g = gradient._raw
+        if g.dtype is not array.dtype or g.shape != array.shape:
+            return False
+    backward([node], [t._nr], [g], keep, False, None, True)
+    return True
 
 
 def _scratch(vertex: Vertex, run: Run) -> Vertex:

@@ -41,8 +41,11 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
             _receive_traced(leaf, g, old)
         elif old is None:
             if not (owned and T.owns(g, leaf._raw)):
-                g = T.copy_like(g, leaf._raw)
-            leaf._grad = new_tensor(g)
+                fresh = new_tensor(T.copy_like(g, leaf._raw))
+                bump(fresh)  # PyTorch counts the copying as a write
+                leaf._grad = fresh
+            else:
+                leaf._grad = new_tensor(g)
         elif old._requires_grad or not old._plain:
             _receive_beside(leaf, g, old)
         else:

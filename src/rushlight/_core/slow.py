@@ -58,13 +58,10 @@ def apply(op: Op, args: list[Any]) -> Any:
     """The result of `op` on `args` (schema order, defaults filled in)."""
     mode = ready()
     special = bool(mode.functions or mode.layers)
-    inference_seen = False
     tangents = False
     for arg in args:
         if isinstance(arg, TensorBase):
             if not arg._plain:
-                if arg._inference:
-                    inference_seen = True
                 if arg._tangent is not None:
                     tangents = True
                 if arg._layered:
@@ -72,8 +69,6 @@ def apply(op: Op, args: list[Any]) -> Any:
         elif type(arg) is list or type(arg) is tuple:
             for item in arg:
                 if isinstance(item, TensorBase) and not item._plain:
-                    if item._inference:
-                        inference_seen = True
                     if item._tangent is not None:
                         tangents = True
                     if item._layered:
@@ -103,7 +98,7 @@ def apply(op: Op, args: list[Any]) -> Any:
             raise
         raise better from None
     outs = wrap(op, args, results, mode)
-    if mode.grad and not (mode.inference and inference_seen):
+    if mode.grad and not mode.inference:
         live = live_mask(op, args)
         if live:
             record(op, args, raws, outs, live, mode, promoted)
@@ -138,7 +133,7 @@ def wrap(op: Op, args: list[Any], results: Any, mode: Mode) -> list[TensorBase]:
         if type(array) is not ndarray:
             array = T.as_array(array)
         out = new_tensor(array)
-        if mode.inference:
+        if mode.inference and not op.is_view:
             out._inference = True
             out._plain = False
         outs.append(out)

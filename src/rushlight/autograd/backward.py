@@ -75,7 +75,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     shape = g._raw.shape
     if batched:
         if not shape or shape[1:] != t._raw.shape:
-            raise RuntimeError(errors.mismatch_in_batch(position, shape, t._raw.shape))
+            raise RuntimeError(errors.mismatch_in_batch(position, shape[1:], t._raw.shape))
         return g
     if shape != t._raw.shape:
         raise RuntimeError(errors.mismatch_in_shape(position, shape, t._raw.shape))
@@ -252,6 +252,9 @@ def _tensor_backward(
     inputs: Any = None,
 ) -> None:
     """Accumulates this tensor's gradient into the leaves of its graph; see `autograd.backward`."""
+    if inputs is None and not create_graph:
+        if engine.backward_from(self, gradient, bool(retain_graph)):
+            return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 

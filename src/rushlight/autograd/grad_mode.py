@@ -51,11 +51,15 @@ class _ModeContext:
         self._restore(self._before.pop())
 
     def __call__(self, function: F) -> F:
-        return decorated(self, function)
+        return context_decorator(self, function)
 
 
-def decorated(context: _ModeContext, function: Any) -> Any:
-    """`function` made to run inside a fresh copy of `context`; generators at each step."""
+def context_decorator(context: _ModeContext, function: Any) -> Any:
+    """`function` made to run inside a fresh copy of `context`; generators at each step.
+
+    A coroutine function is called inside the context, but what it awaits runs outside of it, as in
+    PyTorch: put `with` into its body instead.
+    """
     if inspect.isclass(function):
         warnings.warn(
             "Decorating classes is deprecated and will be disabled in future versions. You should "
@@ -64,25 +68,16 @@ def decorated(context: _ModeContext, function: Any) -> Any:
             FutureWarning,
             stacklevel=3,
         )
-        function.__init__ = decorated(context, function.__init__)
+        function.__init__ = context_decorator(context, function.__init__)
         return function
     if inspect.isgeneratorfunction(function):
         return _decorated_generator(context, function)
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def run_async(*args: Any, **kwargs: Any) -> Any:
-            with context.clone():
-                return await function(*args, **kwargs)
-
-        return run_async
-
     @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def decorate_context(*args: Any, **kwargs: Any) -> Any:
         with context.clone():
             return function(*args, **kwargs)
 
-    return run
+    return decorate_context
 
 
 def _decorated_generator(context: _ModeContext, function: Any) -> Any:
@@ -119,7 +114,7 @@ class no_grad(_ModeContext):  # noqa: N801
         if function is None:
             return made
         made.__init__()  # type: ignore[misc]
-        return decorated(made, function)
+        return context_decorator(made, function)
 
     def __init__(self, function: Any = None) -> None:
         super().__init__()
@@ -142,7 +137,7 @@ class enable_grad(_ModeContext):  # noqa: N801
         if function is None:
             return made
         made.__init__()  # type: ignore[misc]
-        return decorated(made, function)
+        return context_decorator(made, function)
 
     def __init__(self, function: Any = None) -> None:
         super().__init__()
@@ -168,7 +163,7 @@ class set_grad_enabled(_ModeContext):  # noqa: N801
 
     def __call__(self, function: F) -> F:
         set_grad(self.prev)
-        return decorated(self, function)
+        return context_decorator(self, function)
 
     def __enter__(self) -> None:
         set_grad(bool(self.mode))
@@ -189,7 +184,7 @@ class inference_mode(_ModeContext):  # noqa: N801
         if isinstance(mode, bool):
             return made
         made.__init__(True)  # type: ignore[misc]
-        return decorated(made, mode)
+        return context_decorator(made, mode)
 
     def __init__(self, mode: Any = True) -> None:
         super().__init__()

@@ -31,6 +31,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     require gradients.
     """
 
+    _printed_as_tensor = True
+
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> "Parameter":
         made: Any
         if data is None:
@@ -77,7 +79,8 @@ def _rebuild_parameter(
 ) -> Parameter:
     """What a pickled parameter comes back through."""
     parameter = Parameter(data, requires_grad)
-    parameter._backward_hooks = backward_hooks
+    if backward_hooks:
+        parameter._backward_hooks = backward_hooks
     return parameter
 
 

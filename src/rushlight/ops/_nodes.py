@@ -82,13 +82,17 @@ class SavedTensor:
         value = self._node.saved[self._entry]
         return value[self._item] if self._item >= 0 and type(value) is tuple else value
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Gives the saved tensor to `pack_hook` now, and its result to `unpack_hook` at each use.
+    def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
+        """Takes `(pack_hook, unpack_hook)`: packs the saved tensor now, unpacks it at each use.
 
         Raises:
+            TypeError: where the arguments aren't two callables.
             RuntimeError: where the value has been freed, is None, or has hooks already; or where
                 the pack hook writes to its input.
         """
+        if len(hooks) != 2 or not all(callable(hook) for hook in hooks):
+            raise TypeError("register_hooks(): incompatible function arguments.")
+        pack_hook, unpack_hook = hooks
         value = self._value()
         if value is FREED:
             raise RuntimeError(errors.HOOKS_FREED)

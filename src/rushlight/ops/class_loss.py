@@ -12,6 +12,7 @@ from .._core.storage import new_tensor
 from . import _reduction as R
 from ._composite import composite
 from ._row import general
+from .activation import logsigmoid
 from .loss import _shape
 from .softmax import LOG_SOFTMAX
 
@@ -296,14 +297,11 @@ def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None,
 
     Raises: ValueError for a `reduction` that is none.
     """
-    from . import _traced
-
     if size_average is not None or reduce is not None:
         reduction = R.word_of_old(size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    log_sigmoid = _traced.table("logsigmoid")
-    loss = -(target * log_sigmoid(input) + (1 - target) * log_sigmoid(-input))
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
     last = input.dim() - 1

@@ -1,0 +1,420 @@
+"""Writing whole tensors: copies, fills, zeros, and the in-place changes of shape and memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from .._array import indexing
+from .._array import shapes
+from .._array import types as T
+from .._core.inplace import apply_inplace, check_writable
+from .._core.mode import current
+from .._core.node import new_node
+from .._core.slow import live_mask
+from .._core.storage import TensorBase, bump, target
+from .._core.views import Step, current_node, view_target
+from . import _nodes
+from ._composite import composite
+from ._row import Row, general, linear
+
+_OVERLAP_INSIDE = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+_OVERLAP_BETWEEN = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+    "memory location. Please clone() the tensor before performing the operation."
+)
+
+
+class _Written:
+    """A raw forward with a second form, `into`, that writes into its first argument."""
+
+    def __init__(self, forward: Any, into: Any) -> None:
+        self.forward = forward
+        self.into = into
+
+    def __call__(self, *args: Any) -> Any:
+        return self.forward(*args)
+
+
+def _refuse_overlap(array: Any) -> None:
+    if 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+        raise RuntimeError(_OVERLAP_INSIDE)
+
+
+# ---- copies -----------------------------------------------------------------------------------
+def _copied(x: Any, src: Any, non_blocking: bool) -> Any:
+    return T.converted(T.spread(src, x.shape), T.from_raw(x.dtype))
+
+
+def _copy_into(x: Any, src: Any, non_blocking: bool) -> None:
+    _refuse_overlap(x)
+    if x.shape != src.shape:
+        wrong = errors.broadcast(x.shape, src.shape)
+        if wrong is not None:
+            raise RuntimeError(wrong)
+        if src.ndim > x.ndim and T.spread_shape(x.shape, src.shape) != x.shape:
+            raise RuntimeError(
+                errors.output_shape(x.shape, T.spread_shape(x.shape, src.shape))
+            )
+        for a, b in zip(x.shape[::-1], src.shape[::-1]):
+            if a == 1 != b:
+                raise RuntimeError(
+                    errors.output_shape(x.shape, T.spread_shape(x.shape, src.shape))
+                )
+    elif (x.base is not None or src.base is not None) and T.overlaps(x, src):
+        raise RuntimeError(_OVERLAP_BETWEEN)
+    T.write_converted(x, src)
+
+
+copy_row = linear(
+    "_copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    _Written(_copied, _copy_into),
+    self=lambda xp, g: xp.zeros_like(g),
+    src=lambda xp, g, src_shape: xp.sum_to(g, src_shape),
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), mk(4)), (mk(3), mk(3))],
+    doc="The elements of `src` in the shape and type of the first tensor.",
+)
+copy_row.op.node_class = _nodes.node_class("CopyBackwards", copy_row.op, copy_row.schema, {})
+
+
+@composite("private", method=True)
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Writes the elements of `src`, broadcast and converted, into this tensor.
+
+    Raises:
+        RuntimeError: where the shapes don't fit, or the tensor may not be written.
+    """
+    if not isinstance(src, TensorBase):
+        if not T.is_number(src):
+            raise TypeError(
+                f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+            )
+        from ._traced import table
+
+        src = table("tensor")(src)
+    return copy_into(self, src, non_blocking)
+
+
+def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Writes one tensor into another."""
+    mode = current()
+    if not mode.slow and t._plain and src._plain:
+        if t is src:
+            return t
+        if not mode.grad or not (t._requires_grad or src._requires_grad):
+            _copy_into(t._raw, src._raw, non_blocking)
+            bump(t)
+            return t
+    return apply_inplace(copy_row.op, [t, src, non_blocking], _copy_into)
+
+
+# ---- fills ------------------------------------------------------------------------------------
+def _fill_into(x: Any, value: Any) -> None:
+    _refuse_overlap(x)
+    x.fill(indexing.number_like(value, x.dtype))
+
+
+def _filled(x: Any, value: Any) -> Any:
+    return T.filled(x.shape, indexing.number_like(value, x.dtype), x.dtype)
+
+
+def _checked_value(value: Any) -> Any:
+    if value.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+        )
+    return value
+
+
+def _fill_tensor_into(x: Any, value: Any) -> None:
+    _refuse_overlap(x)
+    T.write_converted(x, _checked_value(value))
+
+
+def _filled_tensor(x: Any, value: Any) -> Any:
+    return T.converted(T.spread(_checked_value(value), x.shape), T.from_raw(x.dtype))
+
+
+fill_scalar = general(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    _Written(_filled, _fill_into),
+    self=lambda xp, g: xp.zeros_like(g),
+    node="FillBackward0",
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), 2.5)],
+    doc="A tensor of the same shape and type with one value everywhere.",
+)
+fill_tensor = linear(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    _Written(_filled_tensor, _fill_tensor_into),
+    self=lambda xp, g: xp.zeros_like(g),
+    value=lambda xp, g: xp.sum(g),
+    node="FillBackward1",
+    holomorphic=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), mk())],
+    doc="A tensor of the same shape and type with one value everywhere.",
+)
+fill_row = general(
+    "_fill_.Scalar(Tensor self, Scalar value) -> Tensor",
+    _Written(_filled, _fill_into),
+    self=lambda xp, g: xp.zeros_like(g),
+    node="FillBackward2",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), 2.5)],
+    doc="One value everywhere, in place.",
+)
+fill_tensor_row = linear(
+    "_fill_.Tensor(Tensor self, Tensor value) -> Tensor",
+    _Written(_filled_tensor, _fill_tensor_into),
+    self=lambda xp, g: xp.zeros_like(g),
+    value=lambda xp, g: xp.sum(g),
+    node="FillBackward3",
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), mk())],
+    doc="One value everywhere, in place.",
+)
+zero_row = general(
+    "_zero(Tensor self) -> Tensor",
+    _Written(T.zeros_like, lambda x: _fill_into(x, 0)),
+    self=lambda xp, g: xp.zeros_like(g),
+    node="ZeroBackward0",
+    public=False,
+    method=False,
+    out=False,
+    doc="Zeros everywhere, in place.",
+)
+
+
+@composite("", method=True)
+def fill_(self: Any, value: Any) -> Any:
+    """Writes one value everywhere.
+
+    Raises:
+        RuntimeError: where the value doesn't fit the type, or the tensor may not be written.
+    """
+    if isinstance(value, TensorBase):
+        return apply_inplace(fill_tensor_row.op, [self, value], _fill_tensor_into)
+    if not T.is_number(value):
+        from ._explain import explain_arguments
+
+        raise explain_arguments("fill_", [fill_tensor, fill_scalar], (self, value), {})
+    return apply_inplace(fill_row.op, [self, value], _fill_into)
+
+
+@composite("", method=True)
+def zero_(self: Any) -> Any:
+    """Writes zeros everywhere."""
+    return apply_inplace(zero_row.op, [self], zero_row.op.raw.into)
+
+
+@composite("private", method=True)
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """Writes one value on the main diagonal.
+
+    Raises:
+        RuntimeError: for less than two dimensions, or for more of unequal sizes.
+    """
+    shape = self._raw.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    from .shape import as_strided
+
+    strides = shapes.element_strides(self._raw)
+    step = sum(strides)
+    count = min(shape)
+    offset = shapes.storage_offset(self._raw)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        count = -(-shape[0] * shape[1] // (shape[1] + 1))
+        if not self._raw.flags.c_contiguous:
+            raise RuntimeError("fill_diagonal_ with wrap needs a contiguous matrix here")
+    fill_(as_strided(self, (count,), (step,), offset), fill_value)
+    return self
+
+
+# ---- other memory, other shape ------------------------------------------------------------------
+def _refuse_grad(t: Any) -> None:
+    if t._requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+
+
+@composite("private", method=True)
+def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+    """Gives the tensor another shape; elements keep their place in memory, new ones aren't set.
+
+    Raises:
+        RuntimeError: for a tensor that requires grad.
+    """
+    _refuse_grad(self)
+    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    for n in wanted:
+        if n < 0:
+            raise RuntimeError("numel: integer multiplication overflow")
+    self._raw = T.resized(self._raw, tuple([int(n) for n in wanted]))
+    return self
+
+
+@composite("", method=True)
+def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
+    """Gives the tensor the shape of another one."""
+    return resize_(self, the_template._raw.shape)
+
+
+@composite("private", method=True)
+def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+    """Makes the tensor show the memory of another one.
+
+    Raises:
+        RuntimeError: where the types differ, or a tensor requires grad.
+    """
+    if source is None:
+        self._raw = T.empty((0,), self._raw.dtype)
+        bump(self)
+        return self
+    if self._requires_grad and current().grad:
+        if self._node is None:
+            raise RuntimeError(errors.LEAF_INPLACE)
+        raise RuntimeError("the derivative for 'set_' is not implemented")
+    if source._raw.dtype != self._raw.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {T.type_name(source._raw.dtype)} to a tensor of type "
+            f"{T.type_name(self._raw.dtype)}"
+        )
+    array = source._raw
+    if size is not None:
+        steps = tuple(stride) if stride is not None else T.contiguous_strides(tuple(size))
+        array = shapes.as_strided(array, tuple(size), steps, storage_offset)
+    self._raw = array
+    bump(self)
+    return self
+
+
+def _turned(name: str, schema: str, forward: Any, formula: Any, node: str) -> Row:
+    return linear(schema, forward, self=formula, node=node, holomorphic=False, public=False,
+                  method=False, out=False, samples=lambda mk: [], doc=f"{name}, in place.")  # fmt: skip
+
+
+_unsqueeze = _turned(
+    "unsqueeze", "_unsqueeze_(Tensor(a) self, int dim) -> Tensor(a)", shapes.unsqueeze,
+    lambda xp, g, dim: xp.squeeze(g, dim), "UnsqueezeBackward1",
+)  # fmt: skip
+_squeeze = _turned(
+    "squeeze", "_squeeze_(Tensor(a) self) -> Tensor(a)", shapes.squeeze,
+    lambda xp, g, self_shape: xp.reshape(g, self_shape), "SqueezeBackward3",
+)  # fmt: skip
+_squeeze_dim = _turned(
+    "squeeze", "_squeeze_.dim(Tensor(a) self, int dim) -> Tensor(a)", shapes.squeeze,
+    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward4",
+)  # fmt: skip
+_squeeze_dims = _turned(
+    "squeeze", "_squeeze_.dims(Tensor(a) self, int[] dim) -> Tensor(a)", shapes.squeeze,
+    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward5",
+)  # fmt: skip
+_t = _turned("t", "_t_(Tensor(a) self) -> Tensor(a)", shapes.t, lambda xp, g: xp.t(g), "TBackward1")
+_transpose = _turned(
+    "transpose", "_transpose_(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", shapes.transpose,
+    lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1), "TransposeBackward1",
+)  # fmt: skip
+
+
+def _strided_gradient(xp: Any, g: Any, shape: Any, *geometry: Any) -> Any:
+    return xp.placed_or_dropped(g, xp.constant(shapes.window_index(shape, *geometry)), shape)
+
+
+_as_strided = _turned(
+    "as_strided",
+    "_as_strided_(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] self_stride, "
+    "int self_offset) -> Tensor(a)",
+    shapes.as_strided,
+    lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
+        _strided_gradient(
+            xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset
+        )
+    ),
+    "AsStridedBackward1",
+)
+
+
+def _change(t: Any, row: Row, args: tuple[Any, ...]) -> Any:
+    """Makes `t` its own view: other metadata over the same memory, and one more node."""
+    op = row.op
+    mode = current()
+    live = mode.grad and live_mask(op, [t, *args])
+    if live:
+        check_writable(t)
+        current_node(t)
+    array = t._raw
+    changed = op.raw(array, *args)
+    if live:
+        saved: list[Any] = [None, None] if op.simple else []
+        if not op.simple:
+            for kind, pos, _ in op.entries:
+                saved.append(args[pos - 1] if kind == 0 else array.shape)
+        node = new_node(op, (view_target(t) if t._view is not None else target(t),), tuple(saved))
+        if t._nr:
+            node.nrs = (t._nr,)
+        t._node = node
+        t._nr = 0
+    bump(t)
+    t._raw = changed
+    view = t._view
+    if view is not None:
+        view.replay = Step(op, args, -1, view.replay)
+        view.stamp = view.base._cell.n if view.base._cell is not None else 0
+    return t
+
+
+@composite("private", method=True)
+def unsqueeze_(self: Any, dim: int) -> Any:
+    """Gives the tensor a dimension of size one, in place."""
+    return _change(self, _unsqueeze, (dim,))
+
+
+@composite("private", method=True)
+def squeeze_(self: Any, dim: Any = None) -> Any:
+    """Takes away the tensor's dimensions of size one (or those of `dim`), in place."""
+    if dim is None:
+        return _change(self, _squeeze, ())
+    if isinstance(dim, int):
+        return _change(self, _squeeze_dim, (dim,))
+    return _change(self, _squeeze_dims, (tuple(dim),))
+
+
+@composite("private", method=True)
+def t_(self: Any) -> Any:
+    """Transposes a matrix, in place: the memory stays as it is."""
+    return _change(self, _t, ())
+
+
+@composite("private", method=True)
+def transpose_(self: Any, dim0: int, dim1: int) -> Any:
+    """Exchanges two dimensions, in place: the memory stays as it is."""
+    return _change(self, _transpose, (dim0, dim1))
+
+
+for _name in ("swapdims_", "swapaxes_"):
+    composite("private", method=True, name=_name)(transpose_)
+
+
+@composite("", method=True)
+def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """Makes the tensor a window of any strides over its memory, in place."""
+    from .shape import strided_arguments
+
+    return _change(self, _as_strided, strided_arguments(self, size, stride, storage_offset))

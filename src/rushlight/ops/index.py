@@ -1,0 +1,535 @@
+"""Indexing with brackets: reading, writing, and the two operations behind advanced indices.
+
+Note [What an index becomes]
+Integers, slices, None and `...` are views, taken one after the other; tensors, masks, lists and bools are
+collected and make one `index` (or `index_put_`) of the view that the others have left. Where nothing is
+recorded, a chain of views is taken in one step.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+from .. import dtypes as D
+from .._array import indexing as raw
+from .._array import types as T
+from .._array.shapes import END
+from .._core.apply import apply_n, apply_view
+from .._core.inplace import apply_inplace
+from .._core.mode import current
+from .._core.storage import TensorBase, bump, new_tensor
+from ._composite import METHODS, composite
+from ._row import linear
+from ._traced import table
+from .copy import copy_into, fill_row, fill_tensor_row
+from .shape import alias, expand, select, slice_, unsqueeze, view
+
+index = linear(
+    "index.Tensor(Tensor self, Indices indices) -> Tensor",
+    raw.index,
+    self=lambda xp, g, self_shape, indices: xp.index_backward(g, self_shape, indices),
+    node="IndexBackward0",
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(5, 3), (mk(4, low=0, high=5, integer=True),))],
+    doc="The elements at index tensors, one per dimension (None: all), as a copy.",
+)
+index_backward = linear(
+    "index_backward(Tensor grad, int[] shape, Indices indices) -> Tensor",
+    raw.index_backward,
+    grad=lambda xp, g, indices: xp.index(g, indices),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(4, 3), (5, 3), (mk(4, low=0, high=5, integer=True),))],
+    doc="A gradient added at index tensors into zeros.",
+)
+
+
+def _zero_at(xp: Any, g: Any, indices: Any, accumulate: bool) -> Any:
+    """The gradient of what `index_put` wrote into: nothing comes back from overwritten places."""
+    if accumulate:
+        return g
+    return xp.index_put(g, indices, xp.zeros((), g.dtype), False)
+
+
+def _fitted(xp: Any, g: Any, indices: Any, values_shape: tuple[int, ...]) -> Any:
+    """The gradient of the values that `index_put` wrote: summed to their shape."""
+    return xp.sum_to(xp.index(g, indices), values_shape)
+
+
+index_put_row = linear(
+    "_index_put(Tensor self, Indices indices, Tensor values, bool accumulate=False) -> Tensor",
+    raw.index_put,
+    self=lambda xp, g, indices, accumulate: _zero_at(xp, g, indices, accumulate),
+    values=lambda xp, g, indices, values_shape: _fitted(xp, g, indices, values_shape),
+    node="IndexPutBackward0",
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(5, 3), (mk(2, low=0, high=5, integer=True),), mk(3), True)],
+    doc="A copy with values written (or added) at index tensors.",
+)
+
+
+def _checked(indices: Any) -> tuple[Any, ...]:
+    found = tuple(indices)
+    for place, i in enumerate(found):
+        if not isinstance(i, TensorBase):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {type(i).__name__}"
+            )
+    return found
+
+
+@composite("", method=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """A copy with `values` written (or added) at index tensors, one per dimension."""
+    if isinstance(indices, tuple) and None in [i if i is None else 0 for i in indices]:
+        return apply_n(index_put_row.op, [input, indices, values, accumulate])
+    return apply_n(index_put_row.op, [input, _checked(indices), values, accumulate])
+
+
+@composite("", method=True)
+def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """Writes (or adds) `values` at index tensors, in place."""
+    return _put(input, _checked(indices), values, accumulate)
+
+
+def _put(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+    return apply_inplace(index_put_row.op, [t, indices, values, accumulate], raw.index_put_into)
+
+
+@composite("")
+def _unsafe_index(input: Any, indices: Any) -> Any:
+    """The elements at index tensors, one per dimension (None: all), as a copy."""
+    return apply_n(index.op, [input, tuple(indices)])
+
+
+# ---- what the index says ----------------------------------------------------------------------
+_SEQUENCE_WARNING: Final = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+    "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+    "x[torch.tensor(seq)], which will result either in an error or a different result (Triggered "
+    "internally at /__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
+)
+_ZERO_DIM: Final = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
+    "a 0-dim tensor to a number"
+)
+_SLICE_TYPES: Final = "slice indices must be integers or None or have an __index__ method"
+
+
+def _refused(item: Any) -> IndexError:
+    name = type(item).__name__
+    if type(item).__module__ == "numpy":
+        name = f"numpy.{name}"
+    return IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {name})"
+    )
+
+
+def _items(given: Any) -> tuple[Any, ...]:
+    """The index as a tuple; a list with tensors, slices or sequences in it counts as one, with a warning."""
+    if type(given) is list and len(given) < 32:
+        for item in given:
+            if item is None or item is Ellipsis or isinstance(item, (TensorBase, slice, list, tuple)):
+                warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
+                return tuple(given)
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _plain(item: Any) -> Any:
+    """One item as an int, a slice, None, `...`, a bool, or a Tensor.
+
+    Raises:
+        IndexError, TypeError: for anything else.
+    """
+    kind = type(item)
+    if kind is int or kind is slice or kind is bool or item is None or item is Ellipsis:
+        return item
+    if isinstance(item, TensorBase):
+        array = item._raw
+        if array.ndim == 0 and array.dtype.kind in "iu" and array.dtype.itemsize != 1:
+            return int(array.item())
+        if array.ndim == 0 and array.dtype.kind == "i":
+            return int(array.item())
+        return item
+    if isinstance(item, int) or T.is_integer_scalar(item):
+        return int(item)
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if T.is_number(item) or isinstance(item, dict) or not hasattr(item, "__len__"):
+        raise _refused(item)
+    if T.is_array(item):
+        return _plain(table("tensor")(item) if item.dtype.kind in "biu" else _cut(item))
+    return _plain(_from_sequence(item))
+
+
+def _cut(array: Any) -> Any:
+    return table("tensor")(array).long()
+
+
+def _from_sequence(items: Any) -> Any:
+    for item in items:
+        if isinstance(item, str):
+            raise TypeError("new(): invalid data type 'str'")
+    made = table("tensor")(list(items))
+    if made._raw.dtype.kind not in "biu":
+        made = made.long()
+    return made
+
+
+def _bound(value: Any, default: int | None) -> int | None:
+    if value is None:
+        return default
+    if type(value) is int:
+        return value
+    if isinstance(value, TensorBase):
+        if value._raw.dtype.kind in "iub" and value._raw.size == 1:
+            return int(value._raw.item())
+        raise TypeError(_SLICE_TYPES)
+    try:
+        return int(value.__index__())
+    except AttributeError:
+        raise TypeError(_SLICE_TYPES) from None
+
+
+def _bounds(item: slice) -> tuple[int, int, int]:
+    """The start, end and step of a slice.
+
+    Raises:
+        ValueError: for a step that isn't positive.
+    """
+    step = _bound(item.step, 1)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step is None or step < 0:
+        raise ValueError("step must be greater than zero")
+    start, end = _bound(item.start, 0), _bound(item.stop, END)
+    assert start is not None and end is not None
+    return start, end, step
+
+
+def _covers(start: int, end: int, step: int, n: int) -> bool:
+    if step != 1:
+        return False
+    if start < 0:
+        start = max(start + n, 0)
+    if end < 0:
+        end += n
+    return start == 0 and end >= n
+
+
+def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
+    """The view that the basic items leave, and the index tensors (None: all) of its dimensions."""
+    items = [_plain(item) for item in given]
+    specified = 0
+    for item in items:
+        if isinstance(item, TensorBase):
+            d = item._raw.dtype
+            specified += item._raw.ndim if d.kind == "b" or (d.kind == "u" and d.itemsize == 1) else 1
+        elif item is not None and item is not Ellipsis and item is not True and item is not False:
+            specified += 1
+    ndim = t._raw.ndim
+    if specified > ndim:
+        if ndim == 0 and len(items) == 1:
+            if type(items[0]) is slice:
+                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            raise IndexError(_ZERO_DIM)
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    found: list[Any] = []
+    seen = t
+    dim = real = 0
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            n = seen._raw.shape[dim]
+            if not -n <= item < n:
+                raise IndexError(f"index {item} is out of bounds for dimension {real} with size {n}")
+            seen = apply_view(select.op, seen, (dim, item))
+            real += 1
+        elif kind is slice:
+            start, end, step = _bounds(item)
+            if lone_slice or not _covers(start, end, step, seen._raw.shape[dim]):
+                seen = apply_view(slice_.op, seen, (dim, start, end, step))
+            dim += 1
+            real += 1
+        elif item is Ellipsis:
+            skipped = ndim - specified
+            dim += skipped
+            real += skipped
+            specified += skipped  # a second one stands for nothing
+        elif item is None:
+            seen = apply_view(unsqueeze.op, seen, (dim,))
+            dim += 1
+        else:
+            if kind is bool or (item._raw.ndim == 0 and item._raw.dtype.kind in "bu"):
+                seen = apply_view(unsqueeze.op, seen, (dim,))
+                true = item if kind is bool else bool(item._raw)
+                item = new_tensor(T.bool_places(true))
+                width = 1
+            elif item._raw.dtype.kind == "b" or item._raw.dtype.itemsize == 1:
+                width = item._raw.ndim
+                real += width
+            else:
+                width = 1
+                real += 1
+            while len(found) < dim:
+                found.append(None)
+            found.append(item)
+            # A mask takes several dimensions, but only one place in the list.
+            dim += 1 if width == 1 else width
+            found.extend([_SKIP] * (width - 1))
+    return seen, [i for i in found if i is not _SKIP]
+
+
+_SKIP: Final = object()
+
+
+# ---- reading ----------------------------------------------------------------------------------
+def getitem(self: Any, given: Any) -> Any:
+    """The part of the tensor that an index names: a view for basic indices, else a copy.
+
+    Raises:
+        IndexError: for places that aren't there, or an index of another type.
+    """
+    kind = type(given)
+    if kind is int:
+        shape = self._raw.shape
+        if not shape:
+            raise IndexError(_ZERO_DIM)
+        if not -shape[0] <= given < shape[0]:
+            raise IndexError(
+                f"index {given} is out of bounds for dimension 0 with size {shape[0]}"
+            )
+        return apply_view(select.op, self, (0, given))
+    if kind is tuple:
+        if self._plain and not (self._requires_grad and current().grad):
+            key = _basic_key(given)
+            if key is not None:
+                try:
+                    return apply_view(basic.op, self, (key,))
+                except IndexError:
+                    pass
+        seen, found = _taken(self, given, False)
+    elif kind is slice:
+        if self._raw.ndim:
+            return apply_view(slice_.op, self, (0, *_bounds(given)))
+        seen, found = _taken(self, (given,), True)
+    elif isinstance(given, TensorBase) and given._raw.ndim:
+        return apply_n(index.op, [self, (given,)])
+    else:
+        items = _items(given)
+        seen, found = _taken(self, items, False)
+    if not found:
+        return apply_view(alias.op, self, ()) if seen is self else seen
+    return apply_n(index.op, [seen, tuple(found)])
+
+
+def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The key for NumPy where every item is an int, a slice without a step, or `...`; else None."""
+    dots = False
+    for item in items:
+        kind = type(item)
+        if kind is slice:
+            if item.step is not None or type(item.start) not in _ENDS or type(item.stop) not in _ENDS:
+                return None
+        elif item is Ellipsis:
+            if dots:
+                return None
+            dots = True
+        elif kind is not int:
+            return None
+    return items if dots else (*items, ...)
+
+
+_ENDS: Final = (type(None), int)
+
+basic = linear(
+    "_basic_index(Tensor(a) self, Key key) -> Tensor(a)",
+    lambda x, key: x[key],
+    holomorphic=False,
+    public=False,
+    method=False,
+    samples=lambda mk: [],
+    doc="Several basic indices in one step, where nothing is recorded.",
+)
+
+
+def _basic_traced(self: Any, key: Any) -> Any:
+    return getitem(self, key)
+
+
+# ---- writing ----------------------------------------------------------------------------------
+def setitem(self: Any, given: Any, value: Any) -> None:
+    """Writes a number or a tensor into the part that an index names.
+
+    Raises:
+        IndexError: for places that aren't there.
+        TypeError: for other values.
+        RuntimeError: where the value doesn't fit, or may not be written.
+    """
+    kind = type(value)
+    if kind is float or kind is int:
+        if _written_plainly(self, given, value):
+            return
+    elif isinstance(value, TensorBase):
+        if _written_tensor(self, given, value):
+            return
+    elif kind is not bool and kind is not complex:
+        if isinstance(value, (float, int, complex)):
+            value = T.python_number(value) if T.is_number(value) and hasattr(value, "item") else value
+        else:
+            name = kind.__name__
+            if kind.__module__ == "numpy":
+                name = f"numpy.{name}"
+            raise TypeError(f"can't assign a {name} to a {T.type_name(self._raw.dtype)}")
+    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
+        raise ValueError("Overflow when unpacking long long")
+    if given is False:
+        return
+    if given is Ellipsis:
+        seen, found = self, []
+    else:
+        seen, found = _taken(self, _items(given), False)
+    if found:
+        _write_at(seen, tuple(found), value)
+    else:
+        _write(seen, value)
+
+
+def _written_plainly(t: Any, given: Any, value: Any) -> bool:
+    """Whether a number could be written at once: basic indices, nothing recorded."""
+    mode = current()
+    if mode.slow or not t._plain or (mode.grad and t._requires_grad):
+        return False
+    kind = type(given)
+    if kind is int:
+        key: Any = given
+        if not t._raw.ndim:
+            return False
+    elif kind is tuple:
+        key = _basic_key(given)
+        if key is None:
+            return False
+    elif kind is slice and given.step is None:
+        key = _basic_key((given,))
+        if key is None:
+            return False
+    else:
+        return False
+    array = t._raw
+    if 0 in array.strides:
+        return False
+    if array.dtype.kind != "f" or (kind is int and array.dtype.itemsize == 2):
+        if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+            return False
+        value = raw.number_like(value, array.dtype)
+    elif not -3e38 < value < 3e38:
+        return False
+    try:
+        array[key] = value
+    except IndexError:
+        return False
+    bump(t)
+    return True
+
+
+def _written_tensor(t: Any, given: Any, value: Any) -> bool:
+    """Whether a tensor of the same type could be written at once: basic indices, nothing recorded."""
+    mode = current()
+    if mode.slow or not t._plain or not value._plain:
+        return False
+    if mode.grad and (t._requires_grad or value._requires_grad):
+        return False
+    array, source = t._raw, value._raw
+    if array.dtype is not source.dtype or source.base is not None or source is array:
+        return False
+    kind = type(given)
+    if kind is int:
+        if not array.ndim or 0 in array.strides:
+            return False
+        key: Any = given
+    elif kind is tuple or kind is slice:
+        key = _basic_key(given if kind is tuple else (given,))
+        if key is None or 0 in array.strides:
+            return False
+    else:
+        return False
+    try:
+        array[key] = source
+    except (IndexError, ValueError):
+        return False
+    bump(t)
+    return True
+
+
+def _write(t: Any, value: Any) -> None:
+    if not isinstance(value, TensorBase):
+        apply_inplace(fill_row.op, [t, value], fill_row.op.raw.into)
+        return
+    shape, have = t._raw.shape, value._raw.shape
+    if value._raw.ndim == 0 and shape:
+        apply_inplace(fill_tensor_row.op, [t, value], fill_tensor_row.op.raw.into)
+        return
+    if have != shape:
+        value = _without_ones(value)
+        if value._raw.shape != shape:
+            value = apply_view(expand.op, value, (shape, False))
+    copy_into(t, value)
+
+
+def _without_ones(value: Any) -> Any:
+    """`value` without leading dimensions of size one."""
+    shape = value._raw.shape
+    lead = 0
+    while lead < len(shape) and shape[lead] == 1:
+        lead += 1
+    if not lead:
+        return value
+    if not value._raw.flags.c_contiguous:
+        return table("reshape")(value, shape[lead:])
+    return apply_view(view.op, value, (shape[lead:],))
+
+
+def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
+    if not isinstance(value, TensorBase):
+        dtype = t._raw.dtype
+        value = new_tensor(T.filled((), raw.number_like(value, dtype), dtype))
+    elif value._raw.ndim > t._raw.ndim or (value._raw.ndim and value._raw.shape[0] == 1):
+        limit = _result_ndim(t, found)
+        if value._raw.ndim > limit:
+            value = _without_ones(value)
+    _put(t, found, value, False)
+
+
+def _result_ndim(t: Any, found: tuple[Any, ...]) -> int:
+    ndim = t._raw.ndim
+    widest = 0
+    for i in found:
+        if i is None:
+            continue
+        array = i._raw
+        if array.dtype.kind == "b" or array.dtype.itemsize == 1:
+            ndim -= array.ndim
+            widest = max(widest, 1)
+        else:
+            ndim -= 1
+            widest = max(widest, array.ndim)
+    return int(ndim + widest)
+
+
+def delitem(self: Any, given: Any) -> None:
+    """Raises TypeError: tensors have a fixed size."""
+    raise TypeError("Tensor does not support deleting items")
+
+
+METHODS.update({"__getitem__": getitem, "__setitem__": setitem, "__delitem__": delitem})
+_ = D
