@@ -33,6 +33,7 @@ from ._array.text import get_printoptions, printoptions, set_printoptions
 from .tensor import Tensor
 from . import _methods, autograd
 from .legacy import TYPES as _TYPES
+from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -56,7 +57,8 @@ _LAZY: Final = frozenset({
     "serialization", "signal", "special", "testing", "torch_alias", "types", "utils", "viz",
     "__config__",
 })  # fmt: skip
-_ELSEWHERE: Final = {"install_as_torch": "torch_alias", "save": "serialization", "load": "serialization"}
+_ELSEWHERE: Final = {"install_as_torch": "torch_alias", "save": "serialization", "load": "serialization",
+                     "coverage": "_coverage"}  # fmt: skip
 
 
 def is_tensor(obj: object) -> bool:
@@ -95,6 +97,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Size", "Tensor", "__version__", "autograd", "device", "dtype", "enable_grad",
     "get_default_dtype", "get_printoptions", "printoptions", "set_printoptions", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "no_grad", "set_default_dtype", "set_grad_enabled",
 ]  # fmt: skip
 _ = _methods

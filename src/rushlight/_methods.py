@@ -170,7 +170,7 @@ def operators() -> dict[str, Any]:
     made: dict[str, Any] = {name: _binary(row) for name, row in BINARY.items()}
     made.update({name: _inplace(method) for name, method in INPLACE.items()})
     for name, row in REFLECTED.items():
-        overload = "" if row.startswith("_") else ("Scalar" if row == "pow" else "Scalar_Tensor")
+        overload = "" if row[0] == "_" else ("Scalar" if row == "pow" else "Scalar_Tensor")
         made[name] = _reflected(row, overload)
     made["mod"] = _by_method("remainder")
     made["pow"] = _power()

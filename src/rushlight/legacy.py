@@ -70,7 +70,7 @@ def as_subclass(self: Any, cls: Any) -> Any:
 
 Tensor.__new__ = _new  # type: ignore[assignment]
 Tensor.__init__ = _init  # type: ignore[method-assign]
-Tensor._make_subclass = classmethod(_make_subclass)  # type: ignore[attr-defined]
+Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
 Tensor.as_subclass = as_subclass  # type: ignore[attr-defined]
 
 

@@ -26,6 +26,14 @@ from .memory_format import strided
 from .size import Size
 
 
+class ReadOnly(property):
+    """A property that refuses to be set, in PyTorch's words."""
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        name = getattr(self.fget, "__name__", "")
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+
 class Tensor(TensorBase):
     """A multi-dimensional array of one element type that remembers how it was computed."""
 
@@ -34,22 +42,22 @@ class Tensor(TensorBase):
     _printed_as_tensor = False  # a subclass that prints as `tensor(...)`, not under its own name
 
     # ---- what it is ---------------------------------------------------------------------------
-    @property
+    @ReadOnly
     def shape(self) -> Size:
         """The size of each dimension."""
         return Size(self._raw.shape)
 
-    @property
+    @ReadOnly
     def ndim(self) -> int:
         """The number of dimensions."""
         return int(self._raw.ndim)
 
-    @property
+    @ReadOnly
     def dtype(self) -> D.dtype:
         """The type of the elements."""
         return T.from_raw(self._raw.dtype)
 
-    @property
+    @ReadOnly
     def device(self) -> device:
         """Where the elements are."""
         return CPU
@@ -68,18 +76,18 @@ class Tensor(TensorBase):
     def requires_grad(self, value: bool) -> None:
         set_requires_grad(self, value)
 
-    @property
+    @ReadOnly
     def is_leaf(self) -> bool:
         """Whether the user made it: it has no `grad_fn`."""
         return self._node is None
 
-    @property
+    @ReadOnly
     def grad_fn(self) -> Any:
         """The node that computed it; None for a leaf."""
         node = current_node(self)
         return None if node is None else node.shown()
 
-    @property
+    @ReadOnly
     def output_nr(self) -> int:
         """Which output of its `grad_fn` it is."""
         return self._nr - 1 if self._nr else 0
@@ -99,7 +107,7 @@ class Tensor(TensorBase):
     def grad(self) -> None:
         self._grad = None
 
-    @property
+    @ReadOnly
     def retains_grad(self) -> bool:
         """Whether a non-leaf keeps its gradient, as `retain_grad` asks."""
         node = self._node
@@ -369,6 +377,9 @@ def printed(t: Tensor, contents: Any = None) -> str:
         suffixes.append(f"grad_fn=<{type(current_node(t)).__name__}>")
     elif t._requires_grad:
         suffixes.append("requires_grad=True")
+    tangent = t._tangent
+    if tangent is not None and tangent.level.alive:
+        suffixes.append(f"tangent={printed(tangent.value)}")
     name = "tensor" if type(t) is Tensor or type(t)._printed_as_tensor else type(t).__name__
     return text.tensor_text(
         t._raw, t.dtype.name, suffixes=suffixes, name=name,
@@ -427,7 +438,7 @@ def set_requires_grad(t: TensorBase, value: bool) -> None:
             raise RuntimeError(errors.CHANGE_NON_LEAF)
         return
     if value and T.is_discrete(t._raw.dtype):
-        raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("Tensors", "Tensors"))
+        raise RuntimeError(errors.REQUIRES_GRAD_DTYPE)
     if value and t._inference and not current().inference:
         raise RuntimeError(errors.INFERENCE_REQUIRES_GRAD)
     t._requires_grad = value

@@ -13,8 +13,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import torch.nn  # noqa: E402
-import torch.nn.parallel  # noqa: E402
 
 import rushlight  # noqa: E402
 import rushlight.nn  # noqa: E402

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes as D
 from . import losses
-from .element_losses import require_floats, total
-from .rows import lifted
+from .element_losses import require_floats
+from .rows import lifted, ones
+from .small_rows import fits, row_starts
 from .types import from_raw
 
 __all__ = [
@@ -21,15 +21,9 @@ __all__ = [
     "multilabel_margin_loss_backward", "nll_loss", "nll_loss2d", "nll_loss_backward", "nll_weights",
 ]  # fmt: skip
 
+_INT64 = np.dtype(np.int64)
+_UINT64 = np.dtype(np.uint64)
 _WORDS = ("none", "mean", "sum")
-
-
-@lru_cache(maxsize=64)
-def _row_starts(rows: int, length: int) -> Any:
-    """The flat places at which the rows of a matrix begin."""
-    starts = np.arange(0, rows * length, length or 1)[:rows]
-    starts.flags.writeable = False
-    return starts
 
 
 def _name(x: Any) -> str:
@@ -41,14 +35,14 @@ def _name(x: Any) -> str:
 
 def _plain(log_p: Any, target: Any, weight: Any) -> bool:
     """Whether each target is a class of its row, and nothing is ignored, weighted or out of order."""
-    if weight is not None or log_p.ndim != 2 or target.ndim != 1 or not log_p.flags.c_contiguous:
-        return False
-    if target.dtype != np.int64 or log_p.dtype.kind != "f" or log_p.dtype.itemsize == 2:
-        return False
-    if target.shape[0] != log_p.shape[0] or not target.shape[0]:
-        return False
-    # Seen as unsigned, negative targets are huge: one comparison for both bounds.
-    return bool(np.maximum.reduce(target.view(np.uint64)) < log_p.shape[1])
+    return (
+        weight is None
+        and fits(log_p)
+        and target.dtype is _INT64
+        and target.shape == log_p.shape[:1]
+        # Seen as unsigned, negative targets are huge: one comparison for both bounds.
+        and np.maximum.reduce(target.view(_UINT64)) < log_p.shape[1]
+    )
 
 
 def _check(log_p: Any, target: Any, weight: Any) -> None:
@@ -76,11 +70,11 @@ def nll_loss(
     """
     if _plain(log_p, target, weight) and not 0 <= ignore_index < log_p.shape[1]:
         rows, classes = log_p.shape
-        picked = log_p.reshape(-1).take(target + _row_starts(rows, classes))
+        picked = log_p.reshape(-1).take(target + row_starts(rows, classes))
         if reduction == 0:
             return np.negative(picked, picked)
-        result = total(picked)
-        return np.negative(np.true_divide(result, rows) if reduction == 1 else result)
+        result = -picked.dot(ones(rows, log_p.dtype))
+        return result / rows if reduction == 1 else result
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     _check(log_p, target, weight)
@@ -117,7 +111,7 @@ def nll_loss_backward(
         rows, classes = log_p.shape
         out = np.zeros((rows, classes), log_p.dtype)
         value = -g / rows if reduction == 1 else -g
-        out.reshape(-1)[target + _row_starts(rows, classes)] = value
+        out.reshape(-1)[target + row_starts(rows, classes)] = value
         return out
     target = target.astype(np.int64)
     divisor = None

@@ -19,7 +19,7 @@ __all__ = [
     "any_negative", "binary_cross_entropy", "binary_cross_entropy_backward",
     "binary_cross_entropy_logits", "binary_cross_entropy_logits_backward",
     "binary_cross_entropy_logits_target", "binary_cross_entropy_target", "broadcast_shape", "floor_at",
-    "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward", "mse_mean", "reduced",
+    "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward", "mse_mean", "pairs", "reduced",
     "require_floats", "smooth_l1_loss", "smooth_l1_loss_backward", "soft_margin_loss",
     "soft_margin_loss_backward", "total",
 ]  # fmt: skip
@@ -63,6 +63,11 @@ def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 def any_negative(x: Any) -> bool:
     """Whether an element is below zero."""
     return bool(np.less(x, 0).any())
+
+
+def pairs(count: int) -> tuple[Any, Any]:
+    """The two sides of all pairs i < j of `count` things."""
+    return np.triu_indices(count, 1)
 
 
 def floor_at(x: Any, low: float) -> None:

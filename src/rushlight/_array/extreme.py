@@ -6,34 +6,35 @@ from typing import Any
 
 import numpy as np
 
-from .reduce import at_least_1d, axes_of, axis_of, name_of
+from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
 from .types import ndarray
 
 _maximum = np.maximum.reduce
 _minimum = np.minimum.reduce
 
 
-def _refuse_empty(name: str, x: Any, axis: Any) -> None:
+def _refuse_empty(name: str, x: Any, dim: Any) -> None:
     """Raises IndexError where a reduced dimension is empty, RuntimeError where all are reduced."""
-    if axis is None:
+    if dim is None or dim == ():
         raise RuntimeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
-    for a in (axis,) if isinstance(axis, int) else axis:
-        refuse_empty_dimension(name, x, a)
+    for d in (dim,) if isinstance(dim, int) else dim:
+        if -x.ndim <= d < x.ndim:
+            refuse_empty_dimension(name, x, d)
 
 
 def refuse_empty_dimension(name: str, x: Any, axis: int, colon: str = "():") -> None:
     """Raises IndexError where `axis` of `x` is empty."""
     if x.ndim and x.shape[axis] == 0:
         raise IndexError(
-            f"{name}{colon} Expected reduction dim {axis % x.ndim} to have non-zero size."
+            f"{name}{colon} Expected reduction dim {axis} to have non-zero size."
         )
 
 
 def _refuse_complex(what: str, x: Any) -> None:
-    if x.dtype.kind == "c":
+    if x.dtype.kind == "c" and x.size:
         raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
 
 
@@ -55,20 +56,20 @@ def smallest(x: Any) -> Any:
 
 def amax(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The largest elements over the dimensions `dim`."""
-    axis = axes_of(x.ndim, dim)
     if not x.size:
-        _refuse_empty("amax", x, axis)
+        _refuse_empty("amax", x, dim)
+    axis = axes_of(x.ndim, dim)
     _refuse_complex("max_values_cpu", x)
-    return _maximum(x, axis, None, None, keepdim)
+    return in_order(_maximum(x, axis, None, None, keepdim))
 
 
 def amin(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The smallest elements over the dimensions `dim`."""
     axis = axes_of(x.ndim, dim)
     if not x.size:
-        _refuse_empty("amin", x, axis)
+        _refuse_empty("amin", x, dim)
     _refuse_complex("min_values_cpu", x)
-    return _minimum(x, axis, None, None, keepdim)
+    return in_order(_minimum(x, axis, None, None, keepdim))
 
 
 def aminmax(x: Any, dim: int | None = None, keepdim: bool = False) -> tuple[Any, Any]:
@@ -80,9 +81,13 @@ def aminmax(x: Any, dim: int | None = None, keepdim: bool = False) -> tuple[Any,
                 "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
                 "identity."
             )
-        refuse_empty_dimension("aminmax", x, dim or 0, ":")
-    _refuse_complex("aminmax_cpu", x)
-    return _minimum(x, axis, None, None, keepdim), _maximum(x, axis, None, None, keepdim)
+        refuse_empty_dimension("aminmax", x, (dim or 0) % max(x.ndim, 1), ":")
+    if x.ndim == 0 and dim is not None and x.dtype.kind == "c":
+        raise RuntimeError(f"aminmax not implemented for {name_of(x.dtype)}")
+    if x.dtype.kind == "c":
+        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{name_of(x.dtype)}'")
+    low, high = _minimum(x, axis, None, None, keepdim), _maximum(x, axis, None, None, keepdim)
+    return in_order(low), in_order(high)
 
 
 def take_places(x: Any, places: Any, axis: int) -> Any:
@@ -99,7 +104,7 @@ def _with_places(x: Any, axis: int, keepdim: bool, find: Any) -> tuple[Any, Any]
     if x.ndim == 0:
         return values.reshape(()), places.reshape(())
     if keepdim:
-        return values, places
+        return in_order(values), in_order(places)
     shape = x.shape[:axis] + x.shape[axis + 1 :]
     return values.reshape(shape), places.reshape(shape)
 
@@ -125,6 +130,9 @@ def min_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
 
 
 def _place(name: str, x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
+    if x.dtype.kind in "cb":
+        what = "complex" if x.dtype.kind == "c" else "bool"
+        raise RuntimeError(f"{name}(): does not support {what} input")
     axis = None if dim is None else axis_of(x.ndim, dim)
     if not x.size:
         if axis is None:
@@ -132,12 +140,9 @@ def _place(name: str, x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
             )
         refuse_empty_dimension(name, x, axis)
-    if x.dtype.kind in "cb":
-        what = "complex" if x.dtype.kind == "c" else "bool"
-        raise RuntimeError(f"{name}(): does not support {what} input")
     if x.ndim == 0:
         return np.zeros((), np.int64)
-    return find(x, axis, None, keepdims=keepdim)
+    return in_order(find(x, axis, None, keepdims=keepdim))
 
 
 def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:

@@ -7,7 +7,7 @@ first on; a mask stands for as many dimensions as it has.
 from __future__ import annotations
 
 import warnings
-from math import inf, isinf, isnan, prod
+from math import inf, isinf, isnan
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from . import gather as fast
-from .shapes import ALL, LEAD, axis_of
+from .shapes import ALL, LEAD, axis_of, diagonal, select, slice_
 from .types import from_raw, write_into
 
 _BAD_TYPE: Final = "tensors used as indices must be long, int, byte or bool tensors"
@@ -50,9 +50,10 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
             if start + index.ndim > len(shape):
                 raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
             if index.shape != shape[start : start + index.ndim]:
+                d = next(k for k, n in enumerate(index.shape) if n != shape[start + k])
                 raise IndexError(
-                    f"The shape of the mask {errors.shape_text(index.shape)} at index {start} does not "
-                    f"match the shape of the indexed tensor {errors.shape_text(shape)} at index {start}"
+                    f"The shape of the mask {errors.shape_text(index.shape)} at index {d} does not match "
+                    f"the shape of the indexed tensor {errors.shape_text(shape)} at index {start + d}"
                 )
             found.extend(index.nonzero())
         elif kind == "i" and index.itemsize >= 4:
@@ -642,6 +643,22 @@ def patched(x: Any, view: Any, args: tuple[Any, ...], src: Any) -> Any:
     return out
 
 
+def select_scatter(x: Any, src: Any, dim: int, index: int) -> Any:
+    """A copy of `x` whose part at one place of a dimension is `src`."""
+    return patched(x, select, (dim, index), src)
+
+
+def slice_scatter(x: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None,
+                  step: int = 1) -> Any:  # fmt: skip
+    """A copy of `x` whose slice of a dimension is `src`."""
+    return patched(x, slice_, (dim, start, end, step), src)
+
+
+def diagonal_scatter(x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A copy of `x` whose diagonal is `src`."""
+    return patched(x, diagonal, (offset, dim1, dim2), src)
+
+
 # ---- numbers ----------------------------------------------------------------------------------
 _C_NAMES: Final = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int",
                    "int64": "int64_t", "float32": "float", "float64": "double", "uint16": "uint16_t",
@@ -683,8 +700,3 @@ def number_like(value: Any, dtype: Any) -> Any:
 def _overflow(dtype: Any) -> RuntimeError:
     name = _C_NAMES.get(from_raw(dtype).name, from_raw(dtype).name)
     return RuntimeError(f"value cannot be converted to type {name} without overflow")
-
-
-def total(shape: tuple[int, ...]) -> int:
-    """The number of elements of an array of a shape."""
-    return prod(shape)

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from .masks import where
+
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
 # A 0-d array of the right type costs half of what a Python number does.
@@ -55,13 +57,13 @@ def silu(x: Any) -> Any:
     return np.divide(x, np.add(t, ONE.get(t.dtype, 1)))
 
 
-def softplus(x: Any, beta: float, threshold: float) -> Any:
+def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`."""
     if x.dtype.itemsize == 2:
         return single(softplus, x, beta, threshold)
     t = np.multiply(x, beta)
     y = np.divide(np.log1p(np.exp(np.minimum(t, threshold))), beta)
-    return np.where(np.greater(t, threshold), x, y) if np.greater(t, threshold).any() else y
+    return where(np.greater(t, threshold), x, y) if np.greater(t, threshold).any() else y
 
 
 def log_sigmoid(x: Any) -> Any:
@@ -95,7 +97,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
     scaled = np.multiply(x, negative_slope)
     if 0 <= negative_slope <= 1:
         return np.maximum(x, scaled)
-    return np.where(np.greater(x, 0), x, scaled)
+    return where(np.greater(x, 0), x, scaled)
 
 
 def hardtanh(x: Any, min_val: Any, max_val: Any) -> Any:
@@ -121,7 +123,7 @@ def hardswish(x: Any) -> Any:
 
 def hardshrink(x: Any, lambd: float) -> Any:
     """x where |x| is above `lambd` (or nan), else 0."""
-    return np.where(np.less_equal(np.absolute(x), lambd), ZERO.get(x.dtype, x.dtype.type(0)), x)
+    return where(np.less_equal(np.absolute(x), lambd), ZERO.get(x.dtype, x.dtype.type(0)), x)
 
 
 def softshrink(x: Any, lambd: float) -> Any:
@@ -143,12 +145,12 @@ _NAMES: Final = {2: "Half", 4: "Float", 8: "Double"}
 
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     """x above `threshold` (or nan), else `value`."""
-    return np.where(np.less_equal(x, threshold), np.array(value).astype(x.dtype), x)
+    return where(np.less_equal(x, threshold), np.array(value).astype(x.dtype), x)
 
 
 def prelu(x: Any, weight: Any) -> Any:
     """x above zero, weight x below."""
-    return np.where(np.greater(x, 0), x, np.multiply(weight, x))
+    return where(np.greater(x, 0), x, np.multiply(weight, x))
 
 
 def logit(x: Any, eps: float | None) -> Any:
@@ -164,7 +166,7 @@ def _finite_gap(a: Any, b: Any) -> Any:
     """|a - b|, zero where both are the same infinity."""
     gap = np.subtract(a, b)
     np.copyto(gap, 0, where=np.equal(a, b)) if gap.ndim else None
-    return np.where(np.equal(a, b), gap.dtype.type(0), gap) if not gap.ndim else gap
+    return where(np.equal(a, b), gap.dtype.type(0), gap) if not gap.ndim else gap
 
 
 def logaddexp(a: Any, b: Any) -> Any:
@@ -173,7 +175,7 @@ def logaddexp(a: Any, b: Any) -> Any:
         return single(logaddexp, a, b)
     if a.dtype.kind == "c":
         swap = np.less(a.real, b.real)
-        big, small = np.where(swap, b, a), np.where(swap, a, b)
+        big, small = where(swap, b, a), where(swap, a, b)
         return np.add(big, np.log1p(np.exp(np.subtract(small, big))))
     # numpy.logaddexp takes 15 ns an element.
     return np.add(np.maximum(a, b), np.log1p(np.exp(np.negative(np.absolute(_finite_gap(a, b))))))
@@ -189,16 +191,22 @@ def logaddexp2(a: Any, b: Any) -> Any:
 
 def xlogy(x: Any, other: Any) -> Any:
     """x log(other), 0 where x is 0 (nan where `other` is)."""
-    result = np.multiply(x, np.log(other))
-    blank = np.logical_and(np.equal(x, 0), np.logical_not(np.isnan(other)))
-    return np.where(blank, result.dtype.type(0), result) if np.any(blank) else result
+    return _product(x, np.log, other)
 
 
 def xlog1py(x: Any, other: Any) -> Any:
     """x log1p(other), 0 where x is 0 (nan where `other` is)."""
-    result = np.multiply(x, np.log1p(other))
+    return _product(x, np.log1p, other)
+
+
+def _product(x: Any, logarithm: Any, other: Any) -> Any:
+    if type(other) in (int, float):
+        other = np.asarray(other, x.dtype)
+    elif type(x) in (int, float):
+        x = np.asarray(x, other.dtype)
+    result = np.multiply(x, logarithm(other))
     blank = np.logical_and(np.equal(x, 0), np.logical_not(np.isnan(other)))
-    return np.where(blank, result.dtype.type(0), result) if np.any(blank) else result
+    return where(blank, result.dtype.type(0), result) if np.any(blank) else result
 
 
 def sinc(x: Any) -> Any:
@@ -209,7 +217,7 @@ def sinc(x: Any) -> Any:
     zero = np.equal(t, 0)
     if np.any(zero):
         one = t.dtype.type(1)
-        return np.where(zero, one, np.divide(np.sin(t), np.where(zero, one, t)))
+        return where(zero, one, np.divide(np.sin(t), where(zero, one, t)))
     return np.divide(np.sin(t), t)
 
 

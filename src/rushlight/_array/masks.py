@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import dtypes as D
-from .types import to_raw
+from .types import copy_like, to_raw
 
 _BITS: Final[dict[Any, Any]] = {
     np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in ("f2", "f4", "f8", "c8")
@@ -53,7 +53,20 @@ def where(condition: Any, a: Any, b: Any) -> Any:
         a = np.asarray(a, to_raw(common))
     if condition.ndim and condition.size >= _LARGE:
         return _select(condition, a, b)
-    return np.where(condition, a, b)
+    result = np.where(condition, a, b)
+    return result if result.flags.c_contiguous and condition.flags.c_contiguous else (
+        copy_like(result, condition)
+    )
+
+
+def ordered(raw: Any) -> Any:
+    """`raw`, whose result is C-ordered, with results laid out like its first operand."""
+
+    def laid_out(x: Any, *rest: Any) -> Any:
+        result = raw(x, *rest)
+        return result if x.flags.c_contiguous else copy_like(result, x)
+
+    return laid_out
 
 
 def _select(condition: Any, a: Any, b: Any) -> Any:

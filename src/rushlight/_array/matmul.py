@@ -8,7 +8,10 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from .types import from_raw
+from . import tiny
+from .types import FLOAT32, from_raw
+
+TINY = tiny.LIMIT
 
 _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int",
             "float16": "c10::Half", "bfloat16": "c10::BFloat16", "complex64": "c10::complex<float>",
@@ -20,6 +23,14 @@ def _product(a: Any, b: Any) -> Any:
     """NumPy's product; halves are multiplied in float32, as PyTorch accumulates them."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return np.matmul(a, b)
+
+
+def product(a: Any, b: Any) -> Any:
+    """The product of arrays whose shapes are known to fit."""
+    if a.ndim == 2 == b.ndim and a.size * b.shape[1] <= TINY and a.dtype is FLOAT32:
+        if b.dtype is FLOAT32 and b.shape[1] <= tiny.WIDTH:
+            return tiny.product(a, b)
     return np.matmul(a, b)
 
 
@@ -41,6 +52,8 @@ def mm(a: Any, b: Any) -> Any:
         _explain_mm(a, b)
     if a.dtype.itemsize == 2:
         return _product(a, b)
+    if a.size * b.shape[1] <= TINY and a.dtype is FLOAT32 and b.shape[1] <= tiny.WIDTH:
+        return tiny.product(a, b)
     return np.matmul(a, b)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from .reduce import axes_of, is_half, name_of
+from .reduce import axes_of, in_order, is_half, name_of
 from .types import converted
 
 _add = np.add.reduce
@@ -22,9 +22,9 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     Raises:
         RuntimeError: for integers, and for an empty dimension where the norm has no identity.
     """
-    if dtype is not None:
-        x = _in_dtype(x, dtype)
     kind = x.dtype.kind
+    if dtype is not None and kind not in "biu":
+        x = _in_dtype(x, dtype)
     if kind == "f" and ord == 2 and dim is None and not keepdim and x.itemsize != 2:
         flat = x.reshape(-1)
         return np.sqrt(flat.dot(flat))
@@ -40,7 +40,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     if half is not None:
         x = x.astype(np.float32)
     result = _norm(x, ord, axis, keepdim)
-    return result if half is None else np.asarray(result).astype(half)
+    return in_order(result if half is None else result.astype(half))
 
 
 def _in_dtype(x: Any, dtype: D.dtype) -> Any:
@@ -106,11 +106,13 @@ def dist(x: Any, y: Any, p: Any = 2) -> Any:
         problem = errors.broadcast(x.shape, y.shape)
         if problem:
             raise RuntimeError(problem)
+    if x.dtype.kind == "b" and y.dtype.kind == "b":
+        raise RuntimeError(errors.BOOL_SUBTRACT)
     if x.dtype != y.dtype and x.dtype.kind == y.dtype.kind:
         dtype = x.dtype if (x.ndim > 0) == (y.ndim > 0) and x.itemsize > y.itemsize or x.ndim > y.ndim else y.dtype
         difference = np.subtract(x, y, dtype=dtype, casting="unsafe")
     else:
-        difference = x - y if x.dtype.kind != "b" else x ^ y
+        difference = x - y
     if difference.dtype.kind in "biu":
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "

@@ -15,6 +15,7 @@ from .complexes import turning as turning
 from .erf import erf as erf
 from .erf import gelu_backward as gelu_backward
 from .logistic import sigmoid as sigmoid
+from .logistic import softplus as softplus
 from .logistic import xlog1py as xlog1py
 from .logistic import xlogy as xlogy
 from .masks import keep as keep
@@ -32,27 +33,66 @@ from .special import i1e as i1e
 from .special import lgamma as lgamma
 from .special import polygamma as polygamma
 from .special import zeta as zeta
-from .shapes import (
-    clone,
-    diagonal,
-    diagonal_backward,
-    expand,
-    permute,
-    placed_or_dropped,
-    select,
-    select_backward,
-    slice_backward,
-    squeeze,
-    t,
-    taken_or_zero,
-    transpose,
-    unfold,
-    unfold_backward,
-    unsqueeze,
-    view_as_complex,
-    view_as_real,
-)
+from .arrangement import constant_pad as constant_pad_nd
+from .arrangement import flip as flip
+from .arrangement import repeat as repeat
+from .arrangement import repeat_backward as repeat_backward
+from .arrangement import roll as roll
+from .arrangement import rot90 as rot90
+from .arrangement import tril as tril
+from .arrangement import triu as triu
+from .indexing import gather as gather
+from .indexing import index as index
+from .indexing import index_backward as index_backward
+from .indexing import index_fill as index_fill
+from .indexing import index_put as index_put
+from .indexing import index_select as index_select
+from .indexing import index_select_backward as index_select_backward
+from .indexing import masked_place as masked_place
+from .indexing import masked_scatter as masked_scatter
+from .indexing import masked_scatter_source as masked_scatter_source
+from .indexing import masked_select as masked_select
+from .indexing import put as put
+from .indexing import scatter as scatter
+from .indexing import scatter_add as scatter_add
+from .indexing import scatter_reduce as scatter_reduce
+from .indexing import take as take
+from .indexing import diagonal_scatter as diagonal_scatter
+from .indexing import select_scatter as select_scatter
+from .indexing import slice_scatter as slice_scatter
+from .joins import cat as cat
+from .joins import stack as stack
+from .shapes import clone as clone
+from .shapes import diagonal as diagonal
+from .shapes import diagonal_backward as diagonal_backward
+from .shapes import expand as expand
+from .shapes import permute as permute
+from .shapes import placed_or_dropped as placed_or_dropped
+from .shapes import select as select
+from .shapes import select_backward as select_backward
 from .shapes import slice_ as slice
+from .shapes import slice_backward as slice_backward
+from .shapes import squeeze as squeeze
+from .shapes import t as t
+from .shapes import taken_or_zero as taken_or_zero
+from .shapes import transpose as transpose
+from .shapes import unfold as unfold
+from .shapes import unfold_backward as unfold_backward
+from .shapes import unsqueeze as unsqueeze
+from .shapes import view_as_complex as view_as_complex
+from .shapes import view_as_real as view_as_real
+from .extreme import placed_along as placed_along
+from .extreme import taken_along as taken_along
+from .extreme import ties as ties
+from .reduce import mean as mean
+from .scan import accumulated_along as accumulated_along
+from .scan import cumsum as cumsum
+from .scan import exclusive_products as exclusive_products
+from .scan import others_product as others_product
+from .scan import recurrence as recurrence
+from .scan import reverse_cumsum as reverse_cumsum
+from .scan import shifted as shifted
+from .matmul import product as matmul
 from .types import to_raw
 
 # ---- aliases ----------------------------------------------------------------------------------
@@ -90,7 +130,6 @@ floor = np.floor
 trunc = np.trunc
 exp2 = np.exp2
 isfinite = np.isfinite
-matmul = np.matmul
 broadcast_to = np.broadcast_to
 equal = np.equal
 not_equal = np.not_equal
@@ -212,14 +251,19 @@ def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> A
 
 
 # ---- raw forwards -----------------------------------------------------------------------------
+def typed(number: Any, like: Any) -> Any:
+    """A number in the type of an array."""
+    return np.array(number).astype(like.dtype) if isinstance(like, np.ndarray) else number
+
+
 def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
     """a + alpha b."""
-    return np.add(a, b if alpha == 1 else np.multiply(b, alpha))
+    return np.add(a, b if alpha == 1 else np.multiply(b, typed(alpha, b)))
 
 
 def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
     """a - alpha b."""
-    return np.subtract(a, b if alpha == 1 else np.multiply(b, alpha))
+    return np.subtract(a, b if alpha == 1 else np.multiply(b, typed(alpha, b)))
 
 
 # ---- fused gradients --------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
+from .masks import where
 from .types import to_raw
 
 INTEGER_POWER = "Integers to negative integer powers are not allowed."
@@ -71,7 +72,7 @@ def remainder(a: Any, b: Any) -> Any:
         return np.remainder(a, b)
     # numpy.remainder loses the sign of a zero, which PyTorch keeps.
     wrong = np.logical_and(np.not_equal(rest, 0), np.not_equal(np.less(rest, 0), np.less(b, 0)))
-    return np.where(wrong, np.add(rest, b), rest) if wrong.any() else rest
+    return where(wrong, np.add(rest, b), rest) if wrong.any() else rest
 
 
 def remainder_from(number: Any, x: Any) -> Any:
@@ -134,10 +135,10 @@ def power(x: Any, exponent: Any) -> Any:
         if x.dtype.kind == "i" and np.less(exponent, 0).any():
             # PyTorch gives what 1 / x rounds to: nonzero for 1 and -1 only.
             negative = np.less(exponent, 0)
-            whole = np.power(x, np.where(negative, 0, exponent))
-            odd = np.where(np.remainder(exponent, 2), x, np.ones_like(x))
-            unit = np.where(np.equal(x, 1), np.ones_like(x), np.where(np.equal(x, -1), odd, 0))
-            return np.where(negative, unit, whole).astype(x.dtype)
+            whole = np.power(x, where(negative, 0, exponent))
+            odd = where(np.not_equal(np.remainder(exponent, 2), 0), x, np.ones_like(x))
+            unit = where(np.equal(x, 1), np.ones_like(x), where(np.equal(x, -1), odd, 0))
+            return where(negative, unit, whole).astype(x.dtype)
     return np.power(x, exponent)
 
 
@@ -186,7 +187,7 @@ def subtract_from_scaled(x: Any, other: Any, alpha: Any) -> Any:
 
 def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
     """x + value a b."""
-    return np.add(x, np.multiply(a if value == 1 else np.multiply(a, value), b))
+    return np.add(x, np.multiply(a if value == 1 else np.multiply(a, _typed(value, a)), b))
 
 
 def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
@@ -204,7 +205,12 @@ def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
             "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), "
             "for all dtypes."
         )
-    return np.add(x, np.divide(a if value == 1 else np.multiply(a, value), b))
+    return np.add(x, np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b))
+
+
+def _typed(value: Any, like: Any) -> Any:
+    """A number in the type of an array."""
+    return np.array(value).astype(like.dtype)
 
 
 def lerp(start: Any, end: Any, weight: Any) -> Any:
@@ -215,7 +221,7 @@ def lerp(start: Any, end: Any, weight: Any) -> Any:
             return np.add(start, np.multiply(gap, weight))
         return np.subtract(end, np.multiply(gap, 1 - weight))
     near = np.less(np.absolute(weight), 0.5)
-    return np.where(
+    return where(
         near, np.add(start, np.multiply(gap, weight)), np.subtract(end, np.multiply(gap, 1 - weight))
     )
 

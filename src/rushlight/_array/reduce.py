@@ -75,6 +75,11 @@ def lifted(x: Any) -> Any:
     return x.astype(np.float32) if is_half(x.dtype) else x
 
 
+def in_order(r: Any) -> Any:
+    """A result laid out in C order: NumPy keeps the order of what it reduced."""
+    return r if r.ndim < 2 or r.flags.c_contiguous else np.ascontiguousarray(r)
+
+
 def _converted(x: Any, dtype: D.dtype | None) -> Any:
     if dtype is None or x.dtype == to_raw(dtype):
         return x
@@ -92,15 +97,16 @@ def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = 
         x = _converted(x, dtype)
     axis = None if dim is None else axes_of(x.ndim, dim)
     kind = x.dtype.kind
-    if kind == "f" and x.dtype.itemsize != 2:
-        return _add(x, axis, None, None, keepdim)
+    if kind in "fc" and x.dtype.itemsize != 2:
+        total = _add(x, axis, None, None, keepdim)
+        return total if x.ndim < 3 else in_order(total)
     if kind in "biu":
-        if dtype is None:
-            return _add(x, axis, _INT64, None, keepdim)
-        return np.asarray(_add(x, axis, None, None, keepdim)).astype(x.dtype)
-    if kind == "c":
-        return _add(x, axis, None, None, keepdim)
-    return np.asarray(_add(x.astype(np.float32), axis, None, None, keepdim)).astype(x.dtype)
+        total = _add(x, axis, _INT64, None, keepdim)
+    else:
+        total = _add(x.astype(np.float32), axis, None, None, keepdim)
+    if is_half(x.dtype) or dtype is not None:
+        total = total.astype(x.dtype)
+    return in_order(total)
 
 
 def sum_all(x: Any, dtype: D.dtype | None = None) -> Any:
@@ -125,7 +131,7 @@ def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None =
     if kind in "biu":
         raise RuntimeError(_not_floating("Input", name_of(x.dtype)))
     axis = None if dim is None else axes_of(x.ndim, dim)
-    if kind == "f" and x.dtype.itemsize != 2:
+    if kind == "f" and x.dtype.itemsize != 2 and x.ndim < 3:
         total = _add(x, axis, None, None, keepdim)
     else:
         total = sum(x, dim, keepdim)
@@ -134,7 +140,7 @@ def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None =
     else:
         count = reduced_count(x.shape, axis)
     # A NumPy scalar divided by a Python number costs half of what an array does.
-    return total / count if count else total * np.nan
+    return total / count if count else np.full_like(total, np.nan)
 
 
 def mean_all(x: Any, dtype: D.dtype | None = None) -> Any:
@@ -173,10 +179,10 @@ def prod(x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype |
     axis = axes_of(x.ndim, dim)
     if x.dtype.kind in "biu":
         wide = _multiply(x, axis, _INT64, None, keepdim)
-        return wide if dtype is None else np.asarray(wide).astype(x.dtype)
+        return in_order(wide if dtype is None else wide.astype(x.dtype))
     if is_half(x.dtype):
-        return np.asarray(_multiply(x.astype(np.float32), axis, None, None, keepdim)).astype(x.dtype)
-    return _multiply(x, axis, None, None, keepdim)
+        return in_order(_multiply(x.astype(np.float32), axis, None, None, keepdim).astype(x.dtype))
+    return in_order(_multiply(x, axis, None, None, keepdim))
 
 
 def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
@@ -185,6 +191,7 @@ def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None
     Raises:
         RuntimeError: for complex numbers.
     """
+    axes_of(x.ndim, dim)
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if x.dtype.kind in "fV":
@@ -203,7 +210,7 @@ def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def _truth(result: Any, x: Any) -> Any:
-    return np.asarray(result).astype(np.uint8) if x.dtype == np.uint8 else result
+    return in_order(result.astype(np.uint8) if x.dtype == np.uint8 else result)
 
 
 def count_nonzero(x: Any, dim: Any = None) -> Any:
@@ -231,4 +238,4 @@ def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
         top = np.where(finite | np.isnan(top), top, 0)
     result = np.log(_add(np.exp(x - top), axis, None, None, keepdim))
     result = result + (top if keepdim else top.reshape(result.shape))
-    return result if half is None else np.asarray(result).astype(half)
+    return in_order(result if half is None else result.astype(half))

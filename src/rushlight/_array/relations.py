@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..dtypes import scalar_name
-from .types import from_raw
+from ..dtypes import get_default_dtype, scalar_name
+from .masks import where
+from .types import from_raw, to_raw
 
 
 def refused(kernel: str, dtype: Any) -> NotImplementedError:
@@ -42,7 +43,7 @@ def _in_range(x: Any, count: Any) -> tuple[Any, Any]:
     """`count` as an array, and where it is a number of bits that `x` has."""
     count = np.asarray(count, x.dtype)
     inside = np.logical_and(np.greater_equal(count, 0), np.less(count, x.dtype.itemsize * 8))
-    return np.where(inside, count, count.dtype.type(0)), inside
+    return where(inside, count, count.dtype.type(0)), inside
 
 
 def shift_left(x: Any, count: Any) -> Any:
@@ -50,7 +51,7 @@ def shift_left(x: Any, count: Any) -> Any:
     if x.dtype.kind not in "iu":
         raise refused("lshift_cpu", x.dtype)
     count, inside = _in_range(x, count)
-    return np.where(inside, np.left_shift(x, count), x.dtype.type(0))
+    return where(inside, np.left_shift(x, count), x.dtype.type(0))
 
 
 def shift_right(x: Any, count: Any) -> Any:
@@ -59,7 +60,7 @@ def shift_right(x: Any, count: Any) -> Any:
         raise refused("rshift_cpu", x.dtype)
     count, inside = _in_range(x, count)
     last = x.dtype.itemsize * 8 - 1
-    return np.where(inside, np.right_shift(x, count), np.right_shift(x, x.dtype.type(last)))
+    return where(inside, np.right_shift(x, count), np.right_shift(x, x.dtype.type(last)))
 
 
 def shift_number_left(number: Any, count: Any) -> Any:
@@ -87,7 +88,7 @@ lcm: Final = _euclid(np.lcm, "lcm_cpu")
 
 def isinf(x: Any) -> Any:
     """Whether each element is infinite (a part of it, for complex numbers)."""
-    return np.isinf(x) if x.dtype.kind not in "biu" else np.zeros(x.shape, np.bool_)
+    return np.isinf(x) if x.dtype.kind not in "biu" else np.zeros_like(x, np.bool_)
 
 
 def isposinf(x: Any) -> Any:
@@ -106,7 +107,7 @@ def isneginf(x: Any) -> Any:
 
 def isreal(x: Any) -> Any:
     """Whether each element has no imaginary part."""
-    return np.equal(x.imag, 0) if x.dtype.kind == "c" else np.ones(x.shape, np.bool_)
+    return np.equal(x.imag, 0) if x.dtype.kind == "c" else np.ones_like(x, np.bool_)
 
 
 def isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -149,7 +150,10 @@ def nextafter(x: Any, other: Any) -> Any:
 
 
 def ldexp(x: Any, exponent: Any) -> Any:
-    """x 2^exponent."""
+    """x 2^exponent; the power is computed in the type of the exponent."""
+    kind = exponent.dtype.kind
+    if kind in "biu":
+        exponent = exponent.astype(to_raw(get_default_dtype()))
     return np.multiply(x, np.exp2(exponent))
 
 

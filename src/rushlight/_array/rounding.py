@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..dtypes import scalar_name
+from .masks import where
 from .types import from_raw
 
 
@@ -17,6 +18,8 @@ def _whole(ufunc: Any, name: str) -> Any:
         kind = x.dtype.kind
         if kind in "iu":
             return np.array(x)
+        if kind == "c" and name != "round_vml_cpu":
+            raise NotImplementedError(f"{name.partition('_')[0]} is not supported for complex inputs")
         if kind in "bc":
             raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
         return ufunc(x)
@@ -81,7 +84,7 @@ def sgn(x: Any) -> Any:
         return sign(x)
     size = np.absolute(x)
     zero = np.equal(size, 0)
-    return np.where(zero, x.dtype.type(0), np.divide(x, np.where(zero, size.dtype.type(1), size)))
+    return where(zero, x.dtype.type(0), np.divide(x, where(zero, size.dtype.type(1), size)))
 
 
 def signbit(x: Any) -> Any:
@@ -120,12 +123,9 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
 
     Raises:
         RuntimeError: without any bound.
-        NotImplementedError: for complex numbers.
     """
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if x.dtype.kind == "c":
-        raise NotImplementedError("clamp is not supported for complex types")
     if low is not None:
         x = np.maximum(x, low)
     return x if high is None else np.minimum(x, high)
@@ -166,4 +166,4 @@ def heaviside(x: Any, values: Any) -> Any:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     if x.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    return np.where(np.equal(x, 0), values, np.greater(x, 0).astype(x.dtype))
+    return where(np.equal(x, 0), values, np.greater(x, 0).astype(x.dtype))

@@ -147,7 +147,7 @@ def logcumsumexp(x: Any, dim: int) -> Any:
         return x.copy()
     if x.dtype.kind == "c":
         return _complex_logcumsumexp(x, axis)
-    return np.logaddexp.accumulate(x.astype(_wide(x.dtype)), axis).astype(x.dtype, copy=False)
+    return np.logaddexp.accumulate(np.ascontiguousarray(x, _wide(x.dtype)), axis).astype(x.dtype, copy=False)
 
 
 def _complex_logcumsumexp(x: Any, axis: int) -> Any:
@@ -164,13 +164,17 @@ def _complex_logcumsumexp(x: Any, axis: int) -> Any:
 
 
 def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, Any]:
+    if x.ndim == 0 and dim not in (0, -1):
+        raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    if not x.size:
+        return np.empty(x.shape, x.dtype), np.empty(x.shape, np.int64)
     axis = _checked(x, dim)
-    if x.dtype.kind == "c":
+    if x.dtype.kind == "c" and x.ndim:
         raise NotImplementedError(f'"{name}_cpu" not implemented for \'{D.scalar_name(from_raw(x.dtype))}\'')
     if x.ndim == 0:
         return x.copy(), np.zeros((), np.int64)
     wide = x.astype(np.float32) if x.dtype.kind == "V" else x
-    values = np.ascontiguousarray((np.maximum if largest else np.minimum).accumulate(wide, axis))
+    values = (np.maximum if largest else np.minimum).accumulate(np.ascontiguousarray(wide), axis)
     # PyTorch takes the later of equal elements, and NaN over all.
     here = wide == values
     if wide.dtype.kind == "f":
@@ -198,11 +202,11 @@ def accumulated_along(g: Any, places: Any, dim: int) -> Any:
     """Zeros with `g` added at `places` along `dim`; several may go to one place."""
     if g.ndim == 0:
         return g
-    wide = _wide(g.dtype)
+    if not g.size:
+        return np.zeros(g.shape, g.dtype)
     rows = np.moveaxis(g, dim, -1)
     flat = np.moveaxis(places, dim, -1).reshape(-1, rows.shape[-1])
-    out = np.zeros(flat.shape, wide)
-    if g.size:
-        lanes = np.arange(len(flat))[:, None]
-        np.add.at(out, (lanes, flat), rows.reshape(flat.shape))
+    out = np.zeros(flat.shape, _wide(g.dtype))
+    lanes = np.arange(len(flat))[:, None]
+    np.add.at(out, (lanes, flat), rows.reshape(flat.shape))
     return np.ascontiguousarray(np.moveaxis(out.reshape(rows.shape).astype(g.dtype, copy=False), -1, dim))

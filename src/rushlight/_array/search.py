@@ -19,6 +19,10 @@ def _orderable(x: Any) -> Any:
 def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sorter: Any) -> Any:
     """Where each value would go into its sorted row, which has the row's shape but for the last dimension."""
     index = np.int32 if out_int32 else np.int64
+    if boundaries.dtype.kind in "bc" and values.size and values.ndim:
+        raise NotImplementedError(
+            f"\"searchsorted_out_cpu\" not implemented for '{name_of(boundaries.dtype)}'"
+        )
     boundaries, values = _orderable(boundaries), _orderable(values)
     side: Any = "right" if right else "left"
     if boundaries.ndim == 1:
@@ -26,7 +30,9 @@ def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sor
     if sorter is not None:
         boundaries = np.take_along_axis(boundaries, sorter, -1)
     width, wanted = boundaries.shape[-1], values.shape[-1]
-    rows = boundaries.reshape(-1, width)
+    if not values.size:
+        return np.zeros(values.shape, index)
+    rows = boundaries.reshape(values.size // wanted, width)
     asked = values.reshape(-1, wanted)
     out = np.empty(asked.shape, index)
     if len(rows) * 8 < rows.size + asked.size:
@@ -49,13 +55,17 @@ def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sor
     return out.reshape(values.shape)
 
 
+def _refuse_complex(what: str, x: Any) -> None:
+    if x.dtype.kind == "c":
+        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
+
+
 def distinct(x: Any, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     """The distinct values in order; for each element its place among them; how often each occurs.
 
     NaN is distinct from NaN.
     """
-    if x.dtype.kind == "c":
-        raise NotImplementedError(f"\"unique\" not implemented for '{name_of(x.dtype)}'")
+    _refuse_complex("unique", x)
     flat = _orderable(np.ascontiguousarray(x).reshape(-1))
     found = np.unique(flat, return_inverse=inverse, return_counts=counts, equal_nan=False)
     if not inverse and not counts:
@@ -66,11 +76,22 @@ def distinct(x: Any, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     return values, places, rest.pop(0).astype(_INT64, copy=False) if counts else empty
 
 
+def _refuse_empty_slices(x: Any, axis: int) -> None:
+    if x.shape[axis] and not x.size:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+
+
 def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
     """The distinct slices across `dim` in lexical order, each slice's place, and how often each occurs."""
     axis = axis_of(x.ndim, dim)
+    _refuse_complex("unique_dim", x)
     if x.ndim == 0:
-        x = x.reshape(1)
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not x.size:
+        _refuse_empty_slices(x, axis)
+        return x.copy(), np.empty(0, _INT64), np.empty(0, _INT64)
     values, inverse, counts = np.unique(
         x, axis=axis, return_inverse=True, return_counts=True, equal_nan=False
     )
@@ -83,14 +104,18 @@ def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
 
 def runs(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
     """Each run of equal neighbours once; for each element its run; the length of each run."""
+    _refuse_complex("unique" if dim is None else "unique_dim", x)
     if dim is None:
         moved = np.ascontiguousarray(x).reshape(-1)
         axis = 0
         differ = moved[1:] != moved[:-1]
     else:
         axis = axis_of(x.ndim, dim)
-        moved = np.moveaxis(x if x.ndim else x.reshape(1), axis, 0)
-        differ = (moved[1:] != moved[:-1]).reshape(max(len(moved) - 1, 0), -1).any(1)
+        if x.ndim == 0:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        _refuse_empty_slices(x, axis)
+        moved = np.moveaxis(x, axis, 0)
+        differ = (moved[1:] != moved[:-1]).any(tuple(range(1, x.ndim)))
     n = len(moved)
     starts = np.ones(n, bool)
     starts[1:] = differ
@@ -110,7 +135,7 @@ def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
         raise RuntimeError(
             f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
         )
-    flat = np.ascontiguousarray(x).reshape(-1)
+    flat = _orderable(np.ascontiguousarray(x).reshape(-1))
     low, high = float(low), float(high)
     if low == high and flat.size:
         low, high = float(flat.min()), float(flat.max())
@@ -156,4 +181,7 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
 
 def isin(elements: Any, test: Any, invert: bool) -> Any:
     """Whether each element occurs among the others."""
-    return np.isin(elements, test, invert=invert)
+    for x in (elements, test):
+        if x.dtype.kind in "bc":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {name_of(x.dtype)}")
+    return np.isin(_orderable(elements), _orderable(test), invert=invert)

@@ -651,3 +651,9 @@ def channels_last_copy(x: Any) -> Any:
     last = (0, *range(2, x.ndim), 1)
     back = (0, x.ndim - 1, *range(1, x.ndim - 1))
     return x.transpose(last).copy("C").transpose(back)
+
+
+def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:
+    """A copy of `length` places of a dimension from `start` on."""
+    axis, first = narrow_bounds(x, dim, start, length)
+    return x[LEAD[axis] + (slice(first, first + length),)].copy("C")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .extreme import refuse_empty_dimension, take_places, ties
-from .reduce import at_least_1d, axis_of, name_of
+from .reduce import at_least_1d, axis_of, in_order, name_of
 
 _INT64 = np.dtype(np.int64)
 
@@ -41,8 +41,16 @@ def sort(x: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     if x.ndim == 0:
         return x.copy(), np.zeros((), _INT64)
-    places = np.ascontiguousarray(order(x, axis, descending))
-    return take_places(x, places, axis), places
+    places = order(x, axis, descending)
+    return _laid_out_like(x, take_places(x, places, axis)), _laid_out_like(x, places)
+
+
+def _laid_out_like(x: Any, r: Any) -> Any:
+    if x.flags.c_contiguous:
+        return np.ascontiguousarray(r)
+    out = np.empty_like(x, dtype=r.dtype)
+    out[...] = r
+    return out
 
 
 def sort_stable(x: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
@@ -128,7 +136,7 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any,
 
 
 def _refuse(what: str, x: Any, kinds: str) -> None:
-    if x.dtype.kind in kinds:
+    if x.dtype.kind in kinds and x.ndim and x.size:
         raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
 
 
@@ -149,7 +157,7 @@ def _shaped(x: Any, flat: Any, places: Any, axis: int, keepdim: bool) -> tuple[A
         return values.reshape(()), places.reshape(())
     if not keepdim:
         values, places = np.squeeze(values, axis), np.squeeze(places, axis)
-    return np.ascontiguousarray(values), np.ascontiguousarray(places)
+    return in_order(values), in_order(places)
 
 
 def _first_nan_or(x: Any, rank: Any, axis: int) -> Any:
@@ -181,12 +189,11 @@ def median(x: Any, ignore_nan: bool = False) -> Any:
     Raises:
         NotImplementedError: for bool and complex.
     """
-    _refuse("median_cpu", x, "bc")
     flat = np.ascontiguousarray(x).reshape(-1)
     if not flat.size:
-        if x.dtype.kind in "iu":
-            return np.asarray(np.iinfo(x.dtype).min, x.dtype)
-        return np.asarray(np.nan, x.dtype)
+        return _nan_as(x.dtype)
+    if x.dtype.kind in "bc":
+        raise NotImplementedError(f"\"median_cpu\" not implemented for '{name_of(x.dtype)}'")
     flat_ = _orderable(flat)
     if flat_.dtype.kind == "f":
         nan = np.isnan(flat_)
@@ -196,6 +203,13 @@ def median(x: Any, ignore_nan: bool = False) -> Any:
                 return np.asarray(np.nan, x.dtype)
     middle = (flat_.size - 1) // 2
     return np.partition(flat_, middle)[middle].astype(x.dtype)
+
+
+def _nan_as(dtype: Any) -> Any:
+    """NaN as PyTorch converts it to `dtype`: the smallest of the wide integers, 0 of the narrow ones."""
+    if dtype.kind in "iu":
+        return np.asarray(np.iinfo(dtype).min if dtype.itemsize > 2 else 0, dtype)
+    return np.asarray(np.nan, dtype)
 
 
 def nanmedian(x: Any) -> Any:
@@ -267,6 +281,6 @@ def ranks(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) -> tuple[A
     elif interpolation == "nearest":
         rank = np.rint(rank)
     low = rank.astype(_INT64)
-    weight = rank - low if interpolation == "linear" else None
+    weight = (rank - low).astype(rows.dtype) if interpolation == "linear" else None
     high = np.ceil(rank).astype(_INT64)
     return low, high, weight

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import moments
-from .reduce import axes_of, reduced_count
+from .reduce import axes_of, in_order, reduced_count
 
 _FEW = 16384  # elements up to which plain passes beat the blocks of `moments`
 _WIDE = np.dtype(np.float64)
@@ -32,7 +32,8 @@ def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
         mean.real, mean.imag = real_mean, imag_mean
         return real + imag, mean
     if kind in "biu":
-        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+        said = name if name.endswith("_mean") else "std and var"
+        raise RuntimeError(f"{said} only support floating point and complex dtypes")
     axis = None if dim is None else axes_of(x.ndim, dim)
     count = x.size if axis is None else reduced_count(x.shape, axis)
     freedom = count - (1 if correction is None else correction)
@@ -56,9 +57,8 @@ def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
 
 
 def _warn_few(name: str) -> None:
-    asked = name.partition(" ")[0] if " and " not in name else "std"
     warnings.warn(
-        f"{asked}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+        f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
         "factor (input numel divided by output numel).",
         UserWarning,
         stacklevel=2,
@@ -72,25 +72,23 @@ def _real(raw: Any) -> Any:
 
 def var(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variance over `dim`."""
-    return _BOTH(x, dim, correction, keepdim)[0].astype(_real(x.dtype))
+    spread, _ = var_mean("var", x, dim, correction, keepdim)
+    return in_order(spread.astype(_real(x.dtype)))
 
 
 def std(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The square root of the variance over `dim`."""
-    return np.sqrt(_BOTH(x, dim, correction, keepdim)[0]).astype(_real(x.dtype))
-
-
-def _BOTH(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:  # noqa: N802
-    return var_mean("std and var", x, dim, correction, keepdim)
+    spread, _ = var_mean("std", x, dim, correction, keepdim)
+    return in_order(np.sqrt(spread).astype(_real(x.dtype)))
 
 
 def var_and_mean(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variance and the mean over `dim`, in the type of `x`."""
-    spread, mean = var_mean("std and var", x, dim, correction, keepdim)
-    return spread.astype(_real(x.dtype)), mean.astype(x.dtype)
+    spread, mean = var_mean("var_mean", x, dim, correction, keepdim)
+    return in_order(spread.astype(_real(x.dtype))), in_order(mean.astype(x.dtype))
 
 
 def std_and_mean(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The standard deviation and the mean over `dim`, in the type of `x`."""
-    spread, mean = var_mean("std and var", x, dim, correction, keepdim)
-    return np.sqrt(spread).astype(_real(x.dtype)), mean.astype(x.dtype)
+    spread, mean = var_mean("std_mean", x, dim, correction, keepdim)
+    return in_order(np.sqrt(spread).astype(_real(x.dtype))), in_order(mean.astype(x.dtype))

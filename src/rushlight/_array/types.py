@@ -272,15 +272,20 @@ def outside_view(array: Any) -> Any:
 
 def byte_strides(array: Any) -> tuple[int, ...]:
     """The strides in elements, as tensors count them."""
+    if array.size == 0:
+        return _empty_strides(array.shape)
     size = array.itemsize
-    if array.size == 0 or any(n <= 1 for n in array.shape):
-        return _tidy_strides(array)
     return tuple([s // size for s in array.strides])
 
 
-def _tidy_strides(array: Any) -> tuple[int, ...]:
-    size = array.itemsize
-    return tuple([s // size for s in array.strides])
+def _empty_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
+    # NumPy may give arrays without elements strides of zero, PyTorch those of C order.
+    found: list[int] = []
+    step = 1
+    for n in reversed(shape):
+        found.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(found))
 
 
 def address(array: Any) -> int:

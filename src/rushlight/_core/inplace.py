@@ -55,31 +55,30 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     raws = [slow.to_raw(arg) for arg in args]
     array = raws[0]
     promoted: D.dtype | None = None
-    if op.check is not None:
-        op.check(args, raws)
     if op.promote != PROMOTE_NONE:
         promoted = slow.promote(op, args, raws)
         if promoted is T.from_raw(array.dtype):
             promoted = None
     if writer is not None:
-        if promoted is not None and not D.can_cast(promoted, T.from_raw(array.dtype)):
-            names = [D.scalar_name(d) for d in (promoted, T.from_raw(array.dtype))]
-            raise RuntimeError(errors.cannot_cast(names[0], names[1]))
+        if promoted is not None:
+            check_cast(promoted, array)
         write(me, args, raws, None, op, live, mode, promoted, writer)
         return me
     try:
+        if op.check is not None:
+            op.check(args, raws)
         result = op.raw(*raws)
     except Exception as error:
+        if promoted is not None and isinstance(error, NotImplementedError):
+            check_cast(promoted, array)
         if slow.HANDLERS.explain is None:
             raise
         better = slow.HANDLERS.explain(op, args, error)
         if better is None:
             raise
         raise better from None
-    if promoted is not None:  # a comparison of an integer with 1.5 fits, their sum doesn't
-        found, wanted = T.from_raw(result.dtype), T.from_raw(array.dtype)
-        if not D.can_cast(found, wanted):
-            raise RuntimeError(errors.cannot_cast(D.scalar_name(found), D.scalar_name(wanted)))
+    if op.promote != PROMOTE_NONE:  # a comparison of an integer with 1.5 fits, their sum doesn't
+        check_cast(T.from_raw(result.dtype), array)
     if T.shape_of(result) != array.shape:
         raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
     write(me, args, raws, result, op, live, mode, promoted)
@@ -92,6 +91,17 @@ def any_tangent(args: list[Any]) -> bool:
         if isinstance(arg, TensorBase) and arg._tangent is not None:
             return True
     return False
+
+
+def check_cast(found: D.dtype, array: Any) -> None:
+    """Refuses a result whose category the tensor's type can't hold.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    wanted = T.from_raw(array.dtype)
+    if not D.can_cast(found, wanted):
+        raise RuntimeError(errors.cannot_cast(D.scalar_name(found), D.scalar_name(wanted)))
 
 
 def any_layered(args: list[Any]) -> bool:

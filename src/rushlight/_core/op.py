@@ -76,7 +76,7 @@ class Op:
     lone: bool  # one tensor, the first argument; one fresh output; no promotion: see `apply_lone`
     returns: Any  # makes the named tuple of several outputs; None: a plain tuple
     records: bool  # has a gradient at all
-    check: Any  # (args, raws) -> None: refuses operands before they are promoted, or None
+    check: Any  # (args, raws) -> None: refuses operands after promotion, or None
 
 
 class Freed:

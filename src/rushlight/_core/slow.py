@@ -84,10 +84,10 @@ def apply(op: Op, args: list[Any]) -> Any:
                 return handled
     raws = [to_raw(arg) for arg in args]
     promoted: D.dtype | None = None
-    if op.check is not None:
-        op.check(args, raws)
     if op.promote != PROMOTE_NONE:
         promoted = promote(op, args, raws)
+    if op.check is not None:
+        op.check(args, raws)
     try:
         results = op.raw(*raws)
     except Exception as error:
@@ -106,8 +106,6 @@ def apply(op: Op, args: list[Any]) -> Any:
         HANDLERS.tangent(op, args, outs)
     if op.n_out == 1:
         return outs[0]
-    if op.n_out < 0:
-        return outs
     return tuple(outs) if op.returns is None else op.returns(outs)
 
 

@@ -231,12 +231,14 @@ def _carried(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any],
     complex_ = any(o._raw.dtype.kind == "c" for o in outs) or any(
         isinstance(a, TensorBase) and a._raw.dtype.kind == "c" for a in args
     )
-    if op.is_view or (kind == "linear" and not (complex_ and not op.holomorphic)):
+    if op.is_view or (kind == "linear" and op.holomorphic and not _has_number(op)):
         result = slow.apply(op, _replaced(op, args, tangents, zeros=True))
         return [result] if op.n_out == 1 else list(result)
     if kind == "elementwise" and op.joint is None and (op.holomorphic or not complex_):
         return [_by_formulas(op, args, outs, tangents, grad)]
-    if kind == "multilinear" and op.lists < 0 and op.n_out == 1:
+    # Three operands: one of them is added to the product of the others, as in addmm.
+    operands = sum(isinstance(args[pos], TensorBase) for pos in op.tensors)
+    if kind == "multilinear" and op.lists < 0 and op.n_out == 1 and operands <= 2:
         total: Any = None
         for pos, t in tangents.items():
             if op.joint is None and op.formulas[op.tensors.index(pos)] is None:
@@ -245,6 +247,11 @@ def _carried(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any],
             total = part if total is None else total + part
         return [total]
     return _by_two_backwards(op, args, outs, tangents, grad)
+
+
+def _has_number(op: Op) -> bool:
+    """Whether a number among the arguments may be written into the result, as in masked_fill."""
+    return op.row is not None and any(p.type in ("Scalar", "float") for p in op.row.schema.params)
 
 
 def _replaced(op: Op, args: list[Any], tangents: dict[Any, Any], zeros: bool) -> list[Any]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import ops as _ops
 
 _TABLE: Final[dict[str, Any]] = {
-    name: function for (namespace, name), function in _ops.PUBLIC.items() if namespace == "nn.functional"
+    name: function
+    for (namespace, name), function in _ops.PUBLIC.items()
+    if namespace == "nn.functional"
 }
 globals().update(_TABLE)
 
@@ -24,4 +26,6 @@ else:
 
     def __getattr__(name: str) -> Any:
         """Says in whose name a function is missing."""
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)")
+        raise AttributeError(
+            f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
+        )

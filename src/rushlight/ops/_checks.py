@@ -6,6 +6,7 @@ from typing import Any, Callable, Final
 
 from .. import dtypes as D
 from .._array import types as T
+from .._core.storage import TensorBase
 
 Check = Callable[[list[Any], list[Any]], None]
 
@@ -28,55 +29,56 @@ def of(raw: Any) -> D.dtype | None:
     return T.from_raw(raw.dtype) if isinstance(raw, T.ndarray) else None
 
 
+def of_argument(arg: Any) -> D.dtype | None:
+    """The dtype at which an argument takes part, before promotion; None for what isn't a number."""
+    if isinstance(arg, TensorBase):
+        return T.dtype_of(arg)
+    return D.number_dtype(arg) if isinstance(arg, (int, float, complex)) else None
+
+
 def category(raw: Any) -> int:
-    """The category at which an operand takes part in promotion."""
+    """The category of an array or a number."""
     found = of(raw)
     return found.category if found is not None else D.number_dtype(raw).category
 
 
-def _lacking(kernel: str, raw: Any) -> NotImplementedError:
-    found = of(raw) or D.number_dtype(raw)
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{D.scalar_name(found)}'")
-
-
-def floats(kernel: str, complexes: bool = False) -> Check:
-    """Refuses integers and bools, and complex numbers unless `complexes`."""
-
-    def check(args: list[Any], raws: list[Any]) -> None:
-        tensors = [raw for raw in raws if isinstance(raw, T.ndarray)]
-        highest = max(tensors, key=category)
-        found = category(highest)
-        if found < D.FLOAT or (found == D.COMPLEX and not complexes):
-            raise _lacking(kernel, highest)
-
-    return check
-
-
-def real(kernel: str) -> Check:
-    """Refuses complex numbers."""
+def takes(kernel: str, kinds: str, half: bool = True) -> Check:
+    """Refuses operands whose common type isn't of `kinds`: b(ool), i(nteger), f(loat), c(omplex)."""
+    allowed = ["bifc".index(kind) for kind in kinds]
 
     def check(args: list[Any], raws: list[Any]) -> None:
         for raw in raws:
             found = of(raw)
-            if found is not None and found.category == D.COMPLEX:
-                raise _lacking(kernel, raw)
+            if found is not None:
+                if found.category not in allowed or (not half and found is D.float16):
+                    raise NotImplementedError(
+                        f"\"{kernel}\" not implemented for '{D.scalar_name(found)}'"
+                    )
+                return
 
     return check
 
 
-def not_bool(kernel: str) -> Check:
-    """Refuses bools."""
+def refuses(category: int, error: type[Exception], text: str) -> Check:
+    """Refuses operands of one category with a message of its own."""
 
     def check(args: list[Any], raws: list[Any]) -> None:
-        if of(raws[0]) is D.bool_:
-            raise _lacking(kernel, raws[0])
+        for raw in raws:
+            found = of(raw)
+            if found is not None and found.category == category:
+                raise error(text)
 
     return check
+
+
+NO_COMPLEX_CLAMP: Final = refuses(
+    D.COMPLEX, NotImplementedError, "clamp is not supported for complex types"
+)
 
 
 def subtraction(args: list[Any], raws: list[Any]) -> None:
     """Refuses bool tensors, which `-` doesn't take; checks `alpha` too."""
-    bools = [isinstance(raw, T.ndarray) and of(raw) is D.bool_ for raw in raws[:2]]
+    bools = [of_argument(arg) is D.bool_ for arg in args[:2]]
     if bools[0] and bools[1]:
         raise RuntimeError(TWO_BOOLS)
     if bools[0] or bools[1]:
@@ -127,6 +129,24 @@ _WORDS: Final = {
 
 def _word(d: D.dtype) -> str:
     return _WORDS.get(d.name, d.name)
+
+
+def no_derivative(name: str) -> Callable[[Any], Any]:
+    """The formula of a floating-point operation that PyTorch has no derivative for."""
+
+    def formula(g: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return formula
+
+
+def unavailable(name: str) -> Callable[[Any], Any]:
+    """The formula of an operand for which PyTorch has no derivative."""
+
+    def formula(g: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return formula
 
 
 def both(*checks: Check) -> Check:

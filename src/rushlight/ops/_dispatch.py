@@ -295,7 +295,8 @@ def _unary(op: Any, general: Dispatcher) -> Callable[..., Any]:
 
 def _binary(op: Any, general: Dispatcher) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs or len(args) != 2 or not isinstance(args[1], TensorBase):
+        if (kwargs or len(args) != 2 or not isinstance(args[1], TensorBase)
+                or not isinstance(args[0], TensorBase)):  # fmt: skip
             return general(*args, **kwargs)
         return apply2(op, args[0], args[1])
 

@@ -17,7 +17,7 @@ NODE_CLASSES: dict[str, Any] = {}
 
 def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> Any:
     """The class of an operation's nodes, called `name`."""
-    body: dict[str, Any] = {"__slots__": (), "__module__": "rushlight.autograd"}
+    body: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__new__": _refused}
     for k, entry in enumerate(op.entries):
         if not op.masks[k]:
             continue
@@ -28,6 +28,11 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
     made = type(name, (Node,), body)
     NODE_CLASSES[name] = made
     return made
+
+
+def _refused(cls: type, *args: Any, **kwargs: Any) -> Any:
+    """Nodes are made by the core, which goes around this."""
+    raise TypeError(f"cannot create '{cls.__name__}' instances")
 
 
 def _shown_name(entry: tuple[int, int, str], schema: Schema, saved_as: dict[str, str]) -> str:
@@ -73,10 +78,10 @@ class SavedTensor:
 
     __slots__ = ("_node", "_entry", "_item")
 
-    def __init__(self, node: Node, entry: int, item: int) -> None:
-        self._node = node
-        self._entry = entry
-        self._item = item
+    def __init__(self, *place: Any) -> None:
+        if len(place) != 3:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+        self._node, self._entry, self._item = place
 
     def _value(self) -> Any:
         value = self._node.saved[self._entry]

@@ -152,7 +152,7 @@ def declare(
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
 
-    `check(args, raws)` refuses operands before they are promoted. `at_defaults` gives a faster form for when every further argument has its default value: a raw
+    `check(args, raws)` refuses operands after promotion. `at_defaults` gives a faster form for when every further argument has its default value: a raw
     forward of the tensors alone, and formulas without those arguments.
 
     Raises:
@@ -227,7 +227,7 @@ class _Options:
 
 
 def _node_name(schema: Schema, given: str | None) -> str:
-    if given is not None and given[-1].isdigit():
+    if given is not None and (given[-1].isdigit() or given == "NotImplemented"):
         return given
     stem = given or "".join(part[:1].upper() + part[1:] for part in schema.name.split("_") if part)
     stem = stem.replace(".", "") + "Backward"
@@ -244,6 +244,11 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
     op.row = None
     op.function = None
     op.tensors = tuple(i for i, p in enumerate(schema.params) if p.is_tensor)
+    if joint is None and any(f is not None for f in formulas.values()):
+        # A tensor without a formula (an index, a mask) gets no edge, as in PyTorch.
+        op.tensors = tuple(
+            i for i in op.tensors if formulas.get(schema.params[i].name) is not None
+        )
     lists = [i for i, p in enumerate(schema.params) if p.type == "Tensor" and p.is_list]
     op.lists = lists[0] if lists else -1
     op.defaults = tuple(p.default for p in schema.params)
@@ -259,7 +264,7 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
     op.runs_on_none = False
     op.lone = (
         op.tensors == (0,) and op.lists < 0 and op.n_out == 1 and not op.is_view and joint is None
-        and options.promote == PROMOTE_NONE and not any(p.type == "Tensor" and i for i, p in enumerate(schema.params))
+        and options.promote == PROMOTE_NONE and not any(p.type in ("Tensor", "Indices") and i for i, p in enumerate(schema.params))
     )
     op.returns = _return_types.maker(schema)
     op.check = None

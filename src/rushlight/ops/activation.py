@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .. import dtypes as D
 from .._array import erf, gating, logistic
+from .._array.masks import ordered
 from .._core.apply import apply1
 from .._core.inplace import apply_inplace
 from . import _checks
@@ -16,6 +18,7 @@ relu = elementwise(
     "relu(Tensor self) -> Tensor",
     logistic.relu,
     self=lambda xp, g, out: xp.keep(g, out != 0),
+    check=_checks.NO_COMPLEX_CLAMP,
     doc="Each element where it is positive, else 0; nan stays.",
 )
 leaky_relu_row = elementwise(
@@ -26,7 +29,7 @@ leaky_relu_row = elementwise(
     method=False,
     public=False,
     inplace=False,
-    check=_checks.floats("leaky_relu_cpu"),
+    check=_checks.takes("leaky_relu_cpu", "f"),
     samples=lambda mk: [(mk(3, 4), 0.01), (mk(3, 4), 1.5)],
     doc="Each element where it is positive, else `negative_slope` times it.",
 )
@@ -45,7 +48,7 @@ elu_row = elementwise(
     method=False,
     public=False,
     inplace=False,
-    check=_checks.floats("elu_cpu"),
+    check=_checks.takes("elu_cpu", "f"),
     samples=lambda mk: [(mk(3, 4), 1, 1, 1), (mk(3, 4), 1.3, 1.1, 0.9)],
     doc="x where it is positive, else alpha (exp(x) - 1).",
 )
@@ -58,20 +61,20 @@ celu_row = elementwise(
     promote="none",
     method=False,
     inplace=False,
-    check=_checks.floats("elu_cpu"),
+    check=_checks.takes("elu_cpu", "f"),
     samples=lambda mk: [(mk(3, 4), 1.0), (mk(3, 4), 1.7)],
     doc="x where it is positive, else alpha (exp(x / alpha) - 1).",
 )
 gelu = elementwise(
     "gelu(Tensor self, *, str approximate='none') -> Tensor",
-    erf.gelu,
+    ordered(erf.gelu),
     self=lambda xp, g, self, approximate: xp.gelu_backward(g, self, approximate),
-    at_defaults={"raw": erf.gelu, "self": lambda xp, g, self: xp.gelu_backward(g, self)},
+    at_defaults={"raw": ordered(erf.gelu), "self": lambda xp, g, self: xp.gelu_backward(g, self)},
     promote="none",
     method=False,
     inplace=False,
     namespace="nn.functional",
-    check=_checks.floats("GeluKernelImpl"),
+    check=_checks.takes("GeluKernelImpl", "f"),
     samples=lambda mk: [(mk(3, 4), "none"), (mk(3, 4), "tanh")],
     doc="x Φ(x), or its approximation by a tanh.",
 )
@@ -90,7 +93,7 @@ silu_row = elementwise(
     method=False,
     public=False,
     inplace=False,
-    check=_checks.floats("silu_cpu", complexes=True),
+    check=_checks.takes("silu_cpu", "fc"),
     doc="x sigmoid(x).",
 )
 
@@ -109,7 +112,7 @@ mish_row = elementwise(
     method=False,
     public=False,
     inplace=False,
-    check=_checks.floats("mish_cpu"),
+    check=_checks.takes("mish_cpu", "f"),
     doc="x tanh(softplus(x)).",
 )
 softplus = elementwise(
@@ -122,7 +125,7 @@ softplus = elementwise(
     method=False,
     inplace=False,
     namespace=("nn.functional", "private"),
-    check=_checks.floats("softplus_cpu"),
+    check=_checks.takes("softplus_cpu", "f"),
     samples=lambda mk: [(mk(3, 4), 1, 20), (mk(3, 4), 2.5, 1)],
     doc="log(1 + exp(beta x)) / beta; x itself where beta x is above `threshold`.",
 )
@@ -135,9 +138,18 @@ logsigmoid = elementwise(
     inplace=False,
     namespace="nn.functional",
     node="LogSigmoidBackward0",
-    check=_checks.floats("log_sigmoid_cpu"),
+    check=_checks.takes("log_sigmoid_cpu", "f"),
     doc="log(sigmoid(x)), which doesn't underflow.",
 )
+def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
+    kind = _checks.of(raws[0])
+    if kind is D.bool_:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if kind is D.uint8 and (int(args[1]) < 0 or int(args[2]) < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    _checks.NO_COMPLEX_CLAMP(args, raws)
+
+
 hardtanh_row = elementwise(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
     logistic.hardtanh,
@@ -147,6 +159,7 @@ hardtanh_row = elementwise(
     public=False,
     inplace=False,
     samples=lambda mk: [(mk(3, 4), -0.4, 0.5)],
+    check=_hardtanh_types,
     doc="x between two bounds.",
 )
 hardsigmoid_row = elementwise(
@@ -157,7 +170,7 @@ hardsigmoid_row = elementwise(
     method=False,
     public=False,
     inplace=False,
-    check=_checks.floats("hardsigmoid_cpu"),
+    check=_checks.takes("hardsigmoid_cpu", "f"),
     doc="(x + 3) / 6 between 0 and 1.",
 )
 hardswish_row = elementwise(
@@ -170,7 +183,7 @@ hardswish_row = elementwise(
     method=False,
     public=False,
     inplace=False,
-    check=_checks.floats("hardswish_cpu"),
+    check=_checks.takes("hardswish_cpu", "f"),
     doc="x (x + 3) / 6 with the second factor between 0 and 1.",
 )
 hardshrink = elementwise(
@@ -180,7 +193,7 @@ hardshrink = elementwise(
     promote="none",
     inplace=False,
     namespace=("", "nn.functional"),
-    check=_checks.floats("hardshrink_cpu"),
+    check=_checks.takes("hardshrink_cpu", "f"),
     samples=lambda mk: [(mk(3, 4), 0.3)],
     doc="x outside [-lambd, lambd], else 0.",
 )
@@ -192,7 +205,7 @@ softshrink = elementwise(
     method=False,
     inplace=False,
     namespace="nn.functional",
-    check=_checks.floats("softshrink_check"),
+    check=_checks.takes("softshrink_check", "f"),
     samples=lambda mk: [(mk(3, 4), 0.3)],
     doc="x moved towards 0 by `lambd`, 0 within it.",
 )
@@ -204,6 +217,7 @@ threshold_row = elementwise(
     method=False,
     inplace=False,
     samples=lambda mk: [(mk(3, 4), 0.1, 2.0)],
+    check=_checks.takes("threshold_cpu", "fi"),
     doc="x where it is above `threshold`, else `value`.",
 )
 prelu_row = elementwise(
@@ -254,7 +268,7 @@ glu = general(
     self=lambda xp, g, self, dim: xp.glu_backward(g, self, dim),
     method=False,
     namespace=("nn.functional", "private"),
-    check=_checks.floats("glu_cpu"),
+    check=_checks.takes("glu_cpu", "f"),
     samples=lambda mk: [(mk(3, 4), -1), (mk(4, 3), 0)],
     doc="The first half along `dim`, times the sigmoid of the second half.",
 )

@@ -46,7 +46,19 @@ rsub = elementwise(
     check=_checks.subtraction,
     method=False,
     inplace=False,
+    numbers=False,
     doc="Subtracts `alpha` times `input` from `other`, elementwise, with broadcasting.",
+)
+rsub_scalar = elementwise(
+    "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    quotients.subtract_from_scaled,
+    self=lambda g, alpha: -g * alpha,
+    promote_at=("self", "other"),
+    check=_checks.subtraction,
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4), 2, 1), (mk(3, 4), 0.5, 3)],
+    doc="Subtracts `alpha` times `input` from a number.",
 )
 rsub_number = elementwise(
     "_rsub(Tensor self, Tensor other) -> Tensor",
@@ -85,6 +97,11 @@ def _divided_other(xp: Any, g: Any, self: Any, other: Any, rounding_mode: str | 
     return -g * ((self / other) / other) if rounding_mode is None else xp.zeros_like(g)
 
 
+def _rounded_types(args: list[Any], raws: list[Any]) -> None:
+    if args[2] in ("floor", "trunc"):
+        _checks.takes(f"div_{args[2]}_cpu", "fi")(args, raws)
+
+
 div_mode = elementwise(
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     quotients.divide_rounded,
@@ -94,20 +111,28 @@ div_mode = elementwise(
     node="DivBackward2",
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2), None), (mk(3), mk(3), "floor"),
                         (mk(3), mk(3), "trunc")],
+    check=_rounded_types,
     doc='Divides and rounds: "trunc" towards zero, "floor" down, None not at all.',
 )  # fmt: skip
 floor_divide = elementwise(
     "floor_divide(Tensor self, Tensor other) -> Tensor",
     quotients.floor_divide,
+    self=_checks.no_derivative("floor_divide"),
+    other=_checks.no_derivative("floor_divide"),
+    node="NotImplemented",
+    check=_checks.takes("div_floor_cpu", "fi"),
     doc="The quotient of `input` and `other`, rounded down.",
 )
 floor_divide_number = elementwise(
     "_rfloor_divide(Scalar self, Tensor other) -> Tensor",
     quotients.floor_divide_from,
+    other=_checks.no_derivative("floor_divide"),
+    node="NotImplemented",
     method=False,
     public=False,
     inplace=False,
     samples=lambda mk: [(3.5, mk(3, 4))],
+    check=_checks.takes("div_floor_cpu", "fi"),
     doc="A number divided by `other`, rounded down.",
 )
 
@@ -125,19 +150,19 @@ remainder = elementwise(
     quotients.remainder,
     self=lambda g: g,
     other=_remainder_other,
-    check=_checks.real("remainder_cpu"),
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
     node="RemainderBackward1",
     numbers=False,
+    check=_checks.takes("remainder_cpu", "fi"),
     doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
 )
 remainder_scalar = elementwise(
     "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
     quotients.remainder,
     self=lambda g: g,
-    check=_checks.real("remainder_cpu"),
     samples=lambda mk: [(mk(3, 4), 0.7)],
     node="RemainderBackward0",
+    check=_checks.takes("remainder_cpu", "fi"),
     doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
 )
 remainder_number = elementwise(
@@ -147,6 +172,7 @@ remainder_number = elementwise(
     method=False,
     inplace=False,
     samples=lambda mk: [(3.5, mk(3, 4, low=1, high=2))],
+    check=_checks.takes("remainder_cpu", "fi"),
     doc="The remainder of the division of a number by `other`; it has the sign of `other`.",
 )
 fmod = elementwise(
@@ -154,19 +180,19 @@ fmod = elementwise(
     quotients.fmod,
     self=lambda g: g,
     other=_fmod_other,
-    check=_checks.real("fmod_cpu"),
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
     node="FmodBackward1",
     numbers=False,
+    check=_checks.takes("fmod_cpu", "fi"),
     doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
 )
 fmod_scalar = elementwise(
     "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
     quotients.fmod,
     self=lambda g: g,
-    check=_checks.real("fmod_cpu"),
     samples=lambda mk: [(mk(3, 4), 0.7)],
     node="FmodBackward0",
+    check=_checks.takes("fmod_cpu", "fi"),
     doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
 )
 neg = elementwise(
@@ -231,6 +257,11 @@ def _power_exponent_of_number(xp: Any, g: Any, self: Any, exponent: Any, out: An
     return g * (out * _log(self))
 
 
+def _whole_power(args: list[Any], raws: list[Any]) -> None:
+    if T.is_discrete(raws[0].dtype) and args[1] < 0:
+        raise RuntimeError(quotients.INTEGER_POWER)
+
+
 pow = elementwise(
     "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     quotients.power,
@@ -239,6 +270,7 @@ pow = elementwise(
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4)), (mk(3, 1, low=0.5, high=2), mk(4))],
     node="PowBackward1",
     numbers=False,
+    check=_checks.takes("pow", "fic"),
     doc="Each element of `input` to the power of that of `exponent`.",
 )
 pow_scalar = elementwise(
@@ -247,6 +279,7 @@ pow_scalar = elementwise(
     self=_power_base,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
     node="PowBackward0",
+    check=_whole_power,
     doc="Each element of `input` to the power `exponent`.",
 )
 pow_number = elementwise(
@@ -257,6 +290,7 @@ pow_number = elementwise(
     inplace=False,
     samples=lambda mk: [(2, mk(3, 4)), (0.5, mk(3))],
     node="PowBackward2",
+    check=_checks.takes("pow", "fic"),
     doc="A number to the power of each element of `exponent`.",
 )
 square = elementwise(
@@ -335,6 +369,7 @@ addcmul = elementwise(
     tensor1=lambda g, tensor2, value: g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * (tensor1 * value),
     promote_at=("self", "tensor1", "tensor2"),
+    check=_checks.takes("addcmul_cpu_out", "fic"),
     doc="Adds `value` times the product of two tensors to `input`.",
 )
 addcdiv = elementwise(
@@ -354,10 +389,10 @@ lerp = elementwise(
     end=lambda g, weight: g * weight,
     weight=lambda g, self, end: g * (end - self),
     promote="none",
-    check=_checks.both(_checks.same_type, _checks.floats("lerp_kernel_tensor", complexes=True)),
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4))],
     node="LerpBackward1",
     numbers=False,
+    check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_tensor", "fc")),
     doc="Interpolates: input + weight (end - input).",
 )
 lerp_scalar = elementwise(
@@ -366,9 +401,9 @@ lerp_scalar = elementwise(
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     promote="none",
-    check=_checks.both(_checks.same_type, _checks.floats("lerp_kernel_scalar", complexes=True)),
     samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
     node="LerpBackward0",
+    check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_scalar", "fc")),
     doc="Interpolates: input + weight (end - input).",
 )
 hypot = elementwise(
@@ -376,8 +411,8 @@ hypot = elementwise(
     quotients.hypot,
     self=lambda g, self, out: g * (self / out),
     other=lambda g, other, out: g * (other / out),
-    check=_checks.floats("hypot_cpu"),
     numbers=False,
+    check=_checks.takes("hypot_cpu", "f"),
     doc="√(input² + other²), without overflow.",
 )
 

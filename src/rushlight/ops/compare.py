@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
+from .. import dtypes as D
 from .._array import masks, relations
 from .._array import numpy_ns as raw
 from . import _checks
@@ -14,7 +15,7 @@ from ._traced import table
 
 
 def _comparison(name: str, forward: Any, doc: str, ordered: bool = True) -> Row:
-    check = _checks.real(f"{name}_cpu") if ordered else None
+    check = _checks.takes(f"{name}_cpu", "fib") if ordered else None
     return elementwise(f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", forward, check=check, doc=doc)
 
 
@@ -147,20 +148,19 @@ lcm = _euclidean("lcm", relations.lcm, "The least common multiple.")
 
 
 # ---- parts of floating-point numbers ----------------------------------------------------------
-def _unavailable(name: str, argument: str) -> Any:
-    def formula(g: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{name}: {argument}' is not implemented.")
-
-    return formula
+def _ldexp_types(args: list[Any], raws: list[Any]) -> None:
+    first, second = _checks.of_argument(args[0]), _checks.of_argument(args[1])
+    if second is D.bool_ and first is not None and first.is_floating_point:
+        _checks.takes("ldexp_cpu_exp", "fi")(args, raws[1:])
 
 
 nextafter = elementwise(
     "nextafter(Tensor self, Tensor other) -> Tensor",
     relations.nextafter,
     numbers=False,
-    check=_checks.floats("nextafter_cpu"),
-    self=_unavailable("nextafter", "self"),
-    other=_unavailable("nextafter", "other"),
+    check=_checks.takes("nextafter_cpu", "f"),
+    self=lambda xp, g, self, other: xp.keep(g, self != other),
+    other=lambda xp, g, self, other: xp.keep(g, self == other),
     doc="The next number after `input` in the direction of `other`.",
 )
 
@@ -173,7 +173,9 @@ ldexp = elementwise(
     self=lambda xp, g, other: g * xp.exp2(other),
     other=lambda g, out: g * (out * LN2),
     promote="float",
+    promote_at=("self",),
     numbers=False,
+    check=_ldexp_types,
     doc="`input` times 2 to the power of `other`.",
 )
 frexp = general(

@@ -1,4 +1,4 @@
-"""Complex numbers: size, angle, parts, conjugates, and views as pairs of reals."""
+"""Complex numbers: size, angle, parts, conjugates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._array import numpy_ns
 from .._array import types as T
 from . import _checks
 from ._composite import composite
-from ._row import elementwise, general
+from ._row import elementwise
 from ._traced import table
 
 abs = elementwise(
@@ -18,7 +18,7 @@ abs = elementwise(
     numpy_ns.abs,
     self=lambda xp, g, self: g * xp.sgn(self),
     holomorphic=False,
-    check=_checks.not_bool("abs_cpu"),
+    check=_checks.takes("abs_cpu", "fic"),
     doc="The size of each element.",
 )
 angle = elementwise(
@@ -76,24 +76,6 @@ conj_physical_row = elementwise(
     public=False,
     doc="The complex conjugate of each element.",
 )
-view_as_real = general(
-    "view_as_real(Tensor(a) self) -> Tensor(a)",
-    raw.as_real,
-    self=lambda xp, g: xp.view_as_complex(g),
-    holomorphic=False,
-    method=False,
-    samples=lambda mk: [(mk(3, 4, dtype=D.complex128),)],
-    doc="The same memory as real numbers, with a last dimension (real, imaginary).",
-)
-view_as_complex = general(
-    "view_as_complex(Tensor(a) self) -> Tensor(a)",
-    raw.as_complex,
-    self=lambda xp, g: xp.view_as_real(g),
-    holomorphic=False,
-    method=False,
-    samples=lambda mk: [(mk(3, 4, 2),)],
-    doc="The same memory as complex numbers; the last dimension is (real, imaginary).",
-)
 
 
 @composite("", method=True)
@@ -143,7 +125,7 @@ def real(input: Any) -> Any:
     """The real part, as a view; `input` itself where it is real."""
     if not T.dtype_of(input).is_complex:
         return input
-    return table("select")(view_as_real(input), -1, 0)
+    return table("select")(table("view_as_real")(input), -1, 0)
 
 
 @composite("")
@@ -155,7 +137,7 @@ def imag(input: Any) -> Any:
     """
     if not T.dtype_of(input).is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return table("select")(view_as_real(input), -1, 1)
+    return table("select")(table("view_as_real")(input), -1, 1)
 
 
 @composite("", method=True)

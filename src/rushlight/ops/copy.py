@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from .._array import indexing
 from .._array import shapes
 from .._array import types as T
+from .._array import writing as W
 from .._core.inplace import apply_inplace, check_writable
 from .._core.mode import current
 from .._core.node import new_node
@@ -17,61 +17,12 @@ from .._core.views import Step, current_node, view_target
 from . import _nodes
 from ._composite import composite
 from ._row import Row, general, linear
-
-_OVERLAP_INSIDE = (
-    "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-    "location. Please clone() the tensor before performing the operation."
-)
-_OVERLAP_BETWEEN = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-    "memory location. Please clone() the tensor before performing the operation."
-)
-
-
-class _Written:
-    """A raw forward with a second form, `into`, that writes into its first argument."""
-
-    def __init__(self, forward: Any, into: Any) -> None:
-        self.forward = forward
-        self.into = into
-
-    def __call__(self, *args: Any) -> Any:
-        return self.forward(*args)
-
-
-def _refuse_overlap(array: Any) -> None:
-    if 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
-        raise RuntimeError(_OVERLAP_INSIDE)
-
+from ._views import wrong_arguments
 
 # ---- copies -----------------------------------------------------------------------------------
-def _copied(x: Any, src: Any, non_blocking: bool) -> Any:
-    return T.converted(T.spread(src, x.shape), T.from_raw(x.dtype))
-
-
-def _copy_into(x: Any, src: Any, non_blocking: bool) -> None:
-    _refuse_overlap(x)
-    if x.shape != src.shape:
-        wrong = errors.broadcast(x.shape, src.shape)
-        if wrong is not None:
-            raise RuntimeError(wrong)
-        if src.ndim > x.ndim and T.spread_shape(x.shape, src.shape) != x.shape:
-            raise RuntimeError(
-                errors.output_shape(x.shape, T.spread_shape(x.shape, src.shape))
-            )
-        for a, b in zip(x.shape[::-1], src.shape[::-1]):
-            if a == 1 != b:
-                raise RuntimeError(
-                    errors.output_shape(x.shape, T.spread_shape(x.shape, src.shape))
-                )
-    elif (x.base is not None or src.base is not None) and T.overlaps(x, src):
-        raise RuntimeError(_OVERLAP_BETWEEN)
-    T.write_converted(x, src)
-
-
 copy_row = linear(
     "_copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
-    _Written(_copied, _copy_into),
+    W.copied,
     self=lambda xp, g: xp.zeros_like(g),
     src=lambda xp, g, src_shape: xp.sum_to(g, src_shape),
     holomorphic=False,
@@ -109,52 +60,16 @@ def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
         if t is src:
             return t
         if not mode.grad or not (t._requires_grad or src._requires_grad):
-            _copy_into(t._raw, src._raw, non_blocking)
+            W.copy_into(t._raw, src._raw)
             bump(t)
             return t
-    return apply_inplace(copy_row.op, [t, src, non_blocking], _copy_into)
+    return apply_inplace(copy_row.op, [t, src, non_blocking], W.copy_into)
 
 
 # ---- fills ------------------------------------------------------------------------------------
-def _fill_into(x: Any, value: Any) -> None:
-    _refuse_overlap(x)
-    x.fill(indexing.number_like(value, x.dtype))
-
-
-def _filled(x: Any, value: Any) -> Any:
-    return T.filled(x.shape, indexing.number_like(value, x.dtype), x.dtype)
-
-
-def _checked_value(value: Any) -> Any:
-    if value.ndim:
-        raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
-        )
-    return value
-
-
-def _fill_tensor_into(x: Any, value: Any) -> None:
-    _refuse_overlap(x)
-    T.write_converted(x, _checked_value(value))
-
-
-def _filled_tensor(x: Any, value: Any) -> Any:
-    return T.converted(T.spread(_checked_value(value), x.shape), T.from_raw(x.dtype))
-
-
-fill_scalar = general(
-    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
-    _Written(_filled, _fill_into),
-    self=lambda xp, g: xp.zeros_like(g),
-    node="FillBackward0",
-    method=False,
-    out=False,
-    samples=lambda mk: [(mk(3, 4), 2.5)],
-    doc="A tensor of the same shape and type with one value everywhere.",
-)
 fill_tensor = linear(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
-    _Written(_filled_tensor, _fill_tensor_into),
+    W.filled_tensor,
     self=lambda xp, g: xp.zeros_like(g),
     value=lambda xp, g: xp.sum(g),
     node="FillBackward1",
@@ -164,9 +79,19 @@ fill_tensor = linear(
     samples=lambda mk: [(mk(3, 4), mk())],
     doc="A tensor of the same shape and type with one value everywhere.",
 )
+fill_scalar = general(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    W.filled,
+    self=lambda xp, g: xp.zeros_like(g),
+    node="FillBackward0",
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), 2.5)],
+    doc="A tensor of the same shape and type with one value everywhere.",
+)
 fill_row = general(
     "_fill_.Scalar(Tensor self, Scalar value) -> Tensor",
-    _Written(_filled, _fill_into),
+    W.filled,
     self=lambda xp, g: xp.zeros_like(g),
     node="FillBackward2",
     public=False,
@@ -177,7 +102,7 @@ fill_row = general(
 )
 fill_tensor_row = linear(
     "_fill_.Tensor(Tensor self, Tensor value) -> Tensor",
-    _Written(_filled_tensor, _fill_tensor_into),
+    W.filled_tensor,
     self=lambda xp, g: xp.zeros_like(g),
     value=lambda xp, g: xp.sum(g),
     node="FillBackward3",
@@ -190,7 +115,7 @@ fill_tensor_row = linear(
 )
 zero_row = general(
     "_zero(Tensor self) -> Tensor",
-    _Written(T.zeros_like, lambda x: _fill_into(x, 0)),
+    T.zeros_like,
     self=lambda xp, g: xp.zeros_like(g),
     node="ZeroBackward0",
     public=False,
@@ -208,18 +133,16 @@ def fill_(self: Any, value: Any) -> Any:
         RuntimeError: where the value doesn't fit the type, or the tensor may not be written.
     """
     if isinstance(value, TensorBase):
-        return apply_inplace(fill_tensor_row.op, [self, value], _fill_tensor_into)
+        return apply_inplace(fill_tensor_row.op, [self, value], W.fill_tensor_into)
     if not T.is_number(value):
-        from ._explain import explain_arguments
-
-        raise explain_arguments("fill_", [fill_tensor, fill_scalar], (self, value), {})
-    return apply_inplace(fill_row.op, [self, value], _fill_into)
+        raise wrong_arguments("fill_", (value,), ("Tensor value", "Number value"))
+    return apply_inplace(fill_row.op, [self, value], W.fill_into)
 
 
 @composite("", method=True)
 def zero_(self: Any) -> Any:
     """Writes zeros everywhere."""
-    return apply_inplace(zero_row.op, [self], zero_row.op.raw.into)
+    return apply_inplace(zero_row.op, [self], W.zero_into)
 
 
 @composite("private", method=True)
@@ -266,7 +189,8 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
     for n in wanted:
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
-    self._raw = T.resized(self._raw, tuple([int(n) for n in wanted]))
+    self._raw = W.resized(self._raw, tuple([int(n) for n in wanted]))
+    bump(self)
     return self
 
 
@@ -298,7 +222,7 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
         )
     array = source._raw
     if size is not None:
-        steps = tuple(stride) if stride is not None else T.contiguous_strides(tuple(size))
+        steps = tuple(stride) if stride is not None else W.contiguous_strides(tuple(size))
         array = shapes.as_strided(array, tuple(size), steps, storage_offset)
     self._raw = array
     bump(self)

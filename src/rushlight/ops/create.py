@@ -26,7 +26,7 @@ def finished(array: Any, requires_grad: bool) -> Any:
         t._plain = False
     if requires_grad:
         if T.is_discrete(array.dtype):
-            raise RuntimeError(errors.REQUIRES_GRAD_DTYPE)
+            raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
         t._requires_grad = True
     return t
 

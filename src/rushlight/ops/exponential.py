@@ -64,6 +64,7 @@ log1p = elementwise(
     "log1p(Tensor self) -> Tensor",
     raw.log1p,
     self=lambda g, self: g / (self + 1),
+    node="Log1PBackward0",
     promote="float",
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4, low=-0.5, high=2),)],
@@ -74,9 +75,9 @@ logaddexp = elementwise(
     logistic.logaddexp,
     self=lambda xp, g, self, other: g / (1 + xp.exp(other - self)),
     other=lambda xp, g, self, other: g / (1 + xp.exp(self - other)),
-    check=_checks.floats("logaddexp_cpu", complexes=True),
     numbers=False,
     inplace=False,
+    check=_checks.takes("logaddexp_cpu", "fc"),
     doc="log(exp(input) + exp(other)), without overflow.",
 )
 logaddexp2 = elementwise(
@@ -84,9 +85,9 @@ logaddexp2 = elementwise(
     logistic.logaddexp2,
     self=lambda xp, g, self, other: g / (1 + xp.exp2(other - self)),
     other=lambda xp, g, self, other: g / (1 + xp.exp2(self - other)),
-    check=_checks.floats("logaddexp2_cpu"),
     numbers=False,
     inplace=False,
+    check=_checks.takes("logaddexp2_cpu", "f"),
     doc="log2(2^input + 2^other), without overflow.",
 )
 
@@ -109,6 +110,7 @@ xlogy = elementwise(
     numbers=False,
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=0.5, high=2))],
+    check=_checks.takes("xlogy_cpu", "f"),
     doc="x log(y), 0 where x is 0.",
 )
 xlogy_from_number = elementwise(
@@ -120,6 +122,7 @@ xlogy_from_number = elementwise(
     inplace=False,
     namespace=("", "special"),
     samples=lambda mk: [(0.7, mk(3, 4, low=0.5, high=2))],
+    check=_checks.takes("xlogy_cpu", "f"),
     doc="x log(y), 0 where x is 0.",
 )
 xlogy_number = elementwise(
@@ -129,6 +132,7 @@ xlogy_number = elementwise(
     promote="float",
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4), 1.3)],
+    check=_checks.takes("xlogy_cpu", "f"),
     doc="x log(y), 0 where x is 0.",
 )
 sigmoid = elementwise(
@@ -156,5 +160,6 @@ logit = elementwise(
     promote_at=("self",),
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4, low=0.2, high=0.8), None), (mk(3, low=0.3, high=0.7), 0.1)],
+    check=_checks.takes("logit_cpu", "f"),
     doc="log(x / (1 - x)) of each element, brought into [eps, 1 - eps] first where `eps` is given.",
 )

@@ -11,9 +11,9 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
-from .. import dtypes as D
 from .._array import indexing as raw
 from .._array import types as T
+from .._array import writing as W
 from .._array.shapes import END
 from .._core.apply import apply_n, apply_view
 from .._core.inplace import apply_inplace
@@ -105,12 +105,6 @@ def _put(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any
     return apply_inplace(index_put_row.op, [t, indices, values, accumulate], raw.index_put_into)
 
 
-@composite("")
-def _unsafe_index(input: Any, indices: Any) -> Any:
-    """The elements at index tensors, one per dimension (None: all), as a copy."""
-    return apply_n(index.op, [input, tuple(indices)])
-
-
 # ---- what the index says ----------------------------------------------------------------------
 _SEQUENCE_WARNING: Final = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
@@ -167,7 +161,7 @@ def _plain(item: Any) -> Any:
         raise TypeError("new(): invalid data type 'str'")
     if T.is_number(item) or isinstance(item, dict) or not hasattr(item, "__len__"):
         raise _refused(item)
-    if T.is_array(item):
+    if W.is_array(item):
         return _plain(table("tensor")(item) if item.dtype.kind in "biu" else _cut(item))
     return _plain(_from_sequence(item))
 
@@ -273,7 +267,7 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
             if kind is bool or (item._raw.ndim == 0 and item._raw.dtype.kind in "bu"):
                 seen = apply_view(unsqueeze.op, seen, (dim,))
                 true = item if kind is bool else bool(item._raw)
-                item = new_tensor(T.bool_places(true))
+                item = new_tensor(W.bool_places(true))
                 width = 1
             elif item._raw.dtype.kind == "b" or item._raw.dtype.itemsize == 1:
                 width = item._raw.ndim
@@ -361,10 +355,6 @@ basic = linear(
     samples=lambda mk: [],
     doc="Several basic indices in one step, where nothing is recorded.",
 )
-
-
-def _basic_traced(self: Any, key: Any) -> Any:
-    return getitem(self, key)
 
 
 # ---- writing ----------------------------------------------------------------------------------
@@ -473,11 +463,11 @@ def _written_tensor(t: Any, given: Any, value: Any) -> bool:
 
 def _write(t: Any, value: Any) -> None:
     if not isinstance(value, TensorBase):
-        apply_inplace(fill_row.op, [t, value], fill_row.op.raw.into)
+        apply_inplace(fill_row.op, [t, value], W.fill_into)
         return
     shape, have = t._raw.shape, value._raw.shape
     if value._raw.ndim == 0 and shape:
-        apply_inplace(fill_tensor_row.op, [t, value], fill_tensor_row.op.raw.into)
+        apply_inplace(fill_tensor_row.op, [t, value], W.fill_tensor_into)
         return
     if have != shape:
         value = _without_ones(value)
@@ -501,8 +491,7 @@ def _without_ones(value: Any) -> Any:
 
 def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
     if not isinstance(value, TensorBase):
-        dtype = t._raw.dtype
-        value = new_tensor(T.filled((), raw.number_like(value, dtype), dtype))
+        value = new_tensor(W.number(value, t._raw.dtype))
     elif value._raw.ndim > t._raw.ndim or (value._raw.ndim and value._raw.shape[0] == 1):
         limit = _result_ndim(t, found)
         if value._raw.ndim > limit:
@@ -532,4 +521,3 @@ def delitem(self: Any, given: Any) -> None:
 
 
 METHODS.update({"__getitem__": getitem, "__setitem__": setitem, "__delitem__": delitem})
-_ = D

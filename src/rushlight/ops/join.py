@@ -15,7 +15,7 @@ from ._composite import composite
 from ._dispatch import Dispatcher
 from ._row import linear
 from ._traced import table
-from .shape import expand, flatten, reshape, slice_, unsqueeze
+from .shape import expand, flatten, reshape, slice_, unsqueeze, view
 
 
 # ---- one after the other ----------------------------------------------------------------------
@@ -476,18 +476,18 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
             )
         if x._raw.dtype != tensors[0]._raw.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-    turned = indexing == "xy" and len(tensors) >= 2
-    parts = list(tensors)
-    if turned:
-        parts[0], parts[1] = parts[1], parts[0]
-    shape = tuple([x._raw.size for x in parts])
+    places = list(range(len(tensors)))  # the dimension along which each vector lies
+    if indexing == "xy" and len(tensors) >= 2:
+        places[0], places[1] = 1, 0
+    shape = [0] * len(tensors)
+    for place, x in zip(places, tensors):
+        shape[place] = x._raw.size
     grids: list[Any] = []
-    for k, x in enumerate(parts):
-        row = reshape(x, (1,) * k + (shape[k],) + (1,) * (len(parts) - 1 - k))
-        grid = apply_view(expand.op, row, (shape, False))
-        grids.append(table("swapdims")(grid, 0, 1) if turned else grid)
-    if turned:
-        grids[0], grids[1] = grids[1], grids[0]
+    for place, x in zip(places, tensors):
+        row = [1] * len(tensors)
+        row[place] = x._raw.size
+        seen = apply_view(view.op, x, (tuple(row),)) if x._raw.flags.c_contiguous else reshape(x, row)
+        grids.append(apply_view(expand.op, seen, (tuple(shape), False)))
     return tuple(grids)
 
 

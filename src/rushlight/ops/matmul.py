@@ -18,8 +18,8 @@ _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4,
 mm = multilinear(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     raw.mm,
-    self=lambda g, mat2: g @ mat2.T,
-    mat2=lambda g, self: self.T @ g,
+    self=lambda xp, g, mat2: xp.matmul(g, mat2.T),
+    mat2=lambda xp, g, self: xp.matmul(self.T, g),
     samples=_PAIR,
     doc="The product of two matrices.",
 )

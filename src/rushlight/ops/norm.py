@@ -32,6 +32,8 @@ def _norm_gradient(xp: Any, g: Any, x: Any, out: Any, p: Any, dim: Any, keepdim:
     if p in (_INF, -_INF):
         same = xp.logical_or(xp.equal(size, norm), xp.isnan(size))
         weight = xp.astype(same, dtype)
+        if not shape:
+            return g * xp.sign(x)
         dims = tuple(range(len(shape))) if dim is None or dim == () else dim
         return xp.sign(x) * (g * weight / xp.sum(weight, dims, True))
     if p < 1:
@@ -48,7 +50,7 @@ def _vector_norm_gradient(xp: Any, g: Any, self: Any, out: Any, ord: Any, dim: A
 
 
 vector_norm = general(
-    "linalg.vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+    "vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     raw.vector_norm,
     self=_vector_norm_gradient,

@@ -71,7 +71,7 @@ copysign = elementwise(
     other=lambda xp, g: xp.zeros_like(g),
     promote="float",
     numbers=False,
-    check=_checks.real("copysign_cpu"),
+    check=_checks.takes("copysign_cpu", "f"),
     doc="The size of `input` with the sign of `other`.",
 )
 copysign_number = elementwise(
@@ -79,8 +79,8 @@ copysign_number = elementwise(
     raw.copysign,
     self=_copysign_self,
     promote="float",
-    check=_checks.real("copysign_cpu"),
     samples=lambda mk: [(mk(3, 4), -2.0)],
+    check=_checks.takes("copysign_cpu", "f"),
     doc="The size of `input` with the sign of `other`.",
 )
 nan_to_num = elementwise(
@@ -120,6 +120,7 @@ clamp = elementwise(
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=-2, high=-0.2), mk(3, 4, low=0.2, high=2)),
                         (mk(3, 4), mk(4), None), (mk(3, 4), None, mk(3, 4))],
     node="ClampBackward0",
+    check=_checks.both(_checks.NO_COMPLEX_CLAMP, _checks.takes("clamp_cpu", "fi")),
     doc="`input` brought between `min` and `max`.",
 )  # fmt: skip
 clamp_numbers = elementwise(
@@ -128,6 +129,7 @@ clamp_numbers = elementwise(
     self=_clamped,
     samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
     node="ClampBackward1",
+    check=_checks.NO_COMPLEX_CLAMP,
     doc="`input` brought between `min` and `max`.",
 )
 clamp_min = elementwise(
@@ -137,6 +139,7 @@ clamp_min = elementwise(
     min=lambda xp, g, self, min: xp.keep(g, self < min),
     numbers=False,
     node="ClampMinBackward1",
+    check=_checks.takes("maximum_cpu", "fib"),
     doc="`input`, at least `min`.",
 )
 clamp_min_number = elementwise(
@@ -145,6 +148,7 @@ clamp_min_number = elementwise(
     self=lambda xp, g, self, min: xp.keep(g, self >= min),
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMinBackward0",
+    check=_checks.NO_COMPLEX_CLAMP,
     doc="`input`, at least `min`.",
 )
 clamp_max = elementwise(
@@ -154,6 +158,7 @@ clamp_max = elementwise(
     max=lambda xp, g, self, max: xp.keep(g, self > max),
     numbers=False,
     node="ClampMaxBackward1",
+    check=_checks.takes("minimum_cpu", "fib"),
     doc="`input`, at most `max`.",
 )
 clamp_max_number = elementwise(
@@ -162,6 +167,7 @@ clamp_max_number = elementwise(
     self=lambda xp, g, self, max: xp.keep(g, self <= max),
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMaxBackward0",
+    check=_checks.NO_COMPLEX_CLAMP,
     doc="`input`, at most `max`.",
 )
 
@@ -218,6 +224,9 @@ fmin = selection(
 heaviside = elementwise(
     "heaviside(Tensor self, Tensor values) -> Tensor",
     raw.heaviside,
+    self=_checks.no_derivative("heaviside"),
+    values=_checks.no_derivative("heaviside"),
+    node="NotImplemented",
     promote="none",
     numbers=False,
     doc="0 below zero, 1 above, `values` at zero.",

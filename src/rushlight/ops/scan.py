@@ -242,7 +242,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
 
 
 @composite()
-def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> list[Any]:
+def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
     """The derivatives of samples along each of the dimensions, by central differences.
 
     Raises:
@@ -259,7 +259,7 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     for d in dims:
         if input._raw.shape[d] < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    return [_derivative(input, d, h, edge_order) for d, h in zip(dims, spacings)]
+    return tuple([_derivative(input, d, h, edge_order) for d, h in zip(dims, spacings)])
 
 
 def _spacings(spacing: Any, dims: list[int]) -> list[Any]:

@@ -13,7 +13,7 @@ from .._core.storage import TensorBase, new_tensor, version_cell
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
 from ._row import linear
-from ._views import plain_sizes
+from ._views import plain_sizes, wrong_arguments
 
 # ---- shapes -----------------------------------------------------------------------------------
 view = linear(
@@ -113,9 +113,12 @@ def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
         size = plain_sizes((self, *args))
         if size is not None and isinstance(self, TensorBase):
             return apply_view(view.op, self, (size,))
-    dtype = kwargs.get("dtype", args[0] if args else None)
-    if isinstance(dtype, D.dtype):
-        return _as_type(self, dtype)
+    found = kwargs.get("dtype", kwargs.get("size", args[0] if args else None))
+    if isinstance(found, D.dtype):
+        return _as_type(self, found)
+    given = (*args, *kwargs.values())
+    if not given or isinstance(found, (str, float, type)) or found is None:
+        raise wrong_arguments("view", given, ("torch.dtype dtype", "tuple of ints size"))
     return _view_words(self, *args, **kwargs)
 
 
@@ -394,7 +397,8 @@ def adjoint(input: Any) -> Any:
 def _matrix(input: Any, name: str, function: str = "") -> Any:
     ndim = input._raw.ndim
     if ndim == 0:
-        return input if name in ("mT", "mH") or not function else input
+        _warn_zero_dim(function + "()" if function else f"Tensor.{name}", name)
+        return _conjugate(input) if name != "mT" else input
     if ndim == 1:
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
@@ -424,13 +428,35 @@ def _H(self: Any) -> Any:
             f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
             + (more if ndim > 2 else "")
         )
+    if ndim == 0:
+        _warn_zero_dim("Tensor.H", "H")
+        return _conjugate(self)
     return _matrix(self, "mH")
+
+
+def _warn_zero_dim(what: str, name: str) -> None:
+    import warnings
+
+    instead = (
+        "This function is the identity in these cases."
+        if name in ("mT", "T")
+        else "Consider using x.conj()."
+    )
+    line = {"T": 4321, "mT": 4373, "H": 4335}.get(name, 4390 if what == "adjoint()" else 4382)
+    warnings.warn(
+        f"{what} is deprecated on 0-D tensors. {instead} (Triggered internally at "
+        f"/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _T(self: Any) -> Any:
     """The tensor with its dimensions in reverse order."""
     ndim = self._raw.ndim
-    if ndim not in (0, 2):
+    if ndim == 0:
+        _warn_zero_dim("Tensor.T", "T")
+    elif ndim != 2:
         import warnings
 
         warnings.warn(_T_WARNING, UserWarning, stacklevel=2)

@@ -8,6 +8,7 @@ from typing import Any
 from .. import errors
 from .._array import element_losses as losses
 from .._array import rows as raw
+from .._array import small_rows as small
 from .._array import types as T
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
@@ -36,11 +37,31 @@ def _kernel(x: Any, dim: int) -> str:
 
 
 def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+    if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
+        found = small.softmax(x)
+        if found is not None:
+            return found
     return raw.softmax(_prepared("softmax", x, dim, dtype), dim)
 
 
+def _softmax_backward(g: Any, y: Any, dim: int) -> Any:
+    if (dim == 1 or dim == -1) and small.fits(y) and g.dtype is y.dtype:
+        return small.softmax_backward(g, y)
+    return raw.softmax_backward(g, y, dim)
+
+
 def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+    if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
+        found = small.log_softmax(x)
+        if found is not None:
+            return found
     return raw.log_softmax(_prepared("log_softmax", x, dim, dtype), dim)
+
+
+def _log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
+    if (dim == 1 or dim == -1) and small.fits(y) and g.dtype is y.dtype:
+        return small.log_softmax_backward(g, y)
+    return raw.log_softmax_backward(g, y, dim)
 
 
 def _softmax_gradient(g: Any, y: Any, dim: int) -> Any:
@@ -56,7 +77,7 @@ def _log_softmax_gradient(g: Any, y: Any, dim: int) -> Any:
 SOFTMAX = general(
     "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     _softmax,
-    self=lambda xp, g, out, dim: xp.fused(raw.softmax_backward, _softmax_gradient, g, out, dim),
+    self=lambda xp, g, out, dim: xp.fused(_softmax_backward, _softmax_gradient, g, out, dim),
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
     doc="exp(input) divided by its sum along `dim`.",
@@ -65,7 +86,7 @@ LOG_SOFTMAX = general(
     "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     _log_softmax,
     self=lambda xp, g, out, dim: xp.fused(
-        raw.log_softmax_backward, _log_softmax_gradient, g, out, dim
+        _log_softmax_backward, _log_softmax_gradient, g, out, dim
     ),
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],

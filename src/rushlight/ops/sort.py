@@ -73,26 +73,25 @@ def msort(input: Any, *, out: Any = None) -> Any:
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str,
-              ignore_nan: bool) -> Any:  # fmt: skip
+def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:  # fmt: skip
     dtype = T.dtype_of(input)
-    if not input._raw.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
-    if dtype not in (D.float32, D.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     if not isinstance(q, TensorBase):
         if not 0 <= q <= 1:
-            raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
         q = new_tensor(T.converted(T.number_array(float(q)), dtype))
+    if not input._raw.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if q._raw.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if dtype not in (D.float32, D.float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if T.dtype_of(q) is not dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if q._raw.size and not bool(((q._raw >= 0) & (q._raw <= 1)).all()):
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
             f"{interpolation}"
         )
     ndim = input._raw.ndim
@@ -101,44 +100,34 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolat
         raise IndexError(errors.dimension(wanted, ndim))
     wanted %= max(ndim, 1)
     # The dimension last, its elements in order; then two neighbours of each rank are mixed.
-    rows = table("reshape")(input, (-1,)) if dim is None or ndim == 0 else _moved_last(input, wanted)
+    if dim is None or ndim == 0:
+        rows = table("reshape")(input, (-1,))
+    else:
+        rows = table("movedim")(input, wanted, -1)
     ordered = table("sort")(rows)[0]
     low, high, weight = raw.ranks(ordered._raw, q._raw, interpolation, ignore_nan)
-    take = table("taken_along")
-    below = take(ordered, new_tensor(low), ordered._raw.ndim - 1, True)
+    take = table("gather")
+    below = take(ordered, -1, new_tensor(low))
     if interpolation in ("linear", "midpoint"):
-        above = take(ordered, new_tensor(high), ordered._raw.ndim - 1, True)
+        above = take(ordered, -1, new_tensor(high))
         result = table("lerp")(below, above, new_tensor(weight) if weight is not None else 0.5)
     else:
         result = below
-    return _arranged(result, input, q, dim, wanted, keepdim)
+    return _arranged(result, q, dim, wanted, keepdim, ndim)
 
 
-def _moved_last(t: Any, dim: int) -> Any:
-    return t if dim == t._raw.ndim - 1 else table("transpose")(t, dim, -1)
-
-
-def _arranged(result: Any, input: Any, q: Any, dim: Any, wanted: int, keepdim: bool) -> Any:
-    """One dimension for the values of `q` in front, and the reduced one as asked."""
-    ndim = input._raw.ndim
-    if dim is None and keepdim and ndim:
-        result = table("reshape")(result, [1] * (ndim - 1) + [result._raw.shape[-1]])
+def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: int) -> Any:
+    """The values of `q`, now last, in front (gone where `q` is one number); the reduced dimension as asked."""
+    if q._raw.ndim == 0:
+        result = table("squeeze")(result, -1)
+        first = 0
+    else:
+        result = table("movedim")(result, -1, 0) if result._raw.ndim > 1 else result
+        first = 1
     if keepdim and ndim:
-        last = result._raw.ndim - 1
-        place = last if dim is None else wanted
-        result = table("unsqueeze")(result, 0)
-        result = table("transpose")(result, 0, -1)
-        result = table("squeeze")(result, -1)  # (q, …, last kept dimension gone)
-        return _kept(result, q, place, last, ndim)
-    result = table("movedim")(result, -1, 0)
-    return table("squeeze")(result, 0) if q._raw.ndim == 0 else result
-
-
-def _kept(result: Any, q: Any, place: int, last: int, ndim: int) -> Any:
-    inner = table("unsqueeze")(result, -1)
-    if place != last:
-        inner = table("transpose")(inner, place + 1, -1)
-    return table("squeeze")(inner, 0) if q._raw.ndim == 0 else inner
+        for d in range(ndim) if dim is None else (place,):
+            result = table("unsqueeze")(result, first + d)
+    return result
 
 
 @composite(method=True)
@@ -149,7 +138,7 @@ def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *,
     Raises:
         RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
     """
-    result = _quantile("quantile", input, q, dim, keepdim, interpolation, False)
+    result = _quantile(input, q, dim, keepdim, interpolation, False)
     return result if out is None else _written(result, out)
 
 
@@ -161,7 +150,7 @@ def nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *,
     Raises:
         RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
     """
-    result = _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
+    result = _quantile(input, q, dim, keepdim, interpolation, True)
     return result if out is None else _written(result, out)
 
 

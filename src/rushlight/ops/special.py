@@ -5,9 +5,12 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
+from .. import dtypes as D
 from .._array import erf as native
 from .._array import logistic
 from .._array import special as raw
+from .._array.masks import ordered
+from . import _checks
 from ._composite import composite
 from ._row import Row, elementwise
 from ._traced import table
@@ -16,27 +19,30 @@ BOTH = ("", "special")
 
 erf = elementwise(
     "erf(Tensor self) -> Tensor",
-    native.erf,
+    ordered(native.erf),
     self=lambda xp, g, self: g * (xp.exp(self * -self) * (2 / sqrt(pi))),
     promote="float",
     namespace=BOTH,
+    check=_checks.takes("erf_vml_cpu", "f"),
     doc="The error function.",
 )
 erfc = elementwise(
     "erfc(Tensor self) -> Tensor",
-    native.erfc,
+    ordered(native.erfc),
     self=lambda xp, g, self: g * (xp.exp(self * -self) * (-2 / sqrt(pi))),
     promote="float",
     namespace=BOTH,
+    check=_checks.takes("erfc_vml_cpu", "f"),
     doc="1 - erf(x), accurate where it is small.",
 )
 erfinv = elementwise(
     "erfinv(Tensor self) -> Tensor",
-    native.erfinv,
+    ordered(native.erfinv),
     self=lambda xp, g, out: g * (xp.exp(out * out) * (sqrt(pi) / 2)),
     promote="float",
     namespace=BOTH,
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
+    check=_checks.takes("erfinv_vml_cpu", "f"),
     doc="The number whose error function each element is.",
 )
 digamma = elementwise(
@@ -46,6 +52,7 @@ digamma = elementwise(
     promote="float",
     namespace=BOTH,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)],
+    check=_checks.takes("digamma", "f"),
     doc="The derivative of `lgamma`.",
 )
 lgamma = elementwise(
@@ -54,8 +61,14 @@ lgamma = elementwise(
     self=lambda xp, g, self: g * xp.digamma(self),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)],
+    check=_checks.takes("lgamma_vml_cpu", "f"),
     doc="The logarithm of |Γ(x)|.",
 )
+def _polygamma_types(args: list[Any], raws: list[Any]) -> None:
+    kernel = {0: "digamma", 1: "trigamma"}.get(args[0], "polygamma")
+    _checks.takes(kernel, "f")(args, raws)
+
+
 polygamma = elementwise(
     "polygamma(int n, Tensor self) -> Tensor",
     raw.polygamma,
@@ -66,6 +79,7 @@ polygamma = elementwise(
     method=False,
     inplace=False,
     samples=lambda mk: [(n, mk(3, 4, low=0.5, high=3)) for n in (0, 1, 2, 3)],
+    check=_polygamma_types,
     doc="The n-th derivative of `digamma`.",
 )
 
@@ -82,6 +96,12 @@ def polygamma_(self: Any, n: int) -> Any:
     return table("copy_")(self, polygamma.op.function(n, self))
 
 
+def _mvlgamma_types(args: list[Any], raws: list[Any]) -> None:
+    if _checks.of_argument(args[0]) is D.bool_:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
+    _checks.takes("arange_cpu", "f")(args, raws)
+
+
 mvlgamma = elementwise(
     "mvlgamma(Tensor self, int p) -> Tensor",
     raw.mvlgamma,
@@ -89,15 +109,9 @@ mvlgamma = elementwise(
     promote="float",
     promote_at=("self",),
     samples=lambda mk: [(mk(3, 4, low=2, high=4), 1), (mk(3, 4, low=2, high=4), 3)],
+    check=_mvlgamma_types,
     doc="The logarithm of the multivariate gamma function of dimension p.",
 )
-
-
-def _unavailable(name: str, argument: str) -> Any:
-    def formula(g: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{name}: {argument}' is not implemented.")
-
-    return formula
 
 
 def _incomplete(xp: Any, g: Any, self: Any, other: Any) -> Any:
@@ -108,21 +122,21 @@ def _incomplete(xp: Any, g: Any, self: Any, other: Any) -> Any:
 igamma = elementwise(
     "igamma(Tensor self, Tensor other) -> Tensor",
     raw.igamma,
-    self=_unavailable("igamma", "input"),
+    self=_checks.unavailable("igamma: input"),
     other=_incomplete,
-    promote="float",
     numbers=False,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4, low=0.5, high=2))],
+    check=_checks.takes("igamma_cpu", "f"),
     doc="The lower regularised incomplete gamma function.",
 )
 igammac = elementwise(
     "igammac(Tensor self, Tensor other) -> Tensor",
     raw.igammac,
-    self=_unavailable("igammac", "input"),
+    self=_checks.unavailable("igammac: input"),
     other=lambda xp, g, self, other: -_incomplete(xp, g, self, other),
-    promote="float",
     numbers=False,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4, low=0.5, high=2))],
+    check=_checks.takes("igammac_cpu", "f"),
     doc="The upper regularised incomplete gamma function.",
 )
 i0 = elementwise(
@@ -131,15 +145,18 @@ i0 = elementwise(
     self=lambda xp, g, self: g * xp.i1(self),
     promote="float",
     namespace=BOTH,
+    check=_checks.takes("i0_vml_cpu", "f"),
     doc="The modified Bessel function of the first kind, order 0.",
 )
 
 
 def _special(name: str, forward: Any, doc: str, node: str, **declared: Any) -> Row:
     """A function of one tensor that is public as `special.<name>` only."""
+    kernel = "erf_vml_cpu" if name == "ndtr" else f"{name}_cpu"
+    check = _checks.takes(kernel, "f", half=name not in ("log_ndtr", "erfcx", "ndtri"))
     return elementwise(
         f"{name}(Tensor self) -> Tensor", forward, promote="float", namespace="special", method=False,
-        inplace=False, doc=doc, node=node, **declared,
+        inplace=False, check=check, doc=doc, node=node, **declared,
     )  # fmt: skip
 
 
@@ -165,7 +182,7 @@ i1 = _special(
 )  # fmt: skip
 i1e = _special("i1e", raw.i1e, "exp(-|x|) i1(x).", "SpecialI1EBackward0", self=_i1e_gradient)
 ndtr = _special(
-    "ndtr", raw.ndtr, "The distribution function of the standard normal.", "SpecialNdtrBackward0",
+    "ndtr", raw.ndtr, "The distribution function of the standard normal.", "MulBackward1",
     self=lambda xp, g, self: g * (xp.exp(self * self * -0.5) * (1 / sqrt(2 * pi))),
 )  # fmt: skip
 ndtri = _special(
@@ -213,6 +230,7 @@ xlog1py = elementwise(
     namespace="special",
     node="SpecialXlog1PyBackward0",
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=0.5, high=2))],
+    check=_checks.takes("xlog1py_cpu", "f"),
     doc="x log1p(y), 0 where x is 0.",
 )
 xlog1py_from_number = elementwise(
@@ -225,6 +243,7 @@ xlog1py_from_number = elementwise(
     namespace="special",
     node="SpecialXlog1PyBackward1",
     samples=lambda mk: [(0.7, mk(3, 4, low=0.5, high=2))],
+    check=_checks.takes("xlog1py_cpu", "f"),
     doc="x log1p(y), 0 where x is 0.",
 )
 xlog1py_number = elementwise(
@@ -237,12 +256,13 @@ xlog1py_number = elementwise(
     namespace="special",
     node="SpecialXlog1PyBackward2",
     samples=lambda mk: [(mk(3, 4), 1.3)],
+    check=_checks.takes("xlog1py_cpu", "f"),
     doc="x log1p(y), 0 where x is 0.",
 )
 zeta = elementwise(
     "zeta(Tensor self, Tensor other) -> Tensor",
     raw.zeta,
-    self=_unavailable("zeta", "self"),
+    self=_checks.unavailable("zeta"),
     other=_zeta_other,
     promote="float",
     method=False,
@@ -250,6 +270,7 @@ zeta = elementwise(
     namespace="special",
     node="SpecialZetaBackward0",
     samples=lambda mk: [(mk(3, 4, low=2, high=4), mk(3, 4, low=1, high=3))],
+    check=_checks.takes("zeta_cpu", "f", half=False),
     doc="The Hurwitz zeta function.",
 )
 zeta_from_number = elementwise(
@@ -262,6 +283,7 @@ zeta_from_number = elementwise(
     namespace="special",
     node="SpecialZetaBackward1",
     samples=lambda mk: [(2.5, mk(3, 4, low=1, high=3))],
+    check=_checks.takes("zeta_cpu", "f", half=False),
     doc="The Hurwitz zeta function.",
 )
 
@@ -283,7 +305,8 @@ for _name, _doc in {
 }.items():
     elementwise(
         f"{_name}(Tensor self) -> Tensor", getattr(raw, _name), promote="float", namespace="special",
-        method=False, inplace=False, samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)], doc=_doc,
+        method=False, inplace=False, check=_checks.takes(f"{_name}_cpu", "f", half=False),
+        samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)], doc=_doc,
     )  # fmt: skip
 
 
@@ -306,6 +329,7 @@ def _orthogonal(family: str) -> None:
             method=False,
             inplace=False,
             numbers=False,
+            check=_checks.takes(f"{family}_cpu", "f", half=False),
             samples=_DEGREES[overload],
             doc="A polynomial of a family and a degree, by its three-term recurrence.",
         )

@@ -38,10 +38,20 @@ def _second(name: str, target: str) -> Any:
     return function
 
 
+def _function(name: str) -> Any:
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(input, name)(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Calls `Tensor.{name}`."
+    function.__module__ = "rushlight"
+    return function
+
+
 for _name, _target in SYNONYMS.items():
     composite("", method=True, name=_name)(_second(_name, _target))
     composite("private", method=True, name=_name + "_")(_second(_name + "_", _target + "_"))
 for _name, _target in SPECIAL.items():
     composite("special", name=_name)(_second(_name, _target))
 for _name in FUNCTIONS.split():
-    composite("", name=_name)(_second(_name, _name))
+    composite("", name=_name)(_function(_name))

@@ -141,6 +141,7 @@ deg2rad = elementwise(
     "deg2rad(Tensor self) -> Tensor",
     trigonometry.radians,
     self=lambda g: g * (pi / 180),
+    node="Deg2RadBackward0",
     promote="float",
     doc="Degrees as radians.",
 )
@@ -148,6 +149,7 @@ rad2deg = elementwise(
     "rad2deg(Tensor self) -> Tensor",
     trigonometry.degrees,
     self=lambda g: g * (180 / pi),
+    node="Rad2DegBackward0",
     promote="float",
     doc="Radians as degrees.",
 )

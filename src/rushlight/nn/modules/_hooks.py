@@ -53,7 +53,7 @@ def register_module_forward_pre_hook(hook: _Hook) -> RemovableHandle:
 def register_module_forward_hook(
     hook: _Hook, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
-    """Runs `hook(module, args, output)` after every module's `forward`; it may change the output."""
+    """Runs `hook(module, args, output)` after every `forward`; it may change the output."""
     tables = (_everywhere.forward_with_kwargs, _everywhere.forward_always_called)
     handle = _insert(_everywhere.forward, hook, *tables)
     if with_kwargs:

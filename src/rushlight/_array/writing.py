@@ -1,0 +1,148 @@
+"""Writing into arrays: copies with conversion, fills, and what may not be written; other shapes of memory."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from .. import errors
+from .indexing import number_like
+from .types import converted, from_raw, ndarray, owner
+
+_OVERLAP_INSIDE: Final = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+_OVERLAP_BETWEEN: Final = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+    "memory location. Please clone() the tensor before performing the operation."
+)
+
+
+def refuse_overlap(array: Any) -> None:
+    """Refuses an array whose elements share memory with each other.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+        raise RuntimeError(_OVERLAP_INSIDE)
+
+
+def overlaps(a: Any, b: Any) -> bool:
+    """Whether two arrays share some elements, but aren't the same part of one memory."""
+    if owner(a) is not owner(b):
+        return False
+    same = a.strides == b.strides and a.shape == b.shape and _start(a) == _start(b)
+    return not same and bool(np.shares_memory(a, b))
+
+
+def _start(array: Any) -> Any:
+    return array.__array_interface__["data"][0]
+
+
+def write_converted(array: Any, value: Any) -> None:
+    """Writes `value` into `array`, converted as PyTorch does."""
+    if array.dtype is not value.dtype and array.dtype != value.dtype:
+        value = converted(value, from_raw(array.dtype))
+    array[...] = value
+
+
+def copied(x: Any, src: Any, non_blocking: bool = False) -> Any:
+    """`src` in the shape and type of `x`, as a copy."""
+    out = np.empty(x.shape, x.dtype)
+    copy_into(out, src)
+    return out
+
+
+def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
+    """Writes `src`, broadcast and converted, into `x`.
+
+    Raises:
+        RuntimeError: where the shapes don't fit, or the memory overlaps.
+    """
+    refuse_overlap(x)
+    if x.shape != src.shape:
+        wrong = errors.broadcast(x.shape, src.shape)
+        if wrong is not None:
+            raise RuntimeError(wrong)
+        together = tuple(np.broadcast_shapes(x.shape, src.shape))
+        if together != x.shape:
+            raise RuntimeError(errors.output_shape(x.shape, together))
+    if (x.base is not None or src.base is not None) and overlaps(x, src):
+        raise RuntimeError(_OVERLAP_BETWEEN)
+    write_converted(x, src)
+
+
+def fill_into(x: Any, value: Any) -> None:
+    """Writes a Python number everywhere in `x`."""
+    x.fill(number_like(value, x.dtype))
+
+
+def zero_into(x: Any) -> None:
+    """Writes zeros everywhere in `x`."""
+    x.fill(0)
+
+
+def filled(x: Any, value: Any) -> Any:
+    """An array like `x` with a Python number everywhere."""
+    out = np.empty_like(x)
+    out.fill(number_like(value, x.dtype))
+    return out
+
+
+def number(value: Any, raw: Any) -> Any:
+    """A Python number as an array without dimensions, of NumPy type `raw`."""
+    return np.array(number_like(value, raw), raw)
+
+
+def fill_tensor_into(x: Any, value: Any) -> None:
+    """Writes the only element of `value` everywhere in `x`.
+
+    Raises:
+        RuntimeError: where `value` has dimensions.
+    """
+    if value.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+        )
+    write_converted(x, value)
+
+
+def filled_tensor(x: Any, value: Any) -> Any:
+    """An array like `x` with the only element of `value` everywhere."""
+    out = np.empty_like(x)
+    fill_tensor_into(out, value)
+    return out
+
+
+def resized(array: Any, size: tuple[int, ...]) -> Any:
+    """The memory of `array` in another shape; more memory, with its elements copied, where that is needed."""
+    count = prod(size)
+    if array.flags.c_contiguous and count <= array.size:
+        return array.reshape(-1)[:count].reshape(size)
+    out = np.zeros(size, array.dtype)
+    out.reshape(-1)[: array.size] = array.reshape(-1)[:count]
+    return out
+
+
+def contiguous_strides(size: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a C-contiguous array of a shape."""
+    found: list[int] = []
+    step = 1
+    for n in reversed(size):
+        found.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(found))
+
+
+def bool_places(true: bool) -> Any:
+    """The index that a bool stands for: place 0, or none."""
+    return np.zeros(1 if true else 0, np.int64)
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of the array library."""
+    return isinstance(value, ndarray)

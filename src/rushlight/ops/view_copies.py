@@ -1,0 +1,91 @@
+"""The `*_copy` variants of view operations: the same part or order, as a copy of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._array import joins, shapes
+from ._composite import composite
+from ._nodes import node_class
+from ._row import Row, linear
+from .join import split_, split_with_sizes, unbind
+from .shape import (
+    alias,
+    as_strided_,
+    diagonal,
+    expand,
+    permute,
+    select,
+    slice_,
+    squeeze,
+    squeeze_dim,
+    squeeze_dims,
+    strided_arguments,
+    t,
+    transpose,
+    unfold,
+    unsqueeze,
+    view,
+    view_as_complex,
+    view_as_real,
+)
+
+
+def _copy_of(row: Row) -> Row:
+    """The row of the copying variant of a view operation."""
+    schema = row.schema
+    name = schema.name
+    text = schema.text.replace("Tensor(a)", "Tensor")
+    head = name + ("." + schema.overload if schema.overload else "") + "("
+    new_name = f"{name}_copy" + ("." + schema.overload if schema.overload else "")
+    text = new_name + "(" + text[len(head) :]
+    made = linear(
+        text,
+        _copying(row.op.raw, row.op.n_out < 0),
+        holomorphic=False,
+        method=False,
+        out=row.op.n_out == 1,
+        public=row is not as_strided_,
+        samples=row.samples,
+        doc=f"{row.doc[:-1]}, as a copy.",
+        **row.formulas,
+    )
+    stem = row.op.node_class.__name__
+    made.op.node_class = node_class(f"{stem}_copy", made.op, made.schema, {})
+    return made
+
+
+def _copying(forward: Callable[..., Any], several: bool) -> Callable[..., Any]:
+    if several:
+        return lambda *args: joins.copies(forward(*args))
+    return lambda *args: shapes.contiguous_copy(forward(*args))
+
+
+for _row in (
+    alias, view, expand, permute, transpose, t, squeeze, squeeze_dim, squeeze_dims, unsqueeze, select,
+    slice_, diagonal, unfold, view_as_real, view_as_complex, split_, split_with_sizes, unbind,
+):  # fmt: skip
+    _copy_of(_row)
+_as_strided_copy = _copy_of(as_strided_)
+
+narrow_copy = linear(
+    "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
+    lambda x, dim, start, length: shapes.narrow_copy(x, dim, start, length),
+    self=lambda xp, g, self_shape, dim, start, length: xp.slice_backward(
+        g, self_shape, dim, start, start + length, 1
+    ),
+    holomorphic=False,
+    out=True,
+    samples=lambda mk: [(mk(5, 2), 0, 1, 3)],
+    doc="A copy of `length` places of a dimension from `start` on.",
+)
+
+
+@composite("")
+def as_strided_copy(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """A copy of a window of any strides over the memory that the tensor is part of."""
+    from .._core.apply import apply_n
+
+    return apply_n(
+        _as_strided_copy.op, [input, *strided_arguments(input, size, stride, storage_offset)]
+    )

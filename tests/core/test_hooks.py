@@ -1,0 +1,166 @@
+"""Hooks: their order, what they may replace, how they leave."""
+
+import gc
+
+import pytest
+
+import rushlight as torch
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, requires_grad=True)
+
+
+def test_all_hooks_around_a_node_and_a_leaf_run_in_the_documented_order() -> None:
+    x = leaf(2.0)
+    y = x * 3
+    order: list[str] = []
+    y.grad_fn.register_hook(lambda gi, go: order.append("node post"))
+    y.retain_grad()
+    y.register_hook(lambda g: order.append("tensor"))
+    y.grad_fn.register_prehook(lambda go: order.append("node pre"))
+    x.register_hook(lambda g: order.append("leaf tensor"))
+    x.register_post_accumulate_grad_hook(lambda t: order.append("leaf post accumulate"))
+    end = y.grad_fn.next_functions[0][0]
+    end.register_prehook(lambda go: order.append("accumulate pre"))
+    end.register_hook(lambda gi, go: order.append("accumulate post"))
+    y.backward()
+    assert order == ["tensor", "node pre", "node post", "leaf tensor", "accumulate pre",
+                     "leaf post accumulate", "accumulate post"]  # fmt: skip
+
+
+def test_a_tensor_hook_replaces_the_gradient_for_everything_after_it() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    y.register_hook(lambda g: g * 10)
+    x.register_hook(lambda g: g + 1)
+    y.retain_grad()
+    y.sum().backward()
+    assert y.grad.tolist() == [10.0, 10.0] and x.grad.tolist() == [31.0, 31.0]
+
+
+def test_a_leaf_hook_sees_the_sum_of_one_backward_once() -> None:
+    x = leaf(1.0)
+    seen: list[float] = []
+    x.register_hook(lambda g: seen.append(g.item()))
+    (x * 2 + x * 3).backward()
+    (x * 7).backward()
+    assert seen == [5.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (torch.ones(3), RuntimeError, "has changed the size of value"),
+        (torch.ones(2, dtype=torch.float64), RuntimeError, "has changed the type of value"),
+        (1.0, TypeError, "expected Variable, but hook returned 'float'"),
+    ],
+)
+def test_a_hook_must_return_a_fitting_tensor(value: object, kind: type, text: str) -> None:
+    x = leaf(1.0, 2.0)
+    x.register_hook(lambda g: value)
+    with pytest.raises(kind, match=text):
+        (x * 1).sum().backward()
+    assert x.grad is None
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        ((torch.ones(1),), RuntimeError, "incorrect number of values .got 1, but expected 2"),
+        (torch.ones(1), TypeError, "expected tuple, but hook returned 'Tensor'"),
+        ([torch.ones(1)], TypeError, "expected tuple, but hook returned 'list'"),
+    ],
+)
+def test_a_node_hook_must_return_as_many_gradients(value: object, kind: type, text: str) -> None:
+    z = leaf(2.0) * leaf(3.0)
+    z.grad_fn.register_hook(lambda gi, go: value)
+    with pytest.raises(kind, match=text):
+        z.backward()
+
+
+def test_a_node_hook_on_an_operation_without_saved_values_sees_both_gradients() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+    z = x + y
+    seen = []
+    z.grad_fn.register_hook(lambda gi, go: seen.append([g.item() for g in gi + go]))
+    z.backward()
+    assert seen == [[1.0, 1.0, 1.0]]
+
+
+def test_handles_remove_their_hook_and_are_contexts() -> None:
+    x = leaf(1.0)
+    handle = x.register_hook(lambda g: g * 100)
+    handle.remove()
+    handle.remove()
+    with x.register_hook(lambda g: g * 7):
+        (x * 1).backward()
+    (x * 1).backward()
+    assert x.grad.item() == 8.0
+
+
+def test_a_handle_doesnt_keep_its_tensor_alive() -> None:
+    import weakref
+
+    x = leaf(1.0)
+    handle = x.register_hook(lambda g: g)
+    alive = weakref.ref(x)
+    del x
+    gc.collect()
+    assert alive() is None
+    handle.remove()
+
+
+def test_retained_gradients_follow_an_in_place_change_and_hooks_stay_behind() -> None:
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    seen: list[tuple[str, float]] = []
+    y.register_hook(lambda g: seen.append(("before", g.item())))
+    y.mul_(5)
+    y.register_hook(lambda g: seen.append(("after", g.item())))
+    assert y.retains_grad
+    y.backward()
+    assert y.grad.item() == 1.0 and x.grad.item() == 10.0
+    assert seen == [("after", 1.0), ("before", 5.0)]
+
+
+def test_a_base_goes_on_retaining_its_gradient_when_a_view_of_it_is_written() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.retain_grad()
+    y[0] = 5.0
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [10.0, 8.0] and x.grad.tolist() == [0.0, 16.0]
+
+
+def test_post_accumulate_hooks_may_free_the_gradient() -> None:
+    x = leaf(4.0)
+
+    def step(t: torch.Tensor) -> None:
+        with torch.no_grad():
+            t.sub_(t.grad)
+        t.grad = None
+
+    x.register_post_accumulate_grad_hook(step)
+    (x * 2).backward()
+    assert x.item() == 2.0 and x.grad is None
+
+
+def test_hooks_need_a_tensor_that_requires_grad() -> None:
+    for method in ("register_hook", "register_post_accumulate_grad_hook"):
+        with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't"):
+            getattr(torch.ones(1), method)(print)
+    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"):
+        torch.ones(1).retain_grad()
+    with pytest.raises(RuntimeError, match="cannot be registered on non-leaf tensors"):
+        (leaf(1.0) * 2).register_post_accumulate_grad_hook(print)
+
+
+def test_a_hook_of_a_recorded_backward_is_part_of_the_graph() -> None:
+    x = leaf(2.0)
+    x.register_hook(lambda g: g * x)
+    (g,) = torch.autograd.grad(x * x * x, x, create_graph=True)
+    (h,) = torch.autograd.grad(g, x)
+    # The hook runs again on the second backward: 9 x² times x.
+    assert g.item() == 24.0 and h.item() == 72.0

@@ -1,0 +1,219 @@
+"""Saved values: version checks, hooks that pack and unpack, files, release."""
+
+import errno
+import gc
+import os
+import pathlib
+
+import pytest
+
+import rushlight as torch
+
+graph = torch.autograd.graph
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, requires_grad=True)
+
+
+def test_a_write_to_a_saved_input_is_found_and_the_message_names_it() -> None:
+    y = torch.ones(3, requires_grad=True) * 1
+    z = y * y
+    y.add_(1)
+    with pytest.raises(RuntimeError) as caught:
+        z.sum().backward()
+    text = str(caught.value)
+    assert "[torch.FloatTensor [3]], which is output 0 of Add, is at version 1; expected version 0" in text
+
+
+def test_a_write_to_a_saved_output_is_found() -> None:
+    y = torch.ones(2, requires_grad=True).exp()
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="which is output 0 of Exp, is at version 1"):
+        y.sum().backward()
+
+
+def test_a_write_to_what_was_not_saved_is_harmless() -> None:
+    x = leaf(1.0)
+    y = x * 2
+    z = y + 1
+    y.mul_(7)
+    z.backward()
+    assert x.grad.item() == 2.0
+
+
+def test_a_write_through_detach_is_found_and_one_through_data_is_not() -> None:
+    x = leaf(3.0)
+    z = x * x
+    x.data.mul_(5)
+    z.backward()
+    assert x.grad.item() == 30.0
+    z = x * x
+    x.detach().mul_(5)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+
+
+def test_hooks_see_values_in_the_order_of_saving_and_of_use() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+    log: list[tuple[str, float]] = []
+    hooks = graph.saved_tensors_hooks(
+        lambda t: (log.append(("pack", t.item())), t)[1], lambda t: (log.append(("unpack", t.item())), t)[1]
+    )
+    with hooks:
+        z = x * y
+    z.backward()
+    assert log == [("pack", 3.0), ("pack", 2.0), ("unpack", 3.0), ("unpack", 2.0)]
+
+
+def test_what_unpack_returns_is_what_the_formula_uses() -> None:
+    x = leaf(2.0)
+    with graph.saved_tensors_hooks(lambda t: t * 4, lambda t: t):
+        z = x * x
+    z.backward()
+    assert x.grad.item() == 16.0
+
+
+def test_the_innermost_hooks_count() -> None:
+    x = leaf(2.0)
+    seen: list[str] = []
+
+    def pair(name: str) -> graph.saved_tensors_hooks:
+        return graph.saved_tensors_hooks(lambda t: seen.append(name) or t, lambda t: t)
+
+    with pair("outer"):
+        x.exp()
+        with pair("inner"):
+            x.exp()
+        x.exp()
+    x.exp()
+    assert seen == ["outer", "inner", "outer"]
+
+
+def test_an_operation_inside_a_pack_hook_is_not_packed_itself() -> None:
+    x = leaf(2.0)
+    depth = []
+
+    def pack(t: torch.Tensor) -> torch.Tensor:
+        depth.append(torch.is_grad_enabled())
+        return t * 1.0
+
+    with graph.saved_tensors_hooks(pack, lambda t: t):
+        x * x
+    assert depth == [False, False]
+
+
+def test_a_pack_hook_must_not_write() -> None:
+    x = leaf(2.0)
+    with graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
+            x * x
+
+
+def test_an_unpack_hook_must_return_a_tensor() -> None:
+    x = leaf(2.0)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: 5):
+        y = x * x
+    with pytest.raises(TypeError, match="expected to be a Tensor but got result of type int"):
+        y.backward()
+
+
+def test_a_pack_hook_that_raises_stops_the_operation_and_nothing_else() -> None:
+    x = leaf(2.0)
+
+    def pack(t: torch.Tensor) -> torch.Tensor:
+        raise OSError("disk full")
+
+    with graph.saved_tensors_hooks(pack, lambda t: t), pytest.raises(OSError, match="disk full"):
+        x * x
+    y = x * x
+    y.backward()
+    assert x.grad.item() == 4.0
+
+
+def test_disabled_hooks_raise_the_given_message() -> None:
+    with graph.disable_saved_tensors_hooks("not here"):
+        with pytest.raises(RuntimeError, match="not here"):
+            graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__()
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        with pytest.raises(RuntimeError, match="nor here"):
+            graph.disable_saved_tensors_hooks("nor here").__enter__()
+
+
+def test_hooks_of_one_node_are_registered_once_and_pack_at_once() -> None:
+    x = leaf(2.0)
+    y = x.exp()
+    raw = y.grad_fn._raw_saved_result
+    log: list[str] = []
+    raw.register_hooks(lambda t: log.append("pack") or t, lambda t: log.append("unpack") or t)
+    assert log == ["pack"]
+    with pytest.raises(RuntimeError, match="only one pair of hooks is allowed"):
+        raw.register_hooks(lambda t: t, lambda t: t)
+    y.backward()
+    assert log == ["pack", "unpack"]
+
+
+def test_a_packed_output_keeps_its_history_for_a_second_derivative() -> None:
+    x = leaf(0.5)
+    with graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
+        y = x.exp()
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    (h,) = torch.autograd.grad(g, x)
+    assert h.item() == pytest.approx(y.item())
+
+
+def test_tensors_saved_on_disk_come_back_and_their_files_go(tmp_path: pathlib.Path) -> None:
+    x = torch.rand(64, 64, requires_grad=True)
+    with graph.save_on_disk(tmp_path, min_bytes=1024):
+        y = (x.exp() * x).sum()
+    assert len(list(tmp_path.iterdir())) == 3
+    y.backward()
+    assert list(tmp_path.iterdir()) == []
+    expected = (x.detach().exp() * (x.detach() + 1))
+    assert (x.grad - expected).abs().max().item() < 1e-5
+
+
+def test_files_go_with_a_graph_that_never_ran(tmp_path: pathlib.Path) -> None:
+    x = torch.rand(64, 64, requires_grad=True)
+    with graph.save_on_disk(tmp_path, min_bytes=1024):
+        y = x.exp()
+    assert len(list(tmp_path.iterdir())) == 1
+    del y
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_small_tensors_and_odd_layouts_survive_the_disk(tmp_path: pathlib.Path) -> None:
+    x = torch.rand(6, 4, requires_grad=True)
+    with graph.save_on_disk(tmp_path, min_bytes=90):
+        y = (x.t() * x.t()).sum() + (x * 2.0).sum()
+    y.backward()
+    assert (x.grad - (2 * x.detach() + 2)).abs().max().item() < 1e-6
+
+
+def test_a_full_disk_is_an_error_that_loses_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = torch.rand(64, 64, requires_grad=True)
+    from rushlight._array import disk
+
+    with graph.save_on_disk(tmp_path, min_bytes=1024):
+        y = x.exp()
+
+        def full(file: object, array: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(disk, "write", full)
+            with pytest.raises(OSError, match="No space left on device") as caught:
+                y * y
+        assert caught.value.errno == errno.ENOSPC and str(tmp_path) in str(caught.value)
+        assert len(list(tmp_path.iterdir())) == 1
+        z = (y * y).sum()
+    z.backward()
+    assert (x.grad - 2 * (2 * x.detach()).exp()).abs().max().item() < 1e-3
+
+
+def test_a_folder_that_isnt_there_is_refused_on_entering(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(OSError, match="not a folder that can be written"):
+        graph.save_on_disk(tmp_path / "missing").__enter__()

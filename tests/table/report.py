@@ -1,0 +1,266 @@
+"""Writes the reference pages from the table: `python -m tests.table.report` (`--check`: only compares).
+
+The pages depend on the table alone, so that the same table gives the same pages everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from rushlight import dtypes as D
+from rushlight._coverage import coverage, is_public
+from rushlight.ops import ROWS, Row
+from rushlight.ops._composite import COMPOSITES, METHODS
+from rushlight.schema import REQUIRED, Parameter, public_name
+from tests.table._expected_failures import EXPECTED
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
+NOTICE = "<!-- Written by `python -m tests.table.report` from the table: edit the rows instead. -->"
+LONGEST = 160  # a formula longer than this is named, not shown
+
+
+def pages() -> dict[str, str]:
+    """The pages by file name."""
+    return {"coverage.md": coverage_page(), "operators.md": operators_page()}
+
+
+# ---- what is supported ------------------------------------------------------------------------
+
+
+def coverage_page() -> str:
+    """What every operator supports."""
+    table = coverage()
+    rows = [s for s in table if s.forward != "composed"]
+    composed = sorted(s.operator for s in table if s.forward == "composed")
+    lines = [
+        NOTICE, "", "# What is supported", "", table.summary, "",
+        "`rushlight.coverage()` gives the same table. A gradient lists the arguments that have one. "
+        "In forward mode a tangent goes through the row's own formulas (`formula`), through the "
+        "operation applied to tangents (`itself`), or through two backward passes. Every cell is "
+        "tested, from the row, by `tests/table/`.", "",
+        "| " + " | ".join(table.HEAD) + " |",
+        "|" + "---|" * len(table.HEAD),
+    ]  # fmt: skip
+    lines += ["| " + " | ".join([f"`{s.operator}`", *s[1:]]) + " |" for s in rows]
+    lines += ["", "## Composed of these", ""]
+    lines += wrapped(", ".join(f"`{name}`" for name in composed))
+    lines += ["", "## Known failures", ""]
+    lines += [f"- `{name}`: {reason}" for name, reason in sorted(EXPECTED.items())] or ["None."]
+    return "\n".join(lines) + "\n"
+
+
+def wrapped(text: str, width: int = 100) -> list[str]:
+    """Lines of at most `width` characters."""
+    lines, line = [], ""
+    for word in text.split(" "):
+        if line and len(line) + len(word) + 1 > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    return [*lines, line] if line else lines
+
+
+# ---- every operator ---------------------------------------------------------------------------
+
+
+def operators_page() -> str:
+    """Signature, meaning, formulas and special values of every operator."""
+    names = sorted((n for n, rows in ROWS.items() if any(map(is_public, rows))), key=str.lower)
+    lines = [
+        NOTICE, "", "# Operators", "",
+        "Each with its signatures, what it gives, and the formulas of its gradients as the engine "
+        "runs them: `g` is the incoming gradient, `out` the result, `xp` the namespace of the arrays. "
+        "Broadcasting, conversion of types and complex conjugation are the engine's business and "
+        "stand in no formula.", "",
+    ]  # fmt: skip
+    for name in names:
+        lines += section(name, [row for row in ROWS[name] if is_public(row)])
+    lines += ["## Composed functions", "", "Written with the operators above, in plain Python.", ""]
+    for (namespace, name), function in sorted(COMPOSITES.items(), key=lambda item: item[0]):
+        if namespace != "private" and not name.startswith("_") and name not in ROWS:
+            lines.append(composed_line(namespace, name, function))
+    return "\n".join(lines) + "\n"
+
+
+def section(name: str, rows: list[Row]) -> list[str]:
+    """The part of the page about one operator, all overloads."""
+    lines = [f"## {name}", "", "```text"]
+    for row in rows:
+        lines += signatures(row)
+    lines += ["```", ""]
+    said: set[str] = set()
+    for row in rows:
+        doc = " ".join(row.doc.split())
+        text, _, special = doc.partition("Special: ")
+        for line in (text.strip(), f"Special: {special.strip()}" if special else ""):
+            if line and line not in said:
+                said.add(line)
+                lines += [line, ""]
+    shown = [line for row in rows for line in formulas(row)]
+    if shown:
+        lines += ["```python", *dict.fromkeys(shown), "```", ""]
+    return lines
+
+
+def signatures(row: Row) -> Iterator[str]:
+    """The calls that the row answers."""
+    schema = row.schema
+    short = schema.name.rpartition(".")[2]
+    params = ", ".join(parameters(schema.params))
+    if row.public:
+        for namespace in row.namespace:
+            if namespace != "private":
+                place = f"torch.{namespace}." if namespace else "torch."
+                out = ", out=None" if row.out and "*, " in params else ", *, out=None"
+                yield f"{place}{short}({params}{out if row.out else ''})"
+    first = schema.params[0]
+    if row.method and first.name == "self" and first.is_tensor:
+        rest = ", ".join(parameters(schema.params[1:]))
+        yield f"Tensor.{short}({rest})"
+    if row.inplace:
+        rest = ", ".join(parameters(schema.params[1:]))
+        yield f"Tensor.{short}_({rest})"
+
+
+def parameters(params: tuple[Parameter, ...]) -> Iterator[str]:
+    """The parameters as Python writes them."""
+    starred = False
+    for p in params:
+        if p.kw_only and not starred:
+            yield "*"
+            starred = True
+        default = "" if p.default is REQUIRED else f"={p.default!r}"
+        yield public_name(p.name) + default
+
+
+def formulas(row: Row) -> Iterator[str]:
+    """The gradients of the row's arguments, as code where that is short."""
+    for name, formula in row.formulas.items():
+        if formula is not None:
+            yield f"{public_name(name)}: {formula_text(formula)}"
+    if row.joint is not None:
+        tensors = ", ".join(public_name(p.name) for p in row.schema.params if p.type == "Tensor")
+        yield f"{tensors}: {formula_text(row.joint)}"
+
+
+def formula_text(formula: Any) -> str:
+    """The expression that a formula returns; its name and first line where it is longer."""
+    source, tree = parsed(inspect.getsourcefile(formula) or "")
+    node = definition(tree, formula.__code__)
+    body: ast.expr | None = None
+    if isinstance(node, ast.Lambda):
+        body = node.body
+    elif isinstance(node, ast.FunctionDef):
+        steps = [s for s in node.body if not is_docstring(s)]
+        if len(steps) == 1 and isinstance(steps[0], ast.Return):
+            body = steps[0].value
+    if body is not None:
+        text = " ".join((ast.get_source_segment(source, body) or "").split())
+        text = text.replace("( ", "(").replace(" )", ")")
+        if text and len(text) <= LONGEST:
+            return text
+    doc = inspect.getdoc(formula)
+    name = formula.__name__.strip("_")
+    return f"see `{name}`" + (f": {doc.splitlines()[0]}" if doc else "") if name else "…"
+
+
+@cache
+def parsed(path: str) -> tuple[str, ast.Module]:
+    """The text of a file and its syntax tree."""
+    text = Path(path).read_text(encoding="utf-8")
+    return text, ast.parse(text)
+
+
+@cache
+def functions(tree: ast.Module) -> list[ast.Lambda | ast.FunctionDef]:
+    """All functions of a file."""
+    return [n for n in ast.walk(tree) if isinstance(n, (ast.Lambda, ast.FunctionDef))]
+
+
+def definition(tree: ast.Module, code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
+    """Where the function of some code is written."""
+    names = list(code.co_varnames[: code.co_argcount])
+    inside = [(line, column) for line, _, column, _ in code.co_positions() if line and column]
+    for node in functions(tree):
+        starts = {node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))}
+        if code.co_firstlineno not in starts or [a.arg for a in node.args.args] != names:
+            continue
+        first = (node.lineno, node.col_offset)
+        last = (node.end_lineno or 0, node.end_col_offset or 0)
+        if all(first <= place <= last for place in inside):
+            return node
+    return None
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    """Whether a statement is a string that stands alone."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def composed_line(namespace: str, name: str, function: Any) -> str:
+    """One composed function in one line."""
+    place = f"torch.{namespace}." if namespace else "torch."
+    doc = (inspect.getdoc(function) or "").split("\n")[0]
+    method = " Also a method." if METHODS.get(name) is function else ""
+    return f"- `{place}{name}({call_text(function)})`: {doc}{method}"
+
+
+def call_text(function: Any) -> str:
+    """The parameters of a function, without types."""
+    try:
+        found = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "…"
+    plain = [
+        p.replace(annotation=inspect.Parameter.empty, default=plain_default(p.default))
+        for p in found.parameters.values()
+    ]
+    bare = inspect.Signature([p.replace(default=p.default) for p in plain])
+    return str(bare)[1:-1]
+
+
+def plain_default(default: Any) -> Any:
+    """A default that prints the same in every process."""
+    simple = (int, float, str, tuple, D.dtype, type(None))
+    return default if default is inspect.Parameter.empty or isinstance(default, simple) else ...
+
+
+# ---- files ------------------------------------------------------------------------------------
+
+
+def outdated() -> list[str]:
+    """The names of the pages that differ from what the table says."""
+    found = []
+    for name, text in pages().items():
+        path = FOLDER / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            found.append(name)
+    return found
+
+
+def main() -> int:
+    """Writes the pages; with --check, 1 where one is not up to date."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--check", action="store_true", help="write nothing")
+    if options.parse_args().check:
+        stale = outdated()
+        print("\n".join(stale) or "up to date")
+        return 1 if stale else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        print(f"docs/reference/{name}: {len(text.encode()) / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

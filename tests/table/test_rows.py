@@ -1,0 +1,203 @@
+"""Declarations: what a row may say, what it may not, and what the whole table keeps to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rushlight import dtypes as D
+from rushlight._array import numpy_ns as raw
+from rushlight._core.engine import WORLDS
+from rushlight._core.storage import TensorBase
+from rushlight._coverage import has, vocabulary
+from rushlight.ops import ROWS, Row
+from rushlight.ops._nodes import NODE_CLASSES
+from rushlight.ops._row import declare
+from rushlight.schema import REQUIRED, parse
+from tests.table._expected_failures import EXPECTED
+from tests.table._samples import CASES, MARGIN, Case, Maker, all_rows, row_name
+
+
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows declared in a test do not stay in the table."""
+    monkeypatch.setattr("rushlight.ops._row.ROWS", {})
+    monkeypatch.setattr("rushlight.ops._row._node_numbers", {})
+    monkeypatch.setattr("rushlight.ops._nodes.NODE_CLASSES", {})
+
+
+TWO = "twofold(Tensor self, Tensor other, int dim=0) -> Tensor"
+
+
+def two(**declared: Any) -> Row:
+    return declare("elementwise", TWO, raw.multiply, **declared)
+
+
+@pytest.mark.usefixtures("apart")
+@pytest.mark.parametrize(
+    ("formula", "asked", "nearest"),
+    [
+        (lambda g, othr: g, "othr", "other"),
+        (lambda g, slef: g, "slef", "self"),
+        (lambda g, outt: g, "outt", "out"),
+        (lambda g, self_shap: g, "self_shap", "self_shape"),
+        (lambda g, other_dtyp: g, "other_dtyp", "other_dtype"),
+        (lambda g, dims: g, "dims", "dim"),
+    ],
+)
+def test_an_unknown_name_in_a_formula_suggests_the_nearest_legal_one(
+    formula: Any, asked: str, nearest: str
+) -> None:
+    with pytest.raises(ValueError, match=f"asks for '{asked}'.*did you mean '{nearest}'"):
+        two(self=formula)
+
+
+@pytest.mark.usefixtures("apart")
+def test_an_unknown_name_that_resembles_nothing_is_refused_without_a_guess() -> None:
+    with pytest.raises(ValueError, match="asks for 'zzqqxx', which is not a name here$"):
+        two(self=lambda g, zzqqxx: g)
+
+
+@pytest.mark.usefixtures("apart")
+def test_the_message_names_the_schema() -> None:
+    with pytest.raises(ValueError, match=re.escape(TWO)):
+        two(self=lambda g, othr: g)
+
+
+@pytest.mark.usefixtures("apart")
+@pytest.mark.parametrize("name", ["others", "dim"])
+def test_a_formula_for_what_is_not_a_tensor_argument_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"no tensor argument '{name}' to differentiate"):
+        two(**{name: lambda g: g})
+
+
+@pytest.mark.usefixtures("apart")
+def test_an_unknown_promotion_is_refused() -> None:
+    with pytest.raises(KeyError, match="double"):
+        two(promote="double")
+
+
+@pytest.mark.parametrize(
+    "text", ["mul", "mul(Tensor self)", "mul(Tensor) -> Tensor", "mul(Tensor self -> Tensor"]
+)
+def test_a_text_that_is_no_schema_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a"):
+        parse(text)
+
+
+@pytest.mark.usefixtures("apart")
+def test_overloads_are_numbered_in_order_of_declaration() -> None:
+    first, second = two(self=lambda g: g), two(self=lambda g: g)
+    assert first.op.node_class.__name__ == "TwofoldBackward0"
+    assert second.op.node_class.__name__ == "TwofoldBackward1"
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_node_shows_what_its_formulas_read_and_nothing_else() -> None:
+    row = two(self=lambda g, other, dim: g * other, other=lambda g, self_shape: g)
+    shown = {n for n in dir(row.op.node_class) if n.startswith("_saved_")}
+    assert shown == {"_saved_other", "_saved_dim", "_saved_self_sym_sizes"}
+
+
+@pytest.mark.usefixtures("apart")
+def test_none_declares_an_argument_without_a_gradient() -> None:
+    row = two(self=lambda g, other: g * other, other=None)
+    assert row.op.formulas[1] is None
+
+
+# ---- the whole table --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", all_rows(), ids=row_name)
+def test_a_row_says_what_it_computes(row: Row) -> None:
+    first = row.doc.strip().splitlines()[0] if row.doc.strip() else ""
+    assert first, "the row has no doc"
+    assert "Special:" in first or first[-1] in ".:;?!…`)", f"not a sentence: {first}"
+
+
+def formulas(row: Row) -> Iterator[Any]:
+    """All formulas of a row."""
+    yield from (f for f in row.formulas.values() if f is not None)
+    if row.joint is not None:
+        yield row.joint
+
+
+@pytest.mark.parametrize("row", [r for r in all_rows() if any(formulas(r))], ids=row_name)
+def test_both_namespaces_have_what_formulas_ask_of_them(row: Row) -> None:
+    for formula in formulas(row):
+        for name in sorted(vocabulary(formula)):
+            assert has(WORLDS.raw, name), f"numpy_ns.py lacks {name!r}"
+            assert has(WORLDS.traced, name), f"_traced.py lacks {name!r}"
+
+
+def test_names_asked_of_xp_are_found_in_formulas_and_in_what_they_call() -> None:
+    assert vocabulary(lambda xp, g: xp.cos(g) + (lambda: xp.sin(g))()) == {"cos", "sin"}
+    assert vocabulary(lambda g: g) == set()
+
+
+def test_every_node_class_is_named_as_pytorch_names_them() -> None:
+    wrong = [name for name in NODE_CLASSES if not re.fullmatch(r"[A-Z]\w*Backward(s|\d+(_copy)?)", name)]
+    assert not wrong
+
+
+def test_rows_of_one_name_do_not_share_a_signature() -> None:
+    """Private rows may: the code that calls them chooses."""
+    twice = [
+        name
+        for name, rows in ROWS.items()
+        if not name.startswith("_")
+        and len({(r.schema.signature, r.dtypes) for r in rows if r.public})
+        < sum(r.public for r in rows)
+    ]
+    assert not twice
+
+
+def test_a_parameter_with_a_default_is_followed_by_such_parameters_only() -> None:
+    for row in all_rows():
+        plain = [p.default is REQUIRED for p in row.schema.params if not p.kw_only]
+        assert plain == sorted(plain, reverse=True), row.schema.text
+
+
+# ---- samples ----------------------------------------------------------------------------------
+
+
+def test_samples_are_the_same_each_time() -> None:
+    a, b = Maker(3, D.float64)(3, 4)._raw, Maker(3, D.float64)(3, 4)._raw
+    assert (a == b).all()
+
+
+def test_samples_lie_within_their_bounds_and_away_from_kinks() -> None:
+    for bounds in ({}, {"low": 0.5, "high": 2.0}, {"low": -0.8, "high": 0.8}, {"low": 1.0}):
+        values = Maker(1, D.float64)(5, 6, **bounds)._raw
+        low, high = bounds.get("low", -2.0), bounds.get("high", 3.0)
+        assert (values > low).all() and (values < high).all()
+        assert (abs(values * 2 - (values * 2).round()) > MARGIN).all()
+        assert len(set(values.ravel().tolist())) == values.size
+
+
+def test_samples_have_the_type_that_is_asked_for() -> None:
+    mk = Maker(1, D.float32)
+    made = [mk(3), mk(3, dtype=D.float64), mk(3, integer=True), mk(3, dtype=D.bool_)]
+    assert all(isinstance(t, TensorBase) for t in made)
+    assert [t.dtype for t in made] == [D.float32, D.float64, D.int64, D.bool_]
+    integers = mk(50, low=2, high=5, integer=True)._raw
+    assert set(integers.tolist()) == {2, 3, 4}
+
+
+def test_every_case_has_a_name_of_its_own() -> None:
+    names = [case.id for case in CASES]
+    assert len(names) == len(set(names))
+
+
+def test_an_expected_failure_names_a_case_that_exists() -> None:
+    known = {case.id for case in CASES} | {row_name(row) for row in all_rows()}
+    unknown = [n for n in EXPECTED if (m := re.search(r"\[(.*)\]$", n)) is None or m[1] not in known]
+    assert not unknown
+
+
+def test_a_case_prints_its_row() -> None:
+    case: Case = CASES[0]
+    assert case.row.schema.text in repr(case)
