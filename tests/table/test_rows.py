@@ -105,7 +105,7 @@ def test_a_node_shows_what_its_formulas_read_and_nothing_else() -> None:
 @pytest.mark.usefixtures("apart")
 def test_none_declares_an_argument_without_a_gradient() -> None:
     row = two(self=lambda g, other: g * other, other=None)
-    assert row.op.formulas[1] is None
+    assert row.op.tensors == (0,) and len(row.op.formulas) == 1
 
 
 # ---- the whole table --------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_names_asked_of_xp_are_found_in_formulas_and_in_what_they_call() -> None
 
 
 def test_every_node_class_is_named_as_pytorch_names_them() -> None:
-    wrong = [name for name in NODE_CLASSES if not re.fullmatch(r"[A-Z]\w*Backward(s|\d+(_copy)?)", name)]
+    wrong = [name for name in NODE_CLASSES if not re.fullmatch(r"[A-Z]\w*Backward(s|\d+(_copy)?)|NotImplemented", name)]
     assert not wrong
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 import numpy as np
 
@@ -131,10 +132,21 @@ def _triangle(x: Any, diagonal_: int, lower: bool) -> Any:
             f"{'tril' if lower else 'triu'}: input tensor must have at least 2 dimensions"
         )
     n, m = x.shape[-2:]
-    mask = np.tri(n, m, diagonal_ if lower else diagonal_ - 1, dtype=bool)
+    mask = _mask(n, m, diagonal_, lower) if n * m <= _KEPT else _new_mask(n, m, diagonal_, lower)
     out = np.zeros(x.shape, x.dtype)
-    np.copyto(out, x, where=mask if lower else ~mask)
+    np.copyto(out, x, where=mask)
     return out
+
+
+_KEPT: Final = 1 << 20  # elements up to which the masks of triangles are kept
+
+
+def _new_mask(n: int, m: int, diagonal_: int, lower: bool) -> Any:
+    mask = np.tri(n, m, diagonal_ if lower else diagonal_ - 1, dtype=bool)
+    return mask if lower else ~mask
+
+
+_mask = lru_cache(16)(_new_mask)
 
 
 def tril(x: Any, diagonal: int = 0) -> Any:

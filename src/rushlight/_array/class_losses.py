@@ -196,7 +196,7 @@ def _violations(rows: Any, classes: Any, margin: float) -> Any:
     """max(0, margin - x_y + x_j) for each class j of each row, zero at its class y."""
     places = classes[:, None]
     z = margin - np.take_along_axis(rows, places, 1) + rows
-    np.maximum(z, 0, z)
+    np.maximum(z, 0, out=z)
     np.put_along_axis(z, places, 0, 1)
     return z
 
@@ -258,7 +258,7 @@ def _label_violations(rows: Any, lists: Any, counts: Any, meant: Any) -> Any:
     """max(0, 1 - x_label + x_i) for each row, place of its list and class i that isn't meant."""
     own = np.take_along_axis(rows, np.where(counts, lists, 0), 1)
     z = 1 - own[:, :, None] + rows[:, None, :]
-    np.maximum(z, 0, z)
+    np.maximum(z, 0, out=z)
     z *= counts[:, :, None] & ~meant[:, None, :]
     return z
 

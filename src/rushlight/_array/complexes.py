@@ -40,7 +40,9 @@ def turning(x: Any) -> Any:
     zero = np.equal(square, 0)
     unit = x.dtype.type(1j)
     return where(
-        zero, x.dtype.type(0), np.divide(np.multiply(x, unit), where(zero, 1, square).astype(x.dtype))
+        zero,
+        x.dtype.type(0),
+        np.divide(np.multiply(x, unit), where(zero, 1, square).astype(x.dtype)),
     )
 
 
@@ -58,13 +60,17 @@ def compose(real: Any, imag: Any) -> Any:
     names = [D.scalar_name(from_raw(x.dtype)) for x in (real, imag)]
     if real.dtype.kind != "f" or imag.dtype.kind != "f":
         raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {names[0]} and {names[1]}"
+            f"Expected both inputs to be Half, Float or Double tensors but got {names[0]} and "
+            f"{names[1]}"
         )
     if real.dtype != imag.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for second argument"
+            f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for "
+            f"second argument"
         )
-    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), to_raw(from_raw(real.dtype).to_complex()))
+    out = np.empty(
+        np.broadcast_shapes(real.shape, imag.shape), to_raw(from_raw(real.dtype).to_complex())
+    )
     out.real = real
     out.imag = imag
     return out

@@ -18,8 +18,8 @@ from .types import from_raw
 __all__ = [
     "any_negative", "binary_cross_entropy", "binary_cross_entropy_backward",
     "binary_cross_entropy_logits", "binary_cross_entropy_logits_backward",
-    "binary_cross_entropy_logits_target", "binary_cross_entropy_target", "broadcast_shape", "floor_at",
-    "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward", "mse_mean", "pairs", "reduced",
+    "binary_cross_entropy_logits_target", "binary_cross_entropy_target", "broadcast_shape", "filled",
+    "floor_at", "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward", "mse_mean", "pairs", "reduced",
     "require_floats", "smooth_l1_loss", "smooth_l1_loss_backward", "soft_margin_loss",
     "soft_margin_loss_backward", "total",
 ]  # fmt: skip
@@ -70,9 +70,14 @@ def pairs(count: int) -> tuple[Any, Any]:
     return np.triu_indices(count, 1)
 
 
+def filled(value: float, dtype: Any) -> Any:
+    """A number as an array without dimensions."""
+    return np.full((), value, dtype)
+
+
 def floor_at(x: Any, low: float) -> None:
     """Raises the elements of `x` below `low` to it, in place."""
-    np.maximum(x, low, x)
+    np.maximum(x, low, out=x)
 
 
 # ---- reductions -------------------------------------------------------------------------------
@@ -142,9 +147,10 @@ def mse_loss(x: Any, target: Any, reduction: int = 1) -> Any:
 
 def mse_loss_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
     """2 (x - target), times `g`."""
+    if x.ndim == 0 or x.dtype.itemsize == 2:
+        d = np.asarray(np.subtract(lifted(x), lifted(target)))
+        return _spread(np.multiply(d, 2, d), g, reduction, x.dtype)
     d = np.subtract(x, target)
-    if d.ndim == 0 or d.dtype.itemsize == 2:
-        return _spread(2.0 * np.asarray(lifted(np.asarray(d))), g, reduction, x.dtype)
     if reduction == 1:
         g = g * (2.0 / (d.size or 1))
     else:
@@ -186,8 +192,8 @@ def huber_loss_backward(g: Any, x: Any, target: Any, reduction: int, delta: floa
 
 
 def _clipped(d: Any, limit: float) -> Any:
-    np.minimum(d, limit, d)
-    return np.maximum(d, -limit, d)
+    np.minimum(d, limit, out=d)
+    return np.maximum(d, -limit, out=d)
 
 
 # ---- soft margin ------------------------------------------------------------------------------
@@ -229,9 +235,9 @@ def binary_cross_entropy(p: Any, target: Any, weight: Any = None, reduction: int
     _require_probabilities(target, "target")
     p32, t32 = lifted(p), lifted(target)
     yes = np.asarray(np.log(p32))
-    np.maximum(yes, _LOG_FLOOR, yes)
+    np.maximum(yes, _LOG_FLOOR, out=yes)
     no = np.asarray(np.log1p(np.negative(p32)))
-    np.maximum(no, _LOG_FLOOR, no)
+    np.maximum(no, _LOG_FLOOR, out=no)
     np.multiply(yes, t32, yes)
     np.multiply(no, t32 - 1, no)
     each = np.subtract(no, yes, no)
@@ -250,7 +256,7 @@ def binary_cross_entropy_backward(g: Any, p: Any, target: Any, weight: Any, redu
     p32 = lifted(p)
     spread = np.asarray(np.subtract(1.0, p32))
     np.multiply(spread, p32, spread)
-    np.maximum(spread, _PRODUCT_FLOOR, spread)
+    np.maximum(spread, _PRODUCT_FLOOR, out=spread)
     slope = np.true_divide(np.subtract(p32, lifted(target)), spread, spread)
     if weight is not None:
         np.multiply(slope, lifted(weight), slope, casting="same_kind")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
 from .types import ndarray
 
-_maximum = np.maximum.reduce
-_minimum = np.minimum.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
 
 
 def _refuse_empty(name: str, x: Any, dim: Any) -> None:
@@ -28,9 +29,7 @@ def _refuse_empty(name: str, x: Any, dim: Any) -> None:
 def refuse_empty_dimension(name: str, x: Any, axis: int, colon: str = "():") -> None:
     """Raises IndexError where `axis` of `x` is empty."""
     if x.ndim and x.shape[axis] == 0:
-        raise IndexError(
-            f"{name}{colon} Expected reduction dim {axis} to have non-zero size."
-        )
+        raise IndexError(f"{name}{colon} Expected reduction dim {axis} to have non-zero size.")
 
 
 def _refuse_complex(what: str, x: Any) -> None:
@@ -94,7 +93,17 @@ def take_places(x: Any, places: Any, axis: int) -> Any:
     """The elements of `x` at `places`, which has size one along `axis`, or any."""
     if x.ndim == 1:
         return x[places]
+    if x.ndim == 2 and axis == 1:
+        return x[_rows(len(x)), places]
     return np.take_along_axis(x, places, axis)
+
+
+@lru_cache(maxsize=64)
+def _rows(count: int) -> Any:
+    """The numbers of the rows, as a column."""
+    rows = np.arange(count)[:, None]
+    rows.flags.writeable = False
+    return rows
 
 
 def _with_places(x: Any, axis: int, keepdim: bool, find: Any) -> tuple[Any, Any]:
@@ -166,7 +175,7 @@ def ties(x: Any, extreme: Any) -> Any:
 
 
 def placed_along(g: Any, places: Any, dim: int, keepdim: bool, shape: tuple[int, ...]) -> Any:
-    """Zeros of `shape` with `g` at `places` along `dim`; `keepdim`: g and places have that dimension."""
+    """Zeros of `shape` with `g` at `places` along `dim`, which both have if `keepdim`."""
     if not shape:
         return g
     if not keepdim:

@@ -38,6 +38,17 @@ def glu(x: Any, dim: int) -> Any:
     return np.multiply(a, sigmoid(b))
 
 
+def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]:
+    """The gradients of `glu_backward` for its incoming gradient and for its input."""
+    (a, b), (first, second) = _halves(x, dim), _halves(g, dim)
+    s = sigmoid(b)
+    slope = np.multiply(s, np.subtract(1, s))
+    along = np.multiply(grad_output, slope)
+    inner = np.multiply(second, along)
+    outer = along * (first + second * a * (1 - 2 * s))
+    return first * s + second * a * slope, np.concatenate([inner, outer], dim)
+
+
 def glu_backward(g: Any, x: Any, dim: int) -> Any:
     """The gradient of `glu` for its input."""
     a, b = _halves(x, dim)

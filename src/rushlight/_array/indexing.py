@@ -7,6 +7,7 @@ first on; a mask stands for as many dimensions as it has.
 from __future__ import annotations
 
 import warnings
+from functools import lru_cache
 from math import inf, isinf, isnan
 from typing import Any, Final
 
@@ -88,17 +89,37 @@ def key_of(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([ALL if i is None else i for i in found])
 
 
-def explain(x: Any, key: tuple[Any, ...]) -> IndexError:
-    """The error for a key that names a place outside of `x`."""
-    for d, index in enumerate(key):
-        if isinstance(index, np.ndarray):
-            n = x.shape[d]
-            wrong = index[(index < -n) | (index >= n)]
-            if wrong.size:
-                return IndexError(
-                    f"index {int(wrong.reshape(-1)[0])} is out of bounds for dimension {d} with size {n}"
-                )
-    return IndexError(_BAD_TYPE)
+def _result_shape(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of `x[key]`, wherever the places may be."""
+    shape = tuple([max(n, 1) if isinstance(k, np.ndarray) else n for n, k in zip(x.shape, key)])
+    shape += x.shape[len(key) :]
+    probe = np.ndarray(shape, np.bool_, np.zeros(1, np.bool_), 0, (0,) * len(shape))
+    safe = tuple([np.zeros_like(k) if isinstance(k, np.ndarray) else k for k in key])
+    return tuple(probe[safe].shape)
+
+
+def outside(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of the result of a key that names a place outside of `x`, where it has no elements.
+
+    Raises:
+        IndexError: where it has.
+    """
+    indexed = [(k, n) for k, n in zip(key, x.shape) if isinstance(k, np.ndarray)]
+    together = np.broadcast_arrays(*[k for k, _ in indexed])
+    if together[0].size and any(n == 0 for _, n in indexed):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    shape = _result_shape(x, key)
+    if 0 in shape:
+        return shape
+    wrong = [(k < -n) | (k >= n) for k, (_, n) in zip(together, indexed)]
+    first = int(np.logical_or.reduce(wrong).reshape(-1).argmax())
+    for d, (bad, k) in enumerate(zip(wrong, together)):
+        if bad.reshape(-1)[first]:
+            raise IndexError(
+                f"index {int(k.reshape(-1)[first])} is out of bounds for dimension {d} with size "
+                f"{indexed[d][1]}"
+            )
+    raise IndexError(_BAD_TYPE)
 
 
 def _lone(indices: tuple[Any, ...]) -> int:
@@ -116,6 +137,25 @@ def _lone(indices: tuple[Any, ...]) -> int:
     return -1
 
 
+def _plain_key(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The key for NumPy where no index needs a look: whole numbers of one shape; else None."""
+    if len(indices) > x.ndim:
+        return None
+    shape: Any = None
+    holes = False
+    for i in indices:
+        if i is None:
+            holes = True
+        else:
+            dtype = i.dtype
+            if dtype.kind != "i" or dtype.itemsize < 4 or (shape is not None and i.shape != shape):
+                return None
+            shape = i.shape
+    if not holes:
+        return tuple(indices)
+    return tuple([ALL if i is None else i for i in indices])
+
+
 # ---- advanced indexing ------------------------------------------------------------------------
 def index(x: Any, indices: tuple[Any, ...]) -> Any:
     """The elements of `x` at `indices`, as a copy.
@@ -126,19 +166,26 @@ def index(x: Any, indices: tuple[Any, ...]) -> Any:
     lone = _lone(indices)
     if 0 <= lone < x.ndim:
         try:
-            return x.take(indices[lone], lone)
+            found = x.take(indices[lone], lone)
         except IndexError:
-            key = key_of(x, indices)
-            raise explain(x, key) from None
+            found = None
+        if found is None or not (found.size or x.shape[lone]):
+            if found is not None and not indices[lone].size:
+                return found
+            return np.empty(outside(x, key_of(x, indices)), x.dtype)
+        return found
     if len(indices) == 1 and indices[0] is not None and indices[0].dtype.kind == "b":
         mask = indices[0]
         if mask.shape == x.shape[: mask.ndim]:
             return np.ascontiguousarray(x[mask])
-    key = key_of(x, indices)
+    key = _plain_key(x, indices)
+    if key is None:
+        key = key_of(x, indices)
     try:
         found = x[key]
     except IndexError:
-        raise explain(x, key) from None
+        key = key_of(x, indices)
+        return np.empty(outside(x, key), x.dtype)
     return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 
 
@@ -158,8 +205,10 @@ def index_put_into(out: Any, indices: tuple[Any, ...], values: Any, accumulate: 
         if mask.shape == out.shape and not accumulate:
             np.copyto(out, values, where=mask)
             return out
-    key = key_of(out, indices)
-    if np.may_share_memory(out, values) and values.ndim:
+    key = _plain_key(out, indices) if not accumulate else None
+    if key is None:
+        key = key_of(out, indices)
+    if values.ndim and np.may_share_memory(out, values):
         values = values.copy()
     try:
         if accumulate:
@@ -168,13 +217,11 @@ def index_put_into(out: Any, indices: tuple[Any, ...], values: Any, accumulate: 
         else:
             out[key] = values
     except IndexError:
-        raise explain(out, key) from None
+        key = key_of(out, indices)
+        _check_values(values, outside(out, key))
     except ValueError:
-        shape = _result_shape(out, key)
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {errors.shape_text(values.shape)} cannot be broadcast "
-            f"to indexing result of shape {errors.shape_text(shape)}"
-        ) from None
+        _check_values(values, _result_shape(out, key))
+        raise
     return out
 
 
@@ -184,12 +231,13 @@ def _check_places(x: Any, key: tuple[Any, ...]) -> None:
             raise IndexError
 
 
-def _result_shape(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
-    probe = np.ndarray(x.shape, np.bool_, np.zeros(1, np.bool_), 0, (0,) * x.ndim)
-    try:
-        return tuple(probe[key].shape)
-    except IndexError:
-        raise explain(x, key) from None
+def _check_values(values: Any, shape: tuple[int, ...]) -> None:
+    lead = len(shape) - len(values.shape)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(values.shape, shape[lead:])):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {errors.shape_text(values.shape)} cannot be broadcast "
+            f"to indexing result of shape {errors.shape_text(shape)}"
+        )
 
 
 def index_put(x: Any, indices: tuple[Any, ...], values: Any, accumulate: bool = False) -> Any:
@@ -200,6 +248,8 @@ def index_put(x: Any, indices: tuple[Any, ...], values: Any, accumulate: bool = 
 def index_backward(g: Any, shape: tuple[int, ...], indices: tuple[Any, ...]) -> Any:
     """`g` added at `indices` into zeros of `shape`."""
     out = np.zeros(shape, g.dtype)
+    if not g.size:
+        return out
     lone = _lone(indices)
     if lone >= 0:
         where = indices[lone]
@@ -401,8 +451,38 @@ def _same_type(x: Any, source: Any, name: str) -> None:
 def gather(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:
     """The elements of `x` that `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
+    if 0 < index.size <= _SMALL and index.ndim == x.ndim and index.dtype == _INT64:
+        found = _gathered(x, axis, index)
+        if found is not None:
+            return found
     _check_index(x, axis, index, None, "gather", "input")
     return fast.gather(x, axis, index)
+
+
+_SMALL: Final = 1 << 12  # places up to which NumPy's own indexing is the fastest way
+_INT64: Final = np.dtype(np.int64)
+
+
+def _gathered(x: Any, axis: int, index: Any) -> Any:
+    """`gather` by one look-up on an open grid; None where something doesn't fit."""
+    ndim = x.ndim
+    key: list[Any] = [index] * ndim
+    for d, n in enumerate(index.shape):
+        if d != axis:
+            if n > x.shape[d]:
+                return None
+            key[d] = _arange(n, ndim - 1 - d)
+    if np.minimum.reduce(index, None) < 0:
+        return None
+    try:
+        return x[tuple(key)]
+    except IndexError:
+        return None
+
+
+@lru_cache(256)
+def _arange(n: int, after: int) -> Any:
+    return np.arange(n).reshape((n,) + (1,) * after)
 
 
 def _grown(x: Any, index: Any, source: Any) -> tuple[Any, Any, Any]:

@@ -1,7 +1,8 @@
 """The logistic function, its relatives and the activations made of them, in few array passes.
 
 Note [Halves]
-PyTorch computes float16 and bfloat16 kernels of several steps in float32 and rounds once. So do these.
+PyTorch computes float16 and bfloat16 kernels of several steps in float32 and rounds once. So do
+these.
 """
 
 from __future__ import annotations

@@ -69,3 +69,44 @@ def view_into(flat: Any, offset: int, shape: tuple[int, ...], strides: tuple[int
         )
     size = flat.itemsize
     return np.ndarray(shape, flat.dtype, flat, offset * size, [s * size for s in strides])
+
+
+def with_pending(array: Any, conjugate: bool, negative: bool) -> Any:
+    """The array conjugated or negated, where a file says that this is still to be done."""
+    if conjugate:
+        array = np.conjugate(array)
+    return np.negative(array) if negative else array
+
+
+def retyped(flat: Any, dtype: D.dtype) -> Any:
+    """The same bytes as elements of another type."""
+    return flat.view(to_raw(dtype))
+
+
+def unset(count: int, dtype: D.dtype) -> Any:
+    """A flat array whose elements are set later."""
+    return np.empty(count, to_raw(dtype))
+
+
+def fill(flat: Any, data: Any, swap: bool) -> None:
+    """Sets all bytes of a flat array."""
+    if flat.size:
+        flat.view(np.uint8)[:] = np.frombuffer(data, np.uint8)
+    if swap:
+        flat.byteswap(inplace=True)
+
+
+def little_endian(flat: Any) -> Any:
+    """The flat array with its bytes in little-endian order."""
+    return flat.astype(flat.dtype.newbyteorder("<")) if not np.little_endian else flat
+
+
+def count_of(flat: Any, untyped: bool) -> int:
+    """The elements of a flat array, or its bytes."""
+    return int(flat.nbytes) if untyped else len(flat)
+
+
+def same_memory(flat: Any, array: Any) -> bool:
+    """Whether `array` lies inside the memory of a flat array."""
+    start = address(array) - address(flat)
+    return array.size > 0 and 0 <= start < flat.nbytes

@@ -11,7 +11,9 @@ from .. import errors
 from .reduce import axes_of, in_order, is_half, name_of
 from .types import converted
 
-_add = np.add.reduce
+_add: Any = np.add.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
 _INF = float("inf")
 
 
@@ -74,7 +76,8 @@ def _refuse_no_identity(x: Any, ord: Any, axis: Any) -> None:
     for a in (axis,) if isinstance(axis, int) else axis:
         if x.shape[a] == 0:
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {shown} norm on the dimension {a % x.ndim}because "
+                f"linalg.vector_norm cannot compute the {shown} norm on the dimension "
+                f"{a % x.ndim}because "
                 "this dimension is empty and the operation does not have an identity"
             )
 
@@ -90,9 +93,9 @@ def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     if p == 1:
         return _add(magnitude, axis, None, None, keepdim)
     if p == _INF:
-        return np.maximum.reduce(magnitude, axis, None, None, keepdim)
+        return _maximum(magnitude, axis, None, None, keepdim)
     if p == -_INF:
-        return np.minimum.reduce(magnitude, axis, None, None, keepdim)
+        return _minimum(magnitude, axis, None, None, keepdim)
     return _add(magnitude**p, axis, None, None, keepdim) ** (1.0 / p)
 
 
@@ -106,11 +109,9 @@ def dist(x: Any, y: Any, p: Any = 2) -> Any:
         problem = errors.broadcast(x.shape, y.shape)
         if problem:
             raise RuntimeError(problem)
-    if x.dtype.kind == "b" and y.dtype.kind == "b":
-        raise RuntimeError(errors.BOOL_SUBTRACT)
     if x.dtype != y.dtype and x.dtype.kind == y.dtype.kind:
-        dtype = x.dtype if (x.ndim > 0) == (y.ndim > 0) and x.itemsize > y.itemsize or x.ndim > y.ndim else y.dtype
-        difference = np.subtract(x, y, dtype=dtype, casting="unsafe")
+        wide = x.itemsize > y.itemsize if (x.ndim > 0) == (y.ndim > 0) else x.ndim > y.ndim
+        difference = np.subtract(x, y, dtype=(x if wide else y).dtype, casting="unsafe")
     else:
         difference = x - y
     if difference.dtype.kind in "biu":

@@ -14,6 +14,8 @@ from .. import dtypes as D
 from .complexes import turning as turning
 from .erf import erf as erf
 from .erf import gelu_backward as gelu_backward
+from .gating import glu_backward as glu_backward
+from .gating import glu_gradients as glu_gradients
 from .logistic import sigmoid as sigmoid
 from .logistic import softplus as softplus
 from .logistic import xlog1py as xlog1py
@@ -129,6 +131,7 @@ reciprocal = np.reciprocal
 floor = np.floor
 trunc = np.trunc
 exp2 = np.exp2
+ldexp = np.ldexp
 isfinite = np.isfinite
 broadcast_to = np.broadcast_to
 equal = np.equal
@@ -190,8 +193,9 @@ def zeros_like(x: Any) -> Any:
 
 
 def astype(x: Any, dtype: D.dtype) -> Any:
-    """`x` converted to `dtype`."""
-    return x.astype(to_raw(dtype))
+    """`x` converted to `dtype`; a real one takes the real part."""
+    raw = to_raw(dtype)
+    return (x.real if x.dtype.kind == "c" and raw.kind != "c" else x).astype(raw)
 
 
 def conj(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Division and powers as PyTorch rounds them: quotients, remainders, integer powers, interpolation."""
+"""Division and powers as PyTorch rounds them: quotients, remainders, powers, interpolation."""
 
 from __future__ import annotations
 
@@ -198,11 +198,15 @@ def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
     """
     if x.dtype.kind in "biu":
         raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
-            "will perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+            "Integer division with addcdiv is no longer supported, and in a future  release "
+            "addcdiv "
+            "will perform a true division of tensor1 and tensor2. The historic addcdiv behavior "
+            "can be "
             "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
-            "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
-            "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), "
+            "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The "
+            "future "
+            "addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+            "tensor2), "
             "for all dtypes."
         )
     return np.add(x, np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b))
@@ -222,7 +226,9 @@ def lerp(start: Any, end: Any, weight: Any) -> Any:
         return np.subtract(end, np.multiply(gap, 1 - weight))
     near = np.less(np.absolute(weight), 0.5)
     return where(
-        near, np.add(start, np.multiply(gap, weight)), np.subtract(end, np.multiply(gap, 1 - weight))
+        near,
+        np.add(start, np.multiply(gap, weight)),
+        np.subtract(end, np.multiply(gap, 1 - weight)),
     )
 
 

@@ -16,9 +16,11 @@ from .types import converted, from_raw, to_raw
 Axis = int | tuple[int, ...] | None
 
 _INT64 = np.dtype(np.int64)
-_add = np.add.reduce
-_multiply = np.multiply.reduce
-_maximum = np.maximum.reduce
+_add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
+_all: Any = np.logical_and.reduce
+_any: Any = np.logical_or.reduce
+_maximum: Any = np.maximum.reduce
 
 
 def axes_of(ndim: int, dim: Any) -> Axis:
@@ -173,7 +175,9 @@ def count_of(shape: tuple[int, ...], dim: Any) -> int:
     return reduced_count(shape, axes_of(len(shape), dim))
 
 
-def prod(x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+def prod(
+    x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None
+) -> Any:
     """The product; integers and bools in int64, 16-bit floats accumulated in float32."""
     x = _converted(x, dtype)
     axis = axes_of(x.ndim, dim)
@@ -201,12 +205,12 @@ def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None
 
 def all(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements are true; of uint8 as uint8."""
-    return _truth(np.logical_and.reduce(x, axes_of(x.ndim, dim), None, None, keepdim), x)
+    return _truth(_all(x, axes_of(x.ndim, dim), None, None, keepdim), x)
 
 
 def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element is true; of uint8 as uint8."""
-    return _truth(np.logical_or.reduce(x, axes_of(x.ndim, dim), None, None, keepdim), x)
+    return _truth(_any(x, axes_of(x.ndim, dim), None, None, keepdim), x)
 
 
 def _truth(result: Any, x: Any) -> Any:

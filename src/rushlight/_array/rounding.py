@@ -19,9 +19,13 @@ def _whole(ufunc: Any, name: str) -> Any:
         if kind in "iu":
             return np.array(x)
         if kind == "c" and name != "round_vml_cpu":
-            raise NotImplementedError(f"{name.partition('_')[0]} is not supported for complex inputs")
+            raise NotImplementedError(
+                f"{name.partition('_')[0]} is not supported for complex inputs"
+            )
         if kind in "bc":
-            raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
+            raise NotImplementedError(
+                f"\"{name}\" not implemented for '{scalar_name(from_raw(x.dtype))}'"
+            )
         return ufunc(x)
 
     return rounded
@@ -41,7 +45,9 @@ def round_decimals(x: Any, decimals: int) -> Any:
     """
     if x.dtype.kind not in "fV":
         kernel = "round_cpu" if decimals else "round_vml_cpu"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{scalar_name(from_raw(x.dtype))}'"
+        )
     if decimals == 0:
         return np.rint(x)
     ten = x.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
@@ -57,7 +63,9 @@ def frac(x: Any) -> Any:
         NotImplementedError: for types without fractions.
     """
     if x.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"frac_cpu\" not implemented for '{scalar_name(from_raw(x.dtype))}'")
+        raise NotImplementedError(
+            f"\"frac_cpu\" not implemented for '{scalar_name(from_raw(x.dtype))}'"
+        )
     return np.subtract(x, np.trunc(x))
 
 
@@ -70,7 +78,8 @@ def sign(x: Any) -> Any:
     kind = x.dtype.kind
     if kind == "c":
         raise NotImplementedError(
-            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn "
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
+            "torch.sgn "
             "instead."
         )
     if kind == "f":

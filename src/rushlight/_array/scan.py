@@ -1,7 +1,7 @@
 """Scans along one dimension: running sums, products, extremes, and linear recurrences.
 
-Floats are accumulated one size wider than they are stored, as PyTorch does: float32 in float64, the 16-bit
-types in float32. So results are equal to the bit.
+Floats are accumulated one size wider than they are stored, as PyTorch does: float32 in float64, the
+16-bit types in float32. So results are equal to the bit.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def reverse_cumsum(g: Any, dim: int) -> Any:
 
 
 def exclusive_products(x: Any, dim: int, back: bool = False) -> Any:
-    """The products of the elements before each one along `dim` (`back`: after it); 1 where there are none."""
+    """The products of the elements before (`back`: after) each one along `dim`; 1 for none."""
     if x.ndim == 0:
         return np.ones_like(x)
     moved = np.moveaxis(x, dim, -1)
@@ -76,14 +76,15 @@ def exclusive_products(x: Any, dim: int, back: bool = False) -> Any:
 
 
 # Note [A linear recurrence gives the gradients of scans]
-# The gradient of a running product is d[i] = (product of all before i) * S[i], with S[i] = g[i] +
-# x[i+1] S[i+1]; that of a running logsumexp has exp(out[i] - out[i+1]) in place of x[i+1]. The recurrence
-# divides by nothing: zeros need no special case and no exponential overflows. Its own gradients
-# are the same recurrence run forward, so it can be differentiated any number of times.
+# The gradient of a running product is d[i] = (product of all before i) * S[i], with
+# S[i] = g[i] + x[i+1] S[i+1]; that of a running logsumexp has exp(out[i] - out[i+1]) in place of
+# x[i+1]. The recurrence divides by nothing: zeros need no special case, no exponential overflows.
+# Its own gradients are the same recurrence run forward, so it can be differentiated any number of
+# times.
 
 
 def recurrence(x: Any, factor: Any, dim: int, back: bool) -> Any:
-    """S with S[i] = x[i] + factor[i] S[i-1] along `dim`, from the first; `back`: S[i+1], from the last.
+    """S with S[i] = x[i] + factor[i] S[i-1] along `dim`; `back`: S[i+1], from the last on.
 
     Step by step where the other dimensions are long; by doubling steps where they are short.
     """
@@ -111,7 +112,7 @@ def recurrence(x: Any, factor: Any, dim: int, back: bool) -> Any:
 
 
 def shifted(x: Any, dim: int, by: int) -> Any:
-    """The element `by` places further along `dim` (1 or -1) at each place; 0 where there is none."""
+    """At each place the element `by` (1 or -1) further along `dim`; 0 where there is none."""
     out = np.zeros(x.shape, x.dtype)
     if x.ndim:
         there, here = np.moveaxis(x, dim, -1), np.moveaxis(out, dim, -1)
@@ -142,12 +143,14 @@ def logcumsumexp(x: Any, dim: int) -> Any:
     axis = _checked(x, dim)
     if x.dtype.kind in "biu":
         name = D.scalar_name(from_raw(x.dtype))
-        raise NotImplementedError(f'"logcumsumexp_out_cpu" not implemented for \'{name}\'')
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{name}'")
     if x.ndim == 0:
         return x.copy()
     if x.dtype.kind == "c":
         return _complex_logcumsumexp(x, axis)
-    return np.logaddexp.accumulate(np.ascontiguousarray(x, _wide(x.dtype)), axis).astype(x.dtype, copy=False)
+    return np.logaddexp.accumulate(np.ascontiguousarray(x, _wide(x.dtype)), axis).astype(
+        x.dtype, copy=False
+    )
 
 
 def _complex_logcumsumexp(x: Any, axis: int) -> Any:
@@ -170,7 +173,9 @@ def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, A
         return np.empty(x.shape, x.dtype), np.empty(x.shape, np.int64)
     axis = _checked(x, dim)
     if x.dtype.kind == "c" and x.ndim:
-        raise NotImplementedError(f'"{name}_cpu" not implemented for \'{D.scalar_name(from_raw(x.dtype))}\'')
+        raise NotImplementedError(
+            f"\"{name}_cpu\" not implemented for '{D.scalar_name(from_raw(x.dtype))}'"
+        )
     if x.ndim == 0:
         return x.copy(), np.zeros((), np.int64)
     wide = x.astype(np.float32) if x.dtype.kind == "V" else x
@@ -209,4 +214,6 @@ def accumulated_along(g: Any, places: Any, dim: int) -> Any:
     out = np.zeros(flat.shape, _wide(g.dtype))
     lanes = np.arange(len(flat))[:, None]
     np.add.at(out, (lanes, flat), rows.reshape(flat.shape))
-    return np.ascontiguousarray(np.moveaxis(out.reshape(rows.shape).astype(g.dtype, copy=False), -1, dim))
+    return np.ascontiguousarray(
+        np.moveaxis(out.reshape(rows.shape).astype(g.dtype, copy=False), -1, dim)
+    )

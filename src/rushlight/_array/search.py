@@ -1,4 +1,4 @@
-"""Finding and counting values: positions in sorted rows, distinct values, histograms, membership."""
+"""Finding and counting values: places in sorted rows, distinct values, histograms, membership."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def _orderable(x: Any) -> Any:
 
 
 def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sorter: Any) -> Any:
-    """Where each value would go into its sorted row, which has the row's shape but for the last dimension."""
+    """Where each value would go into its sorted row: the only one, or that of its own row."""
     index = np.int32 if out_int32 else np.int64
-    if boundaries.dtype.kind in "bc" and values.size and values.ndim:
+    if boundaries.dtype.kind in "bc" and values.size:
         raise NotImplementedError(
             f"\"searchsorted_out_cpu\" not implemented for '{name_of(boundaries.dtype)}'"
         )
@@ -67,7 +67,8 @@ def distinct(x: Any, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
     """
     _refuse_complex("unique", x)
     flat = _orderable(np.ascontiguousarray(x).reshape(-1))
-    found = np.unique(flat, return_inverse=inverse, return_counts=counts, equal_nan=False)
+    unique: Any = np.unique
+    found = unique(flat, return_inverse=inverse, return_counts=counts, equal_nan=False)
     if not inverse and not counts:
         found = (found,)
     values, rest = found[0].astype(x.dtype, copy=False), list(found[1:])
@@ -84,7 +85,7 @@ def _refuse_empty_slices(x: Any, axis: int) -> None:
 
 
 def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
-    """The distinct slices across `dim` in lexical order, each slice's place, and how often each occurs."""
+    """The distinct slices across `dim` in order, each slice's place, and how often each occurs."""
     axis = axis_of(x.ndim, dim)
     _refuse_complex("unique_dim", x)
     if x.ndim == 0:
@@ -104,7 +105,7 @@ def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
 
 def runs(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
     """Each run of equal neighbours once; for each element its run; the length of each run."""
-    _refuse_complex("unique" if dim is None else "unique_dim", x)
+    _refuse_complex("unique" if dim is None or x.ndim == 1 else "unique_dim", x)
     if dim is None:
         moved = np.ascontiguousarray(x).reshape(-1)
         axis = 0
@@ -120,24 +121,30 @@ def runs(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
     starts = np.ones(n, bool)
     starts[1:] = differ
     first = np.flatnonzero(starts)
-    values = np.ascontiguousarray(np.moveaxis(moved[first], 0, axis) if dim is not None else moved[first])
+    values = np.ascontiguousarray(
+        np.moveaxis(moved[first], 0, axis) if dim is not None else moved[first]
+    )
     places = np.cumsum(starts) - 1
     return values, places.reshape(x.shape) if dim is None else places, np.diff(first, append=n)
 
 
 def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
-    """How many elements fall into each of `bins` equal bins from `low` to `high` (equal: the data's).
+    """How many elements fall into each of `bins` equal bins from `low` to `high`.
+
+    Where these are equal, the range is that of the elements.
 
     Raises:
         RuntimeError: for a range that is empty or not finite.
     """
     if bins <= 0:
-        raise RuntimeError(
-            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
-        )
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = _orderable(np.ascontiguousarray(x).reshape(-1))
     low, high = float(low), float(high)
     if low == high and flat.size:
+        if flat.dtype.kind == "c":
+            raise NotImplementedError(
+                f"\"aminmax_cpu\" not implemented for '{name_of(flat.dtype)}'"
+            )
         low, high = float(flat.min()), float(flat.max())
         if flat.dtype.kind == "f" and not (isfinite(low) and isfinite(high)):
             shown = [f"{v:g}" if v == v else "-nan" for v in (low, high)]
@@ -146,6 +153,8 @@ def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
         low, high = low - 1, high + 1
     if not (isfinite(low) and isfinite(high)):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if flat.dtype == np.uint8 and (low < 0 or high > 255):
+        raise RuntimeError("value cannot be converted to type uint8_t without overflow")
     if low >= high:
         raise RuntimeError("torch.histc: max must be larger than min")
     if flat.dtype.kind != "f":

@@ -225,10 +225,18 @@ def view(x: Any, size: tuple[int, ...]) -> Any:
     Raises:
         RuntimeError: where `x` has no such shape, or its layout doesn't allow it.
     """
-    found, shared = reshaped(x, size)
-    if not shared or min(size, default=0) < -1:
+    if not x.flags.c_contiguous:
+        found, shared = reshaped(x, size)
+        if not shared:
+            raise RuntimeError(_VIEW_ERROR)
+    else:
+        try:
+            found = x.reshape(size)
+        except ValueError:
+            resolved_shape(x.size, size)
+            raise
+    if found.shape != size:
         resolved_shape(x.size, size)
-        raise RuntimeError(_VIEW_ERROR)
     return found
 
 
@@ -471,6 +479,8 @@ def diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
         IndexError, RuntimeError: for dimensions that aren't there, or are the same.
     """
     shape, strides = x.shape, x.strides
+    if offset == 0 and dim1 == 0 and dim2 == 1 and len(shape) == 2:
+        return window(x, (min(shape),), (strides[0] + strides[1],))
     a, b = axis_of(dim1, len(shape)), axis_of(dim2, len(shape))
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -553,10 +563,10 @@ def view_as_complex(x: Any) -> Any:
     if x.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     item = x.itemsize
-    if x.strides[-1] != item:
+    if x.size and x.strides[-1] != item:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     for s in x.strides[:-1]:
-        if s % (2 * item):
+        if x.size and s % (2 * item):
             raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     wide = to_raw(from_raw(x.dtype).to_complex())
     if not x.size:

@@ -1,7 +1,7 @@
 """Sorting, and what order decides: the k largest, medians, modes, quantiles.
 
-Sorting is stable, with NaN above every number. Values of 16 bits that NumPy can't order (bfloat16) are ordered as
-float32.
+Sorting is stable, with NaN above every number. Values that NumPy can't order (bfloat16) are ordered
+as float32.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def order(x: Any, axis: int, descending: bool = False) -> Any:
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     # Stable from the back, read from the back: equal elements stay in order, NaN comes first.
-    back = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(back, axis)
+    turned = (slice(None),) * axis + (slice(None, None, -1),)
+    back = np.argsort(x[turned], axis=axis, kind="stable")
+    return x.shape[axis] - 1 - back[turned]
 
 
 def sort(x: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
@@ -53,7 +54,9 @@ def _laid_out_like(x: Any, r: Any) -> Any:
     return out
 
 
-def sort_stable(x: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
+def sort_stable(
+    x: Any, stable: bool | None, dim: int = -1, descending: bool = False
+) -> tuple[Any, Any]:
     """`sort`, which is always stable."""
     return sort(x, dim, descending)
 
@@ -63,8 +66,10 @@ def argsort(x: Any, dim: int = -1, descending: bool = False) -> Any:
     return sort(x, dim, descending)[1]
 
 
-def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Any, Any]:
-    """The k largest (or smallest) elements along `dim`, and where they are: the first of equal ones.
+def topk(
+    x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[Any, Any]:
+    """The k largest (or smallest) elements along `dim`, and where: the first of equal ones.
 
     Raises:
         RuntimeError: for k out of range, for bool and complex.
@@ -136,7 +141,7 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any,
 
 
 def _refuse(what: str, x: Any, kinds: str) -> None:
-    if x.dtype.kind in kinds and x.ndim and x.size:
+    if x.dtype.kind in kinds and x.ndim:
         raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
 
 
@@ -172,7 +177,7 @@ def _first_nan_or(x: Any, rank: Any, axis: int) -> Any:
 
 
 def _lane_shape(x: Any, axis: int) -> tuple[int, ...]:
-    return x.shape[:axis] + (1,) + x.shape[axis + 1 :]
+    return (*x.shape[:axis], 1, *x.shape[axis + 1 :])
 
 
 def _median_places(x: Any, axis: int, ignore_nan: bool) -> Any:
@@ -184,7 +189,7 @@ def _median_places(x: Any, axis: int, ignore_nan: bool) -> Any:
 
 
 def median(x: Any, ignore_nan: bool = False) -> Any:
-    """The median of all elements: the lower of two middle ones; NaN where there is a NaN, or nothing.
+    """The median of all elements, the lower of two; NaN where there is a NaN, or nothing.
 
     Raises:
         NotImplementedError: for bool and complex.
@@ -206,7 +211,7 @@ def median(x: Any, ignore_nan: bool = False) -> Any:
 
 
 def _nan_as(dtype: Any) -> Any:
-    """NaN as PyTorch converts it to `dtype`: the smallest of the wide integers, 0 of the narrow ones."""
+    """NaN as PyTorch converts it: the smallest of the wide integers, 0 of the narrow ones."""
     if dtype.kind in "iu":
         return np.asarray(np.iinfo(dtype).min if dtype.itemsize > 2 else 0, dtype)
     return np.asarray(np.nan, dtype)
@@ -228,7 +233,7 @@ def _median_along(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[An
 
 
 def median_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
-    """The medians along `dim` and where they are: the lower of two middle ones, or the first NaN."""
+    """The medians along `dim` and where they are: the lower of two, or the first NaN."""
     return _median_along(x, dim, keepdim, False)
 
 
@@ -242,7 +247,8 @@ def mode(x: Any, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     axis = axis_of(x.ndim, dim)
     if not x.size:
         refuse_empty_dimension("mode", x, axis)
-    _refuse("mode_cpu", x, "c")
+    if x.size:
+        _refuse("mode_cpu", x, "c")
     flat = at_least_1d(x)
     places = np.moveaxis(order(flat, axis), axis, -1)
     values = np.take_along_axis(np.moveaxis(_orderable(flat), axis, -1), places, -1)
@@ -250,7 +256,7 @@ def mode(x: Any, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     starts = np.ones(values.shape, bool)
     starts[..., 1:] = values[..., 1:] != values[..., :-1]
     ranks = np.arange(n)
-    # How far each element is into its run of equal ones: the first longest run ends the furthest in.
+    # How far each element is into its run of equals: the first longest run ends the furthest in.
     length = ranks - np.maximum.accumulate(np.where(starts, ranks, 0), -1)
     ends = np.argmax(length, -1, keepdims=True)
     found = np.moveaxis(np.take_along_axis(places, ends, -1), -1, axis)

@@ -12,10 +12,13 @@ from .erf import erf
 from .masks import where
 
 __all__ = [
-    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erfcx", "i0", "i0e",
-    "i1", "i1e", "igamma", "igammac", "lgamma", "log_ndtr", "modified_bessel_i0", "modified_bessel_i1",
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erfcx",
+    "i0", "i0e",
+    "i1", "i1e", "igamma", "igammac", "lgamma", "log_ndtr", "modified_bessel_i0",
+    "modified_bessel_i1",
     "modified_bessel_k0", "modified_bessel_k1", "mvlgamma", "ndtr", "ndtri", "polygamma",
-    "polynomial", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0", "zeta",
+    "polynomial", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0",
+    "zeta",
 ]  # fmt: skip
 
 
@@ -75,8 +78,8 @@ def polygamma(n: int, x: Any) -> Any:
 def trigamma(x: Any) -> Any:
     """The second derivative of `lgamma`, to about ten digits.
 
-    The reflection ψ'(x) = π² / sin² πx - ψ'(1 - x) serves the left half, six steps of the recurrence
-    ψ'(x) = ψ'(x + 1) + 1 / x² reach the range of the asymptotic series.
+    The reflection ψ'(x) = π² / sin² πx - ψ'(1 - x) serves the left half, six steps of the
+    recurrence ψ'(x) = ψ'(x + 1) + 1 / x² reach the range of the asymptotic series.
     """
     wide = x.astype(np.float64)
     left = np.less(wide, 0.5)

@@ -12,14 +12,14 @@ from .reduce import axes_of, in_order, reduced_count
 
 _FEW = 16384  # elements up to which plain passes beat the blocks of `moments`
 _WIDE = np.dtype(np.float64)
-_add = np.add.reduce
+_add: Any = np.add.reduce
 
 
 def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """The variance (in float64, or in the type of `x`) and the mean over `dim`.
 
-    The sum of squares is divided by the number of elements less `correction` (None: 1), or by 0 where that is
-    negative.
+    The sum of squares is divided by the number of elements less `correction` (None: 1), or by 0
+    where that is negative.
 
     Raises:
         RuntimeError: for integers.
@@ -43,13 +43,18 @@ def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
     if x.size > _FEW and not (axis is None and x.size > 1 << 22):
         return moments.var_mean(x, axis, 1 if correction is None else correction, keepdim)
     wide = x.astype(_WIDE)
+    if axis is None and not keepdim and count:
+        # NumPy scalars cost less than arrays of one element.
+        wide = wide.reshape(-1)
+        mean = _add(wide) / count
+        wide -= mean
+        return wide.dot(wide) / np.float64(freedom), mean
     if count == 0:
         total = _add(wide, axis, None, None, keepdim) * np.nan
         return total, total
     mean = _add(wide, axis, None, None, True) / count
     wide -= mean
     wide *= wide
-    # NumPy scalars divide faster than arrays of one element.
     spread = _add(wide, axis, None, None, keepdim) / np.float64(freedom)
     if not keepdim:
         mean = mean.reshape(spread.shape)
@@ -58,7 +63,8 @@ def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
 
 def _warn_few(name: str) -> None:
     warnings.warn(
-        f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+        f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+        "reduction "
         "factor (input numel divided by output numel).",
         UserWarning,
         stacklevel=2,

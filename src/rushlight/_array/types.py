@@ -137,9 +137,18 @@ def owns(array: Any, like: Any) -> bool:
     return type(array) is ndarray and array.base is None and array.strides == like.strides
 
 
+class Layout:
+    """A shape, and that its elements lie in C order: all that is kept of most arrays."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+
 def copy_like(array: Any, like: Any) -> Any:
-    """A copy of `array` laid out like `like` where that is dense, else contiguous."""
-    if like.flags.c_contiguous or array.ndim < 2:
+    """A copy of `array` laid out like `like` (an array, or what `layout` made) where that is dense."""
+    if type(like) is Layout or like.flags.c_contiguous or array.ndim < 2:
         return np.array(array, order="C")
     fresh = np.empty_like(like, dtype=array.dtype)
     np.copyto(fresh, array)
@@ -155,7 +164,9 @@ def add_into(old: Any, g: Any) -> None:
 
 
 def layout(array: Any) -> Any:
-    """An array of `array`'s shape and strides that keeps none of its memory alive; never read it."""
+    """The shape and layout of `array`, without its memory: for `copy_like` and `.shape`."""
+    if array.flags.c_contiguous:
+        return Layout(array.shape)
     if not array.size:
         return array
     seed = array[tuple(slice(0, 1) for _ in array.shape)].copy()
@@ -272,7 +283,7 @@ def outside_view(array: Any) -> Any:
 
 def byte_strides(array: Any) -> tuple[int, ...]:
     """The strides in elements, as tensors count them."""
-    if array.size == 0:
+    if array.size == 0 and not any(array.strides):
         return _empty_strides(array.shape)
     size = array.itemsize
     return tuple([s // size for s in array.strides])

@@ -27,7 +27,9 @@ def refuse_overlap(array: Any) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
-    if 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+    if 0 in array.strides and array.size and any(
+        s == 0 and n > 1 for s, n in zip(array.strides, array.shape)
+    ):
         raise RuntimeError(_OVERLAP_INSIDE)
 
 
@@ -65,6 +67,12 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
     """
     refuse_overlap(x)
     if x.shape != src.shape:
+        if src.ndim <= x.ndim and (src.base is None or x.base is None) and src.dtype is x.dtype:
+            try:
+                x[...] = src
+                return
+            except ValueError:
+                pass
         wrong = errors.broadcast(x.shape, src.shape)
         if wrong is not None:
             raise RuntimeError(wrong)

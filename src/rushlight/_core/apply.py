@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .._array.types import FLOAT32, FLOAT64
+from .._array.types import FLOAT32, FLOAT64, as_array
 from .._array.types import ndarray as _ndarray
 from . import slow
 from .mode import Mode, current
@@ -191,7 +191,7 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
     result = op.raw(*args)
     args[0] = a
     if type(result) is not ndarray:
-        result = slow.as_array(result)
+        result = as_array(result)
     out = new_tensor(result)
     if mode.grad and a._requires_grad and op.formulas[0] is not None:
         if result.dtype is not dtype:
@@ -204,9 +204,12 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
             goal = a
         saved: list[Any] = []
         keeps_input = False
-        for entry in op.entries:
+        masks = op.masks
+        for k, entry in enumerate(op.entries):
             kind, pos, _ = entry
-            if kind == ARG:
+            if not masks[k]:
+                saved.append(None)  # the layout of a simple operation, not what a formula reads
+            elif kind == ARG:
                 saved.append(args[pos])
                 if pos == 0:
                     keeps_input = True
@@ -282,3 +285,58 @@ def _view_saved(op: Op, args: tuple[Any, ...], array: Any) -> tuple[Any, ...]:
         else:
             saved.append(slow.dtype_of_array(array))
     return tuple(saved)
+
+
+def apply_list(op: Op, tensors: list[Any], rest: tuple[Any, ...]) -> Any:
+    """The result of a one-output operation on a list of tensors, with a joint formula (cat, stack)."""
+    mode: Mode = current()
+    if mode.slow:
+        return slow.apply(op, [tensors, *rest])
+    arrays: list[Any] = []
+    live = False
+    for t in tensors:
+        if not isinstance(t, TensorBase) or not t._plain:
+            return slow.apply(op, [tensors, *rest])
+        array = t._raw
+        dtype = array.dtype
+        if dtype is not F32 and dtype is not F64:
+            return slow.apply(op, [tensors, *rest])
+        arrays.append(array)
+        if t._requires_grad:
+            live = True
+    result = op.raw(arrays, *rest)
+    out = new_tensor(result)
+    if live and mode.grad:
+        dtype = result.dtype
+        for array in arrays:
+            if array.dtype is not dtype:  # gradients must be converted back
+                slow.record(op, [tensors, *rest], [arrays, *rest], [out], 1, mode, None)
+                return out
+        goals: list[Vertex | None] = []
+        nrs: list[int] = []
+        several = False
+        for t in tensors:
+            goal: Vertex | None = None
+            nr = 0
+            if t._requires_grad:
+                if t._view is not None:
+                    view_target(t)
+                goal = t._node
+                if goal is None:
+                    goal = t
+                nr = t._nr
+                if nr:
+                    several = True
+            goals.append(goal)
+            nrs.append(nr)
+        saved: list[Any] = []
+        for entry in op.entries:
+            saved.append(
+                rest[entry[1] - 1] if entry[0] == ARG else [array.shape for array in arrays]
+            )
+        node = new_node(op, tuple(goals), tuple(saved))
+        if several:
+            node.nrs = tuple(nrs)
+        out._node = node
+        out._requires_grad = True
+    return out

@@ -17,14 +17,14 @@ from .engine import WORLDS, input_gradients
 from .node import GENERAL, Node, new_node
 from .op import Op
 from .saved import free
-from .storage import TensorBase, View, new_tensor, target, version_of
+from .storage import TensorBase, new_tensor, target, version_of
 from .views import REGENERATE, replay
 
 
 class CopySlices(Node):
     """The node of a base that was written through a view."""
 
-    view: View
+    steps: Any  # how to take the view; not the View itself, which holds the base: a cycle
     inner: Node
     like: Any
 
@@ -32,7 +32,7 @@ class CopySlices(Node):
         """The patched gradient for the base's former history, then those of the other inputs."""
         g = grads[0]
         whole = WORLDS.traced.clone(g) if traced else T.copy_like(g, self.like)
-        part = replay(self.view, whole, traced)
+        part = replay(self.steps, whole, traced)
         inner_g = WORLDS.traced.clone(part) if traced else T.copy(part)
         inner = self.inner
         inner_need = list(need)
@@ -58,7 +58,7 @@ class CopySlices(Node):
 class AsStridedBackward0(Node):
     """The node of a view, made anew after its base was written."""
 
-    view: View
+    steps: Any
     like: Any
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
@@ -66,10 +66,10 @@ class AsStridedBackward0(Node):
         g = grads[0]
         if traced:
             whole = WORLDS.traced.zeros(self.like.shape, T.dtype_of(g))
-            replay(self.view, whole, True).copy_(g)
+            replay(self.steps, whole, True).copy_(g)
         else:
             whole = WORLDS.raw.zeros(self.like.shape, g.dtype)
-            replay(self.view, whole, False)[...] = g
+            replay(self.steps, whole, False)[...] = g
         return [whole]
 
 
@@ -127,7 +127,7 @@ def rebase(written: TensorBase, inner: Node) -> None:
     assert isinstance(made, CopySlices)
     if base._nr or (inner.nrs is not None):
         made.nrs = (base._nr,) + (inner.nrs[1:] if inner.nrs is not None else (0,) * len(others))
-    made.view = view
+    made.steps = view.replay
     made.inner = inner
     made.like = T.layout(base._raw)
     base._node = made
@@ -148,7 +148,7 @@ def regenerated(t: TensorBase) -> Node:
     assert isinstance(made, AsStridedBackward0)
     if base._nr:
         made.nrs = (base._nr,)
-    made.view = view
+    made.steps = view.replay
     made.like = T.layout(base._raw)
     return made
 

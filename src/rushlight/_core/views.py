@@ -44,10 +44,10 @@ class Step:
         self.before = before
 
 
-def replay(view: View, whole: Any, traced: bool) -> Any:
-    """The part of `whole` (shaped like the base) that the view shows, as a view of it."""
+def replay(last: Step | None, whole: Any, traced: bool) -> Any:
+    """The part of `whole` (shaped like the base) that a view shows, given its last step."""
     steps: list[Step] = []
-    step: Step | None = view.replay
+    step: Step | None = last
     while step is not None:
         steps.append(step)
         step = step.before

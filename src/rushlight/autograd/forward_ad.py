@@ -390,7 +390,7 @@ def _write_tangent(me: Any, tangent: Any) -> None:
         whole = new_tensor(T.zeros_like(base._raw))
     elif not whole._plain or whole._node is None:
         whole = engine.WORLDS.traced.clone(whole)
-    part = replay(view, whole, True)
+    part = replay(view.replay, whole, True)
     part.copy_(tangent)
     set_tangent(base, whole)
     set_tangent(me, part)

@@ -703,6 +703,9 @@ class Error(Function):
         )
 
 
+Error._backward_cls.__name__ = Error._core_op.node_class.__name__ = "Error"
+
+
 class InplaceFunction(Function):
     """A `Function` that may be asked to work in place."""
 

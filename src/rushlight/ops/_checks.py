@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from .. import dtypes as D
 from .._array import types as T
@@ -15,11 +16,13 @@ TWO_BOOLS: Final = (
     "`logical_xor()` operator instead."
 )
 ONE_BOOL: Final = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+    "invert a "
     "mask, use the `~` or `logical_not()` operator instead."
 )
 NEGATED_BOOL: Final = (
-    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
+    "a mask, "
     "use the `~` or `logical_not()` operator instead."
 )
 
@@ -43,7 +46,7 @@ def category(raw: Any) -> int:
 
 
 def takes(kernel: str, kinds: str, half: bool = True) -> Check:
-    """Refuses operands whose common type isn't of `kinds`: b(ool), i(nteger), f(loat), c(omplex)."""
+    """Refuses a common type that isn't of `kinds`: b(ool), i(nteger), f(loat), c(omplex)."""
     allowed = ["bifc".index(kind) for kind in kinds]
 
     def check(args: list[Any], raws: list[Any]) -> None:
@@ -105,7 +108,9 @@ def scaling(args: list[Any], raws: list[Any]) -> None:
             "For integral input tensors, argument alpha must not be a floating point number."
         )
     if isinstance(alpha, complex) and highest < D.COMPLEX:
-        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
 
 
 def same_type(args: list[Any], raws: list[Any]) -> None:

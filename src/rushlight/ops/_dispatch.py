@@ -30,7 +30,7 @@ _PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool
 class Plan:
     """A resolved call: the row, and for each parameter where its value comes from."""
 
-    __slots__ = ("row", "op", "sources", "convert", "direct", "tail")
+    __slots__ = ("row", "op", "sources", "convert", "direct", "ordered", "tail", "named")
 
     def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
         self.row = row
@@ -39,9 +39,12 @@ class Plan:
         self.convert = convert
         given = sum(1 for s in sources if isinstance(s, int))
         rest = sources[given:]
-        # Direct: the positional arguments, then nothing but defaults.
+        # Ordered: the positional arguments, then defaults and keywords. Direct: nothing but defaults,
+        # and nothing to convert.
+        self.ordered = not any(isinstance(s, _Packed) for s in sources)
         self.direct = not convert and all(isinstance(s, _Default) for s in rest)
-        self.tail = [s.value for s in rest] if self.direct else []
+        self.tail = [s.value if isinstance(s, _Default) else None for s in rest]
+        self.named = [(i, s) for i, s in enumerate(sources) if isinstance(s, str)]
 
 
 class _Default:
@@ -71,7 +74,7 @@ class Dispatcher:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None) if kwargs else None
-        key = (tuple(map(type, args)), tuple(kwargs)) if kwargs else tuple(map(type, args))
+        key = call_key(args, kwargs)
         plan = self.plans.get(key)
         if plan is None:
             plan = self.resolve(args, kwargs)
@@ -116,6 +119,13 @@ class Dispatcher:
         from ._explain import explain_arguments
 
         raise explain_arguments(self.name, self.rows, args, kwargs)
+
+
+def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a plan depends on: the types of the arguments, and the names of the keywords."""
+    if kwargs:
+        return tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+    return tuple(map(type, args))
 
 
 def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | None:
@@ -237,7 +247,7 @@ def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
             if p.list_size is None:
                 return False, None
             size = p.list_size
-            return True, lambda v: (_integer(v),) * size
+            return True, _in_tuple if size == 1 else lambda v: (_integer(v),) * size
         if isinstance(value, (list, tuple)):
             return all(_is_int(v) for v in value), _integers
         return False, None
@@ -247,6 +257,10 @@ def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
         size = p.list_size
         return True, lambda v: (v,) * size
     return False, None
+
+
+def _in_tuple(value: Any) -> tuple[int]:
+    return (value,) if type(value) is int else (_integer(value),)
 
 
 def _integer(value: Any) -> int:
@@ -268,7 +282,7 @@ def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     short = first.simple_op
     made: Callable[..., Any]
     if first.op.is_view and first.op.n_out == 1:
-        made = view_function(first, _any(general))
+        made = view_function(first, rows[1:], _any(general))
     elif short is not None and len(short.tensors) == 1 and len(rows) == 1:
         made = _unary(short, general)
     elif short is not None and len(short.tensors) == 2:
@@ -307,11 +321,15 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
     plans = general.plans
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            plan = plans.get(tuple(map(type, args)))
-            if plan is not None and plan.direct:
-                return apply_n(plan.op, [*args, *plan.tail])
-        return general(*args, **kwargs)
+        plan = plans.get(call_key(args, kwargs) if kwargs else tuple(map(type, args)))
+        if plan is None or not plan.ordered:
+            return general(*args, **kwargs)
+        values = [*args, *plan.tail]
+        for position, name in plan.named:
+            values[position] = kwargs[name]
+        for position, convert in plan.convert:
+            values[position] = convert(values[position])
+        return apply_n(plan.op, values)
 
     return function
 

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from .._array import memory_of as M
 from .._array import types as T
-from .._array.mt19937 import Stream
 from .._core.storage import TensorBase, new_tensor
 from ..device import CPU, check_cpu, device
+
+if TYPE_CHECKING:
+    from .._array.mt19937 import Stream
 
 
 class Generator:
     """A source of random numbers: PyTorch's Mersenne Twister on the CPU, to the bit."""
 
-    __slots__ = ("stream", "device", "__weakref__")
+    __slots__ = ("_stream", "device", "__weakref__")
 
     def __init__(self, device: Any = "cpu") -> None:
         check_cpu(device)
-        self.stream = Stream()
+        self._stream: Stream | None = None
         self.device: device = CPU
+
+    @property
+    def stream(self) -> Stream:
+        """The raw stream, made at the first use: NumPy's random module takes 7 ms to load."""
+        if self._stream is None:
+            from .._array.mt19937 import Stream
+
+            self._stream = Stream()
+        return self._stream
 
     def manual_seed(self, seed: int) -> Generator:
         """Starts the stream anew from a number between -2**63 and 2**64 - 1.
@@ -92,5 +102,3 @@ def stream_of(generator: Generator | None) -> Stream:
     """The stream of a generator, or the default one."""
     return default_generator.stream if generator is None else generator.stream
 
-
-_ = M

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final, Iterable
+from typing import Any, Final
 
 from ..schema import Schema
 
@@ -61,7 +62,7 @@ def named_results(name: str, fields: tuple[str, ...]) -> Any:
 
 
 def maker(schema: Schema) -> Any:
-    """What turns a list of outputs into the schema's named results; None where they have no names."""
+    """What makes the schema's named results of a list of outputs; None where they have no names."""
     fields = tuple(r.name for r in schema.returns)
     if len(fields) < 2 or not all(fields):
         return None

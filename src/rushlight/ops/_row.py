@@ -23,7 +23,6 @@ The kind says the rest:
 from __future__ import annotations
 
 import difflib
-import inspect
 from typing import Any, Callable, Final
 
 from .._core.node import GENERAL, Node
@@ -247,8 +246,9 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
     if joint is None and any(f is not None for f in formulas.values()):
         # A tensor without a formula (an index, a mask) gets no edge, as in PyTorch.
         op.tensors = tuple(
-            i for i in op.tensors if formulas.get(schema.params[i].name) is not None
-        )
+            i for i in op.tensors
+            if formulas.get(schema.params[i].name) is not None or schema.params[i].name == "self"
+        )  # fmt: skip
     lists = [i for i, p in enumerate(schema.params) if p.type == "Tensor" and p.is_list]
     op.lists = lists[0] if lists else -1
     op.defaults = tuple(p.default for p in schema.params)
@@ -310,7 +310,7 @@ def _lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> No
     for formula, bits in [(f, 1 << pos) for f, pos in zip(per_edge, edges)] + [(joint, -1)]:
         if formula is None:
             continue
-        wants = [_resolve(name, schema) for name in inspect.signature(formula).parameters]
+        wants = [_resolve(name, schema) for name in _parameters_of(formula)]
         asks.append((formula, wants))
         for want in wants:
             if isinstance(want, tuple):
@@ -359,6 +359,13 @@ def _lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> No
     op.picks = tuple(picks)
     op.joint = joint
     op.joint_picks = picks_of[id(joint)] if joint is not None else ()
+
+
+def _parameters_of(formula: Any) -> tuple[str, ...]:
+    """The parameter names of a plain function: what `inspect` would say, a hundred times quicker."""
+    code = formula.__code__
+    names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+    return names
 
 
 def _resolve(name: str, schema: Schema) -> Any:

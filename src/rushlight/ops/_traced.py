@@ -80,7 +80,9 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def astype(x: Any, dtype: D.dtype) -> Any:
-    """`x` converted to `dtype`."""
+    """`x` converted to `dtype`; a real one takes the real part."""
+    if x._raw.dtype.kind == "c" and not dtype.is_complex:
+        x = _functions["real"](x)
     return _functions["to"](x, dtype)
 
 
@@ -137,6 +139,19 @@ def digamma_sum(x: Any, p: int) -> Any:
     for j in range(1, p):
         total = total + _functions["digamma"](x - 0.5 * j)
     return total
+
+
+def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]:
+    """The gradients of `glu_backward` for its incoming gradient and for its input."""
+    size = x.shape[dim] // 2
+    (a, b), (first, second) = (
+        [_functions["narrow"](t, dim, start, size) for start in (0, size)] for t in (x, g)
+    )
+    s = _functions["sigmoid"](b)
+    slope = s * (1 - s)
+    along = grad_output * slope
+    outer = along * (first + second * a * (1 - 2 * s))
+    return first * s + second * a * slope, _functions["cat"]([second * along, outer], dim)
 
 
 def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:

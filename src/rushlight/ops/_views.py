@@ -15,12 +15,15 @@ from ._explain import kind_of
 from ._row import Row
 
 
-def view_function(row: Row, general: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for a view row: `general` takes whatever isn't a usual call."""
+def view_function(row: Row, others: list[Row], general: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for a view row: `general` takes whatever isn't a usual call, also of `others`."""
     params = [p for p in row.schema.params[1:] if not p.kw_only]
     rest = tuple(p.default for p in row.schema.params[1:] if p.kw_only)
     kinds = [(p.type, p.is_list) for p in params]
     if not kinds and not rest:
+        for other in others:
+            if [(p.type, p.is_list) for p in other.schema.params[1:]] == [("int", False)]:
+                return _bare_or_one(row.op, other.op, general)
         return _bare(row.op, general)
     if kinds == [("int", True)]:
         return _sized(row.op, general, rest)
@@ -35,6 +38,18 @@ def _bare(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], TensorBase):
             return apply_view(op, args[0], ())
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _bare_or_one(op: Op, one: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and args and isinstance(args[0], TensorBase):
+            if len(args) == 1:
+                return apply_view(op, args[0], ())
+            if len(args) == 2 and type(args[1]) is int:
+                return apply_view(one, args[0], args[1:])
         return general(*args, **kwargs)
 
     return function

@@ -141,6 +141,8 @@ logsigmoid = elementwise(
     check=_checks.takes("log_sigmoid_cpu", "f"),
     doc="log(sigmoid(x)), which doesn't underflow.",
 )
+
+
 def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
     kind = _checks.of(raws[0])
     if kind is D.bool_:
@@ -176,9 +178,7 @@ hardsigmoid_row = elementwise(
 hardswish_row = elementwise(
     "hardswish(Tensor self) -> Tensor",
     logistic.hardswish,
-    self=lambda xp, g, self: xp.where(
-        self <= 3, xp.keep(g * (self / 3 + 0.5), ~(self < -3)), g
-    ),
+    self=lambda xp, g, self: xp.where(self <= 3, xp.keep(g * (self / 3 + 0.5), ~(self < -3)), g),
     promote="none",
     method=False,
     public=False,
@@ -225,6 +225,7 @@ prelu_row = elementwise(
     logistic.prelu,
     self=lambda xp, g, self, weight: xp.where(self > 0, g, g * weight),
     weight=lambda xp, g, self: xp.keep(g * self, ~(self > 0)),
+    check=_checks.takes("prelu_cpu", "f"),
     promote="none",
     method=False,
     public=False,
@@ -253,7 +254,8 @@ def prelu(input: Any, weight: Any) -> Any:
         channels = input._raw.shape[1] if ndim > 1 else 1
         if channels != count:
             raise RuntimeError(
-                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} "
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers "
+                f"= {count} "
                 f"and channel size = {channels}."
             )
     wanted = (1, count) + (1,) * (ndim - 2) if ndim >= 2 else (count,) * min(ndim, 1)
@@ -275,24 +277,12 @@ glu = general(
 glu_backward = general(
     "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
     gating.glu_backward,
-    joint=lambda xp, g, grad_output, self, dim: gating_gradients(xp, g, grad_output, self, dim),
+    joint=lambda xp, g, grad_output, self, dim: xp.glu_gradients(g, grad_output, self, dim),
     method=False,
     namespace="private",
     samples=lambda mk: [(mk(3, 2), mk(3, 4), -1)],
     doc="The gradient of `glu`.",
 )
-
-
-def gating_gradients(xp: Any, g: Any, grad_output: Any, self: Any, dim: int) -> tuple[Any, Any]:
-    """The gradients of `glu_backward`, in its grad_output and in its input."""
-    size = self.shape[dim] // 2
-    a, b = xp.narrow(self, dim, 0, size), xp.narrow(self, dim, size, size)
-    ga, gb = xp.narrow(g, dim, 0, size), xp.narrow(g, dim, size, size)
-    s = xp.sigmoid(b)
-    slope = s * (1 - s)
-    along = grad_output * slope
-    second = along * (ga + gb * a * (1 - 2 * s))
-    return ga * s + gb * a * slope, xp.cat([gb * along, second], dim)
 
 
 # ---- functions that may work in place ----------------------------------------------------------

@@ -331,7 +331,8 @@ def float_power(input: Any, exponent: Any) -> Any:
     """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
     sides = [input, exponent]
     wide = any(
-        T.dtype_of(x).is_complex if isinstance(x, TensorBase) else isinstance(x, complex) for x in sides
+        T.dtype_of(x).is_complex if isinstance(x, TensorBase) else isinstance(x, complex)
+        for x in sides
     )
     kind = D.complex128 if wide else D.float64
     sides = [
@@ -349,13 +350,16 @@ def float_power_(input: Any, exponent: Any) -> Any:
         RuntimeError: for a tensor that isn't float64 or complex128.
     """
     kind = T.dtype_of(input)
-    other = T.dtype_of(exponent).is_complex if isinstance(exponent, TensorBase) else (
-        isinstance(exponent, complex)
+    other = (
+        T.dtype_of(exponent).is_complex
+        if isinstance(exponent, TensorBase)
+        else (isinstance(exponent, complex))
     )
     wanted = D.complex128 if kind.is_complex or other else D.float64
     if kind is not wanted:
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {D.scalar_name(kind)} but the operation's result "
+            f"the base given to float_power_ has dtype {D.scalar_name(kind)} but the operation's "
+            f"result "
             f"requires dtype {D.scalar_name(wanted)}"
         )
     return table("pow_")(input, exponent)

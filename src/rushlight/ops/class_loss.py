@@ -14,6 +14,7 @@ from ._composite import composite
 from ._row import general
 from .activation import logsigmoid
 from .loss import _shape
+from .number import over, plus, times
 from .softmax import LOG_SOFTMAX
 
 # ---- negative log likelihood ------------------------------------------------------------------
@@ -25,7 +26,7 @@ def _nll_gradient(g: Any, log_p: Any, target: Any, weight: Any, reduction: int,
     like = log_p._raw
     weights = raw.nll_weights(target._raw, like, None if weight is None else weight._raw, ignore_index)
     if reduction == R.MEAN:
-        weights = weights / weights.sum()
+        weights = weights / (weights.sum() or 1)
     ones = T.ones_like(target._raw.astype(like.dtype))
     mask = raw.nll_loss_backward(ones, like, target._raw, None, R.NONE, ignore_index)
     dim = 1 if log_p.dim() > 1 else 0
@@ -140,7 +141,8 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
     if not label_smoothing:
         return loss
     smooth = _smooth_loss(log_p, target, weight, number, ignore_index, dim)
-    return loss * (1 - label_smoothing) + smooth * (label_smoothing / shape[dim])
+    kept = apply_n(times.op, [loss, 1 - label_smoothing])
+    return kept + apply_n(times.op, [smooth, label_smoothing / shape[dim]])
 
 
 def _check_probabilities(input: Any, target: Any, weight: Any, ignore_index: int,
@@ -169,7 +171,8 @@ def _expected(log_p: Any, target: Any, weight: Any, reduction: int, label_smooth
     """-Σ t log p for probabilities t."""
     shape = log_p.shape
     if label_smoothing > 0:
-        target = target * (1 - label_smoothing) + label_smoothing / shape[dim]
+        kept = apply_n(times.op, [target, 1 - label_smoothing])
+        target = apply_n(plus.op, [kept, label_smoothing / shape[dim]])
     terms = log_p * target
     if weight is not None:
         terms = terms * _by_class(weight, len(shape))
@@ -179,8 +182,7 @@ def _expected(log_p: Any, target: Any, weight: Any, reduction: int, label_smooth
     if reduction == R.SUM:
         return loss
     # Without rows this is 0 / 0 = nan, as the mean of nothing is.
-    rows = log_p.numel() // (shape[dim] or 1)
-    return loss / (rows if rows else 0.0)
+    return apply_n(over.op, [loss, log_p.numel() // (shape[dim] or 1)])
 
 
 def _smooth_loss(log_p: Any, target: Any, weight: Any, reduction: int, ignore_index: int,

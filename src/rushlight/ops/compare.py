@@ -16,7 +16,9 @@ from ._traced import table
 
 def _comparison(name: str, forward: Any, doc: str, ordered: bool = True) -> Row:
     check = _checks.takes(f"{name}_cpu", "fib") if ordered else None
-    return elementwise(f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", forward, check=check, doc=doc)
+    return elementwise(
+        f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", forward, check=check, doc=doc
+    )
 
 
 eq = _comparison("eq", raw.equal, "Whether two elements are equal.", ordered=False)
@@ -76,13 +78,19 @@ def equal(input: Any, other: Any) -> bool:
 # ---- logic and bits ---------------------------------------------------------------------------
 def _logic(name: str, forward: Any, doc: str) -> Row:
     return elementwise(
-        f"{name}(Tensor self, Tensor other) -> Tensor", forward, promote="none", numbers=False, doc=doc
+        f"{name}(Tensor self, Tensor other) -> Tensor",
+        forward,
+        promote="none",
+        numbers=False,
+        doc=doc,
     )
 
 
 logical_and = _logic("logical_and", raw.logical_and, "Whether both elements are nonzero.")
 logical_or = _logic("logical_or", raw.logical_or, "Whether an element is nonzero.")
-logical_xor = _logic("logical_xor", relations.logical_xor, "Whether exactly one element is nonzero.")
+logical_xor = _logic(
+    "logical_xor", relations.logical_xor, "Whether exactly one element is nonzero."
+)
 logical_not = elementwise(
     "logical_not(Tensor self) -> Tensor",
     raw.logical_not,
@@ -95,7 +103,9 @@ def _bitwise(name: str, forward: Any, doc: str) -> Row:
     made = elementwise(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
         forward,
-        samples=lambda mk: [(mk(3, 4, integer=True, low=0, high=9), mk(4, integer=True, low=0, high=9))],
+        samples=lambda mk: [
+            (mk(3, 4, integer=True, low=0, high=9), mk(4, integer=True, low=0, high=9))
+        ],
         doc=doc,
     )
     return made
@@ -114,7 +124,9 @@ bitwise_left_shift = _bitwise(
     "bitwise_left_shift", relations.shift_left, "The bits of `input` moved up by `other` places."
 )
 bitwise_right_shift = _bitwise(
-    "bitwise_right_shift", relations.shift_right, "The bits of `input` moved down by `other` places."
+    "bitwise_right_shift",
+    relations.shift_right,
+    "The bits of `input` moved down by `other` places.",
 )
 
 
@@ -138,7 +150,9 @@ def _euclidean(name: str, forward: Any, doc: str) -> Row:
         f"{name}(Tensor self, Tensor other) -> Tensor",
         forward,
         numbers=False,
-        samples=lambda mk: [(mk(3, 4, integer=True, low=1, high=9), mk(4, integer=True, low=1, high=9))],
+        samples=lambda mk: [
+            (mk(3, 4, integer=True, low=1, high=9), mk(4, integer=True, low=1, high=9))
+        ],
         doc=doc,
     )
 
@@ -181,7 +195,7 @@ ldexp = elementwise(
 frexp = general(
     "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
     relations.frexp,
-    self=lambda xp, g0, exponent: g0 / xp.exp2(exponent),
+    self=lambda xp, g0, exponent: xp.ldexp(g0, -exponent),
     differentiable_out=(True, False),
     doc="Mantissas in [0.5, 1) and exponents: x = mantissa 2^exponent.",
 )
@@ -209,7 +223,7 @@ def where_method(self: Any, condition: Any, other: Any) -> Any:
 
 @composite("", name="where")
 def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
-    """`input` where `condition` is True, else `other`; without them, where it is True, as indices."""
+    """`input` where `condition` is True, else `other`; alone, the indices where it is True."""
     if not args and not kwargs:
         return table("nonzero")(condition, as_tuple=True)
     return where_row.op.function(condition, *args, **kwargs)

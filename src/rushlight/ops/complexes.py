@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes as D
 from .._array import complexes as raw
 from .._array import numpy_ns
 from .._array import types as T
+from .._core.inplace import apply_inplace
 from . import _checks
 from ._composite import composite
 from ._row import elementwise
@@ -19,8 +19,23 @@ abs = elementwise(
     self=lambda xp, g, self: g * xp.sgn(self),
     holomorphic=False,
     check=_checks.takes("abs_cpu", "fic"),
+    inplace=False,
     doc="The size of each element.",
 )
+
+
+@composite("private", method=True)
+def abs_(self: Any) -> Any:
+    """In-place version of `abs`.
+
+    Raises:
+        RuntimeError: for complex numbers, whose size is of another type.
+    """
+    if T.dtype_of(self).is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return apply_inplace(abs.op, [self])
+
+
 angle = elementwise(
     "angle(Tensor self) -> Tensor",
     raw.angle,
@@ -94,18 +109,6 @@ def conj_physical(input: Any) -> Any:
 def conj_physical_(input: Any) -> Any:
     """Conjugates every element in place."""
     return table("_conj_physical_")(input) if T.dtype_of(input).is_complex else input
-
-
-@composite("", method=True)
-def resolve_conj(input: Any) -> Any:
-    """`input`: conjugates are computed at once here."""
-    return input
-
-
-@composite("", method=True)
-def resolve_neg(input: Any) -> Any:
-    """`input`: negatives are computed at once here."""
-    return input
 
 
 @composite("", method=True)

@@ -22,7 +22,7 @@ cast = linear(
     public=False,
     method=False,
     out=False,
-    samples=lambda mk: [(mk(3, 4), D.float32)],
+    samples=lambda mk: [(mk(3, 4), D.float64), (mk(3, 4), D.complex128)],
     doc="A copy with elements of another type.",
 )
 

@@ -66,6 +66,12 @@ def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
     return apply_inplace(copy_row.op, [t, src, non_blocking], W.copy_into)
 
 
+def _is_free(t: Any) -> bool:
+    """Whether a write to `t` needs no check and no record."""
+    mode = current()
+    return bool(t._plain and not mode.slow and not (t._requires_grad and mode.grad))
+
+
 # ---- fills ------------------------------------------------------------------------------------
 fill_tensor = linear(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
@@ -136,12 +142,20 @@ def fill_(self: Any, value: Any) -> Any:
         return apply_inplace(fill_tensor_row.op, [self, value], W.fill_tensor_into)
     if not T.is_number(value):
         raise wrong_arguments("fill_", (value,), ("Tensor value", "Number value"))
+    if _is_free(self):
+        W.fill_into(self._raw, value)
+        bump(self)
+        return self
     return apply_inplace(fill_row.op, [self, value], W.fill_into)
 
 
 @composite("", method=True)
 def zero_(self: Any) -> Any:
     """Writes zeros everywhere."""
+    if _is_free(self):
+        self._raw.fill(0)
+        bump(self)
+        return self
     return apply_inplace(zero_row.op, [self], W.zero_into)
 
 
@@ -229,14 +243,15 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
     return self
 
 
-def _turned(name: str, schema: str, forward: Any, formula: Any, node: str) -> Row:
+def _turned(name: str, schema: str, forward: Any, formula: Any, node: str, *rest: Any) -> Row:
     return linear(schema, forward, self=formula, node=node, holomorphic=False, public=False,
-                  method=False, out=False, samples=lambda mk: [], doc=f"{name}, in place.")  # fmt: skip
+                  method=False, out=False, samples=lambda mk: [(mk(3, 1), *rest)],
+                  doc=f"{name}, in place.")  # fmt: skip
 
 
 _unsqueeze = _turned(
     "unsqueeze", "_unsqueeze_(Tensor(a) self, int dim) -> Tensor(a)", shapes.unsqueeze,
-    lambda xp, g, dim: xp.squeeze(g, dim), "UnsqueezeBackward1",
+    lambda xp, g, dim: xp.squeeze(g, dim), "UnsqueezeBackward1", 1,
 )  # fmt: skip
 _squeeze = _turned(
     "squeeze", "_squeeze_(Tensor(a) self) -> Tensor(a)", shapes.squeeze,
@@ -244,16 +259,16 @@ _squeeze = _turned(
 )  # fmt: skip
 _squeeze_dim = _turned(
     "squeeze", "_squeeze_.dim(Tensor(a) self, int dim) -> Tensor(a)", shapes.squeeze,
-    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward4",
+    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward4", 1,
 )  # fmt: skip
 _squeeze_dims = _turned(
     "squeeze", "_squeeze_.dims(Tensor(a) self, int[] dim) -> Tensor(a)", shapes.squeeze,
-    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward5",
+    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward5", (0, 1),
 )  # fmt: skip
 _t = _turned("t", "_t_(Tensor(a) self) -> Tensor(a)", shapes.t, lambda xp, g: xp.t(g), "TBackward1")
 _transpose = _turned(
     "transpose", "_transpose_(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", shapes.transpose,
-    lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1), "TransposeBackward1",
+    lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1), "TransposeBackward1", 0, 1,
 )  # fmt: skip
 
 
@@ -271,7 +286,7 @@ _as_strided = _turned(
             xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset
         )
     ),
-    "AsStridedBackward1",
+    "AsStridedBackward1", (2, 3), (1, 0), None, (1, 1), 0,
 )
 
 

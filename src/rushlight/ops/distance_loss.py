@@ -7,9 +7,15 @@ from typing import Any, Callable
 
 from .. import errors
 from .._array import element_losses as raw
+from .._array.norm import vector_norm
+from .._core.apply import apply_n
+from .._core.storage import new_tensor
 from . import _reduction as R
 from . import _traced
 from ._composite import composite
+from ._row import general
+from .norm import _norm_gradient
+from .number import minus, plus
 
 EPSILON = 1e-12
 
@@ -31,11 +37,14 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
         )
     x1, x2 = x1.to(dtype), x2.to(dtype)
     shape = raw.broadcast_shape(x1._raw.shape, x2._raw.shape)
-    if x1._raw.shape != shape:
-        x1 = x1.expand(shape)
-    if x2._raw.shape != shape:
-        x2 = x2.expand(shape)
+    if x1._raw.shape != shape or x2._raw.shape != shape:
+        x1, x2 = x1.expand(shape), x2.expand(shape)
     return (_directions(x1, dim, eps) * _directions(x2, dim, eps)).sum(dim)
+
+
+def _number(value: float, like: Any) -> Any:
+    """A number as a tensor without dimensions, of the type of `like`."""
+    return new_tensor(raw.filled(value, like._raw.dtype))
 
 
 def _directions(x: Any, dim: int, eps: float) -> Any:
@@ -52,8 +61,27 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6,
 
     Shapes: x1 and x2 broadcast; the result without the last dimension, or with 1 there.
     """
-    shape = raw.broadcast_shape(x1._raw.shape, x2._raw.shape)
-    return _traced.table("norm")(x1 - x2 + eps, p, max(len(shape) - 1, 0), keepdim)
+    moved = apply_n(plus.op, [x1 - x2, eps])
+    return apply_n(_norm.op, [moved, p, (max(moved.dim() - 1, 0),), keepdim])
+
+
+def _norm_formula(xp: Any, g: Any, self: Any, out: Any, p: Any, dim: Any, keepdim: bool,
+                  self_dtype: Any) -> Any:  # fmt: skip
+    return _norm_gradient(xp, g, self, out, p, dim, keepdim, self_dtype)
+
+
+# What PyTorch's composites call instead of `linalg.vector_norm`; its nodes have another name.
+_norm = general(
+    "_norm(Tensor self, Scalar p, int[] dim, bool keepdim=False) -> Tensor",
+    vector_norm,
+    self=_norm_formula,
+    node="NormBackward1",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), 2, (1,)), (mk(3, 4), 3, (1,), True)],
+    doc="The p-norm over the dimensions `dim`.",
+)
 
 
 @composite("nn.functional")
@@ -82,13 +110,13 @@ def cosine_embedding_operator(input1: Any, input2: Any, target: Any, margin: flo
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
     product = (input1 * input2).sum(count)
-    length1 = (input1 * input1).sum(count) + EPSILON
-    length2 = (input2 * input2).sum(count) + EPSILON
+    length1 = apply_n(plus.op, [(input1 * input1).sum(count), EPSILON])
+    length2 = apply_n(plus.op, [(input2 * input2).sum(count), EPSILON])
     cosine = product / (length1 * length2).sqrt()
     where = _traced.table("where")
     zeros = cosine.detach() * 0
-    alike = where(target == 1, 1 - cosine, zeros)
-    apart = where(target == -1, (cosine - margin).clamp_min(0), zeros)
+    alike = where(target == 1, _number(1, cosine) - cosine, zeros)
+    apart = where(target == -1, apply_n(minus.op, [cosine, margin]).clamp_min(0), zeros)
     return R.apply(alike + apart, reduction)
 
 
@@ -114,7 +142,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
 def margin_ranking_operator(input1: Any, input2: Any, target: Any, margin: float = 0.0,
                             reduction: int = 1) -> Any:  # fmt: skip
     """The margin ranking loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
-    return R.apply((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    return R.apply(apply_n(plus.op, [-target * (input1 - input2), margin]).clamp_min(0), reduction)
 
 
 @composite("nn.functional")
@@ -130,7 +158,7 @@ def hinge_embedding_operator(input: Any, target: Any, margin: float = 1.0, reduc
     """The hinge embedding loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     where = _traced.table("where")
     zeros = input.detach() * 0
-    apart = where(target != 1, (margin - input).clamp_min(0), zeros)
+    apart = where(target != 1, (_number(margin, input) - input).clamp_min(0), zeros)
     alike = where(target != -1, input, zeros)
     return R.apply(apart + alike, reduction)
 
@@ -160,7 +188,7 @@ def triplet_margin_operator(anchor: Any, positive: Any, negative: Any, margin: f
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = far.minimum(pairwise_distance(positive, negative, p, eps))
-    return R.apply((margin + near - far).clamp_min(0), reduction)
+    return R.apply((apply_n(plus.op, [near, margin]) - far).clamp_min(0), reduction)
 
 
 def _require_like_dimensions(anchor: Any, positive: Any, negative: Any) -> None:

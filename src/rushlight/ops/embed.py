@@ -21,7 +21,7 @@ from ._row import general, linear
 def _rows_added(g: Any, index: Any, rows: int, padding_idx: int, scale_by_frequency: bool) -> Any:
     """The rows of `g` added at `index`, in operations that are recorded."""
     flat = index.reshape(-1)
-    g = g.reshape(flat.shape[0], -1)
+    g = g.reshape(flat.shape[0], g.shape[-1])
     if padding_idx >= 0:
         g = g * (flat != padding_idx).to(g.dtype).unsqueeze(1)
     if scale_by_frequency:
@@ -137,7 +137,10 @@ _bag = general(
     public=False,
     method=False,
     out=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [
+        (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
+        for mode in (0, 1, 2)
+    ],
     doc="The sums, means or maxima of bags of rows.",
 )  # fmt: skip
 _MODES = {"sum": 0, "mean": 1, "max": 2}

@@ -16,7 +16,10 @@ placed_along = linear(
     self=lambda xp, g, index, dim, keepdim: xp.taken_along(g, index, dim, keepdim),
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [
+        (mk(3), mk(3, low=0, high=4, integer=True), 1, False, (3, 4)),
+        (mk(1, 4), mk(1, 4, low=0, high=3, integer=True), 0, True, (3, 4)),
+    ],
     doc="Zeros with the elements at `index` along `dim`.",
 )
 taken_along = selection(
@@ -27,7 +30,10 @@ taken_along = selection(
     ),
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [
+        (mk(3, 4), mk(3, low=0, high=4, integer=True), 1, False),
+        (mk(3, 4), mk(1, 4, low=0, high=3, integer=True), 0, True),
+    ],
     doc="The elements at `index` along `dim`.",
 )
 ties = general(
@@ -46,7 +52,9 @@ def _evenly(xp: Any, g: Any, self: Any, out: Any, self_dtype: Any) -> Any:
     return xp.where(mask, g / xp.sum(xp.astype(mask, self_dtype)), 0)
 
 
-def _evenly_along(xp: Any, g: Any, self: Any, out: Any, self_dtype: Any, dim: Any, keepdim: bool) -> Any:
+def _evenly_along(
+    xp: Any, g: Any, self: Any, out: Any, self_dtype: Any, dim: Any, keepdim: bool
+) -> Any:
     """The same, within each slice over the dimensions `dim`."""
     shape = self.shape
     dims = tuple(range(len(shape))) if dim is None or dim == () else dim
@@ -216,7 +224,8 @@ mode = selection(
     doc="The most frequent elements along `dim`, and where they are.",
 )
 kthvalue = selection(
-    "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
+    "indices)",
     raw_sort.kthvalue,
     self=_at_index,
     differentiable_out=(True, False),

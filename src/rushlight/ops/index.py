@@ -22,7 +22,7 @@ from .._core.storage import TensorBase, bump, new_tensor
 from ._composite import METHODS, composite
 from ._row import linear
 from ._traced import table
-from .copy import copy_into, fill_row, fill_tensor_row
+from .copy import copy_into, fill_tensor_row
 from .shape import alias, expand, select, slice_, unsqueeze, view
 
 index = linear(
@@ -119,6 +119,10 @@ _ZERO_DIM: Final = (
 _SLICE_TYPES: Final = "slice indices must be integers or None or have an __index__ method"
 
 
+def _zero_dim(place: int) -> str:
+    return f"index {place} is out of bounds for dimension 0 with size 0" if place else _ZERO_DIM
+
+
 def _refused(item: Any) -> IndexError:
     name = type(item).__name__
     if type(item).__module__ == "numpy":
@@ -212,13 +216,7 @@ def _bounds(item: slice) -> tuple[int, int, int]:
 
 
 def _covers(start: int, end: int, step: int, n: int) -> bool:
-    if step != 1:
-        return False
-    if start < 0:
-        start = max(start + n, 0)
-    if end < 0:
-        end += n
-    return start == 0 and end >= n
+    return start == 0 and end >= n and step == 1
 
 
 def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
@@ -236,29 +234,27 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
         if ndim == 0 and len(items) == 1:
             if type(items[0]) is slice:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-            raise IndexError(_ZERO_DIM)
+            if isinstance(given[0], int):
+                raise IndexError(_zero_dim(items[0]))
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     found: list[Any] = []
     seen = t
-    dim = real = 0
-    for item in items:
+    dim = 0
+    for place, item in enumerate(items):
         kind = type(item)
         if kind is int:
             n = seen._raw.shape[dim]
             if not -n <= item < n:
-                raise IndexError(f"index {item} is out of bounds for dimension {real} with size {n}")
+                raise IndexError(f"index {item} is out of bounds for dimension {place} with size {n}")
             seen = apply_view(select.op, seen, (dim, item))
-            real += 1
         elif kind is slice:
             start, end, step = _bounds(item)
             if lone_slice or not _covers(start, end, step, seen._raw.shape[dim]):
                 seen = apply_view(slice_.op, seen, (dim, start, end, step))
             dim += 1
-            real += 1
         elif item is Ellipsis:
             skipped = ndim - specified
             dim += skipped
-            real += skipped
             specified += skipped  # a second one stands for nothing
         elif item is None:
             seen = apply_view(unsqueeze.op, seen, (dim,))
@@ -271,15 +267,13 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
                 width = 1
             elif item._raw.dtype.kind == "b" or item._raw.dtype.itemsize == 1:
                 width = item._raw.ndim
-                real += width
             else:
                 width = 1
-                real += 1
             while len(found) < dim:
                 found.append(None)
             found.append(item)
             # A mask takes several dimensions, but only one place in the list.
-            dim += 1 if width == 1 else width
+            dim += width
             found.extend([_SKIP] * (width - 1))
     return seen, [i for i in found if i is not _SKIP]
 
@@ -298,12 +292,14 @@ def getitem(self: Any, given: Any) -> Any:
     if kind is int:
         shape = self._raw.shape
         if not shape:
-            raise IndexError(_ZERO_DIM)
+            raise IndexError(_zero_dim(given))
         if not -shape[0] <= given < shape[0]:
             raise IndexError(
                 f"index {given} is out of bounds for dimension 0 with size {shape[0]}"
             )
         return apply_view(select.op, self, (0, given))
+    if given is None:
+        return apply_view(unsqueeze.op, self, (0,))
     if kind is tuple:
         if self._plain and not (self._requires_grad and current().grad):
             key = _basic_key(given)
@@ -312,12 +308,16 @@ def getitem(self: Any, given: Any) -> Any:
                     return apply_view(basic.op, self, (key,))
                 except IndexError:
                     pass
+        else:
+            quick = _taken_simply(self, given)
+            if quick is not None:
+                return quick
         seen, found = _taken(self, given, False)
     elif kind is slice:
         if self._raw.ndim:
             return apply_view(slice_.op, self, (0, *_bounds(given)))
         seen, found = _taken(self, (given,), True)
-    elif isinstance(given, TensorBase) and given._raw.ndim:
+    elif isinstance(given, TensorBase) and given._raw.ndim and self._raw.ndim:
         return apply_n(index.op, [self, (given,)])
     else:
         items = _items(given)
@@ -325,6 +325,27 @@ def getitem(self: Any, given: Any) -> Any:
     if not found:
         return apply_view(alias.op, self, ()) if seen is self else seen
     return apply_n(index.op, [seen, tuple(found)])
+
+
+def _taken_simply(t: Any, items: tuple[Any, ...]) -> Any:
+    """The view that integers and whole dimensions leave; None where the index has other items."""
+    shape = t._raw.shape
+    if len(items) > len(shape):
+        return None
+    for place, item in enumerate(items):
+        if type(item) is int:
+            if not -shape[place] <= item < shape[place]:
+                return None
+        elif type(item) is not slice or not (item.start is item.stop is item.step is None):
+            return None
+    seen = t
+    dim = 0
+    for item in items:
+        if type(item) is int:
+            seen = apply_view(select.op, seen, (dim, item))
+        else:
+            dim += 1
+    return None if seen is t else seen
 
 
 def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -352,7 +373,7 @@ basic = linear(
     holomorphic=False,
     public=False,
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(3, 4), (slice(0, 2), 1)), (mk(3, 4), (..., None, 0))],
     doc="Several basic indices in one step, where nothing is recorded.",
 )
 
@@ -463,8 +484,7 @@ def _written_tensor(t: Any, given: Any, value: Any) -> bool:
 
 def _write(t: Any, value: Any) -> None:
     if not isinstance(value, TensorBase):
-        apply_inplace(fill_row.op, [t, value], W.fill_into)
-        return
+        value = new_tensor(W.number(value, t._raw.dtype))
     shape, have = t._raw.shape, value._raw.shape
     if value._raw.ndim == 0 and shape:
         apply_inplace(fill_tensor_row.op, [t, value], W.fill_tensor_into)
@@ -492,27 +512,9 @@ def _without_ones(value: Any) -> Any:
 def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
     if not isinstance(value, TensorBase):
         value = new_tensor(W.number(value, t._raw.dtype))
-    elif value._raw.ndim > t._raw.ndim or (value._raw.ndim and value._raw.shape[0] == 1):
-        limit = _result_ndim(t, found)
-        if value._raw.ndim > limit:
-            value = _without_ones(value)
+    elif value._raw.ndim and value._raw.shape[0] == 1:
+        value = _without_ones(value)
     _put(t, found, value, False)
-
-
-def _result_ndim(t: Any, found: tuple[Any, ...]) -> int:
-    ndim = t._raw.ndim
-    widest = 0
-    for i in found:
-        if i is None:
-            continue
-        array = i._raw
-        if array.dtype.kind == "b" or array.dtype.itemsize == 1:
-            ndim -= array.ndim
-            widest = max(widest, 1)
-        else:
-            ndim -= 1
-            widest = max(widest, array.ndim)
-    return int(ndim + widest)
 
 
 def delitem(self: Any, given: Any) -> None:

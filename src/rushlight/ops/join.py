@@ -9,7 +9,7 @@ from .. import errors
 from .._array import joins as raw
 from .._array import types as T
 from .._array.shapes import axis_of
-from .._core.apply import apply_n, apply_view
+from .._core.apply import apply_list, apply_n, apply_view
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._dispatch import Dispatcher
@@ -75,8 +75,27 @@ def _cat(*args: Any, **kwargs: Any) -> Any:
                     raise TypeError(
                         f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}"
                     )
-            return apply_n(cat.op, [tensors, dim])
+            return apply_list(cat.op, tensors, (dim,))
     return _cat_words(*args, **kwargs)
+
+
+_stack_words = Dispatcher("stack", [stack])
+
+
+@composite("", name="stack")
+def _stack(*args: Any, **kwargs: Any) -> Any:
+    """The tensors along a new dimension."""
+    if len(args) <= 2 and not kwargs and args and isinstance(args[0], (list, tuple)):
+        dim = args[1] if len(args) == 2 else 0
+        if type(dim) is int:
+            tensors = list(args[0])
+            for place, x in enumerate(tensors):
+                if not isinstance(x, TensorBase):
+                    raise TypeError(
+                        f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}"
+                    )
+            return apply_list(stack.op, tensors, (dim,))
+    return _stack_words(*args, **kwargs)
 
 
 for _name in ("concat", "concatenate"):
@@ -103,7 +122,7 @@ def _finished(result: Any, out: Any) -> Any:
 def hstack(tensors: Any, *, out: Any = None) -> Any:
     """The tensors joined along their second dimension; vectors along their only one."""
     found = [atleast_1d(x) for x in _list(tensors, "hstack")]
-    return _finished(apply_n(cat.op, [found, 0 if found[0]._raw.ndim == 1 else 1]), out)
+    return _finished(apply_list(cat.op, found, (0 if found[0]._raw.ndim == 1 else 1,)), out)
 
 
 @composite("")
@@ -127,7 +146,7 @@ def column_stack(tensors: Any, *, out: Any = None) -> Any:
     found = [
         reshape(x, (x._raw.size, 1)) if x._raw.ndim <= 1 else x for x in _list(tensors, "column_stack")
     ]
-    return _finished(apply_n(cat.op, [found, 1]), out)
+    return _finished(apply_list(cat.op, found, (1,)), out)
 
 
 def _block_backward(xp: Any, g: Any, tensors_shape: Any, need: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from .._core.storage import TensorBase
 from . import _reduction as R
 from ._composite import composite
 from ._row import general
+from .number import plus
 
 
 def _count(x: Any) -> int:
@@ -445,7 +446,7 @@ def poisson_nll_operator(input: Any, target: Any, log_input: bool, full: bool, e
     if log_input:
         loss = input.exp() - target * input
     else:
-        loss = input - target * (input + eps).log()
+        loss = input - target * apply_n(plus.op, [input, eps]).log()
     if full:
         term = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
         loss = loss + term.masked_fill(target <= 1, 0)

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._array import norm as raw
 from .._core.apply import apply_n
+from . import _checks
 from ._composite import composite
 from ._out import apply_out
 from ._row import general
@@ -14,7 +15,9 @@ from ._traced import table
 _INF = float("inf")
 
 
-def _norm_gradient(xp: Any, g: Any, x: Any, out: Any, p: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+def _norm_gradient(
+    xp: Any, g: Any, x: Any, out: Any, p: Any, dim: Any, keepdim: bool, dtype: Any
+) -> Any:
     """sgn(x) |x|^(p-1) / norm^(p-1), with its limits; 0 wherever the norm is 0.
 
     At p = ±inf the elements of the largest (smallest) magnitude share the gradient.
@@ -78,15 +81,16 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         dim = (dim,)
     elif dim is not None:
         dim = tuple(dim)
-    if p is None or p == "fro":
-        if dim is None or len(dim) <= 2:
-            p = 2
+    if (p is None or p == "fro") and (dim is None or len(dim) <= 2):
+        p = 2
     if isinstance(p, str):
         if dim is None and p == "nuc":
             dim = (-2, -1)
         matrix_norm = table("matrix_norm")
         extra = {} if out is None else {"out": out}
-        return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, **extra)
+        return matrix_norm(
+            input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, **extra
+        )
     arguments = [input, p, dim, keepdim, dtype]
     if out is not None:
         return apply_out(vector_norm, arguments, out)
@@ -108,12 +112,19 @@ def _dist_other(xp: Any, g: Any, self: Any, other: Any, p: Any, out: Any, self_d
     return xp.sum_to(-_dist_gradient(xp, g, self, other, p, out, self_dtype.to_real()), other.shape)
 
 
+def _refuse_bools(args: list[Any], raws: list[Any]) -> None:
+    bools = [x.dtype.kind == "b" for x in raws[:2]]
+    if bools[0] or bools[1]:
+        raise RuntimeError(_checks.TWO_BOOLS if bools[0] and bools[1] else _checks.ONE_BOOL)
+
+
 dist = general(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     raw.dist,
     self=_dist_self,
     other=_dist_other,
     holomorphic=False,
+    check=_refuse_bools,
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3, 4), mk(4), 3), (mk(3), mk(3), 1)],
     doc="The norm of order `p` of the difference.",
 )

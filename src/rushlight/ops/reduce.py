@@ -1,4 +1,4 @@
-"""Reductions: sums, means, products, truth, counts, logsumexp, and the distribution's first moments."""
+"""Reductions: sums, means, products, truth, counts, logsumexp, and variances."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ sum = linear(
     doc="The sum of all elements; of integers as int64.",
 )
 sum_dim = linear(
-    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
+    "-> Tensor",
     raw.sum,
     self=lambda xp, g, self_shape, dim, keepdim: xp.expand_reduced(g, self_shape, dim, keepdim),
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
@@ -86,7 +87,8 @@ prod_dim = general(
     doc="The product over the dimension `dim`.",
 )
 nansum = general(
-    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
     raw.nansum,
     self=lambda xp, g, self, dim, keepdim: xp.where(
         xp.isnan(self), 0, xp.expand_reduced(g, self.shape, dim, keepdim)
@@ -172,7 +174,9 @@ def _var_gradient(xp: Any, g: Any, self: Any, dim: Any, correction: Any, keepdim
     return g * scale * (self - xp.mean(self, dim, True))
 
 
-def _std_gradient(xp: Any, g: Any, self: Any, out: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+def _std_gradient(
+    xp: Any, g: Any, self: Any, out: Any, dim: Any, correction: Any, keepdim: bool
+) -> Any:
     """That of the variance by the chain rule; 0 where the deviation is 0."""
     g = xp.where(xp.equal(out, 0), 0, g / (out * 2))
     return _var_gradient(xp, g, self, dim, correction, keepdim)
@@ -182,7 +186,9 @@ def _mean_gradient(xp: Any, g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     return xp.expand_reduced(g / _count(shape, dim), shape, dim, keepdim)
 
 
-def _var_mean_gradient(xp: Any, gs: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+def _var_mean_gradient(
+    xp: Any, gs: Any, self: Any, dim: Any, correction: Any, keepdim: bool
+) -> Any:
     """Those of the variance and of the mean, as far as they are asked for."""
     g0, g1 = gs
     first = None if g0 is None else _var_gradient(xp, g0, self, dim, correction, keepdim)
@@ -200,7 +206,9 @@ def _std_mean_gradient(
     return second if first is None else first if second is None else first + second
 
 
-_SPREAD_ARGUMENTS = "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)"
+_SPREAD_ARGUMENTS = (
+    "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)"
+)
 
 
 def _spread_samples(mk: Any) -> list[Any]:
@@ -288,7 +296,11 @@ def _spread_function(name: str, row: Any, doc: str) -> Any:
     return composite(method=name in ("std", "var"))(function)
 
 
-std = _spread_function("std", _std, "The standard deviation over `dim`, with Bessel's correction by default.")
+std = _spread_function(
+    "std", _std, "The standard deviation over `dim`, with Bessel's correction by default."
+)
 var = _spread_function("var", _var, "The variance over `dim`, with Bessel's correction by default.")
-std_mean = _spread_function("std_mean", _std_mean, "The standard deviation and the mean over `dim`.")
+std_mean = _spread_function(
+    "std_mean", _std_mean, "The standard deviation and the mean over `dim`."
+)
 var_mean = _spread_function("var_mean", _var_mean, "The variance and the mean over `dim`.")

@@ -18,7 +18,9 @@ def _flat(name: str, forward: Any, doc: str, **declared: Any) -> Row:
 ceil = _flat("ceil", raw.ceil, "The smallest integer not below each element.")
 floor = _flat("floor", raw.floor, "The largest integer not above each element.")
 trunc = _flat("trunc", raw.trunc, "Each element without its fraction.")
-round = _flat("round", raw.round, "The nearest integer, the even one of two.", namespace=("", "special"))
+round = _flat(
+    "round", raw.round, "The nearest integer, the even one of two.", namespace=("", "special")
+)
 round_decimals = elementwise(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     raw.round_decimals,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes as D
 from .. import errors
 from .._array import scan as raw
+from .._array import types as T
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._row import general, linear, selection
@@ -109,10 +111,13 @@ logcumsumexp = general(
 accumulated_along = linear(
     "accumulated_along(Tensor self, Tensor index, int dim) -> Tensor",
     raw.accumulated_along,
-    self=lambda xp, g, index, dim: xp.taken_along(g, index, dim, True),
+    self=lambda xp, g, index, dim: xp.gather(g, dim, index),
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [
+        (mk(3, 4), mk(3, 4, low=0, high=4, integer=True), 1),
+        (mk(3, 4), mk(3, 4, low=0, high=3, integer=True), 0),
+    ],
     doc="Zeros with the elements added at `index` along `dim`, several to one place.",
 )
 cummax = selection(
@@ -135,17 +140,15 @@ cummin = selection(
 
 # ---- differences and integrals ----------------------------------------------------------------
 def _dimension(t: Any, dim: int) -> int:
-    ndim = t._raw.ndim
+    ndim: int = t._raw.ndim
     if not -max(ndim, 1) <= dim < max(ndim, 1):
         raise IndexError(errors.dimension(dim, ndim))
     return dim % max(ndim, 1)
 
 
 def _part(t: Any, dim: int, start: int, stop: int) -> Any:
-    """The places from `start` to `stop` (negative: from the end) of a dimension."""
-    n = t._raw.shape[dim]
-    stop = n + stop if stop <= 0 else stop
-    return table("narrow")(t, dim, start, max(stop - start, 0))
+    """The places from `start` to `stop` (negative: from the end; 0: to the end) of a dimension."""
+    return table("slice")(t, dim, start, stop or None)
 
 
 def _difference(t: Any, dim: int) -> Any:
@@ -171,9 +174,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     parts = [t for t in (prepend, input, append) if t is not None]
     for t in parts:
         if t._raw.ndim != input._raw.ndim:
-            raise RuntimeError(
-                "diff expects prepend or append to be the same dimension as input"
-            )
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
     result = table("cat")(parts, dim) if len(parts) > 1 else input
     if n == 0:
         result = table("clone")(result)
@@ -194,9 +195,7 @@ def _samples_distance(y: Any, x: Any, dim: int) -> Any:
     shape = x._raw.shape
     if x._raw.ndim == 1:
         if shape[0] != y._raw.shape[dim]:
-            raise RuntimeError(
-                "There must be one `x` value for each sample point"
-            )
+            raise RuntimeError("There must be one `x` value for each sample point")
         inner = [1] * y._raw.ndim
         inner[dim] = shape[0]
         x = table("reshape")(x, inner)
@@ -205,15 +204,26 @@ def _samples_distance(y: Any, x: Any, dim: int) -> Any:
     return _part(x, dim, 1, 0) - _part(x, dim, 0, -1)
 
 
+def _refuse_bools(name: str, x: Any, y: Any) -> None:
+    if y._raw.dtype.kind == "b" or (x is not None and x._raw.dtype.kind == "b"):
+        which = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
+
+
 @composite()
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x
+    if y._raw.ndim == 0:
+        raise IndexError(
+            f"Dimension specified as {0 if x is not None else dim} but tensor has no dimensions"
+        )
     dim = _dimension(y, dim)
-    if y._raw.ndim == 0 or y._raw.shape[dim] == 0:
+    if y._raw.shape[dim] == 0:
         shape = y._raw.shape[:dim] + y._raw.shape[dim + 1 :]
         return table("new_zeros")(y, shape)
+    _refuse_bools("trapezoid", x, y)
     if x is None:
         inner = table("sum")(y, dim)
         ends = table("select")(y, dim, 0) + table("select")(y, dim, -1)
@@ -225,7 +235,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
 
 @composite()
 def trapz(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
-    """The integral of samples along `dim` by the trapezoidal rule: `trapezoid` under its old name."""
+    """The integral of samples along `dim`: `trapezoid` under its old name."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
@@ -234,6 +244,9 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
     """The running integrals of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
         x, dx = None, x
+    _refuse_bools("cumulative_trapezoid", x, y)
+    if y._raw.ndim == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = _dimension(y, dim)
     pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
     if x is None:
@@ -242,13 +255,17 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
 
 
 @composite()
-def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Any, ...]:
+def gradient(
+    input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
+) -> tuple[Any, ...]:
     """The derivatives of samples along each of the dimensions, by central differences.
 
     Raises:
-        RuntimeError: where a dimension has fewer than edge_order + 1 samples, or spacings don't match.
+        RuntimeError: where a dimension has too few samples, or the spacings don't match.
     """
     ndim = input._raw.ndim
+    if input._raw.dtype == T.to_raw(D.uint8):
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     if dim is None:
         dims = list(range(ndim))
     else:
@@ -256,9 +273,13 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     spacings = _spacings(spacing, dims)
+    if dims and ndim == 0:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     for d in dims:
         if input._raw.shape[d] < edge_order + 1:
-            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+            raise RuntimeError(
+                "torch.gradient expected each dimension size to be at least edge_order+1"
+            )
     return tuple([_derivative(input, d, h, edge_order) for d, h in zip(dims, spacings)])
 
 
@@ -268,7 +289,8 @@ def _spacings(spacing: Any, dims: list[int]) -> list[Any]:
     found = [spacing] if isinstance(spacing, TensorBase) else list(spacing)
     if len(found) != len(dims):
         raise RuntimeError(
-            "torch.gradient expected spacing to be unspecified, a scalar or a list of length equal to "
+            "torch.gradient expected spacing to be unspecified, a scalar or a list of length "
+            "equal to "
             f"'self.dim() = {len(dims)}', but got a list of length {len(found)}"
         )
     return found
@@ -280,7 +302,9 @@ def _derivative(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     centre = (_part(f, dim, 2, 0) - _part(f, dim, 0, -2)) / (2.0 * spacing)
     if edge_order == 1:
         first = (_part(f, dim, 1, 2) - _part(f, dim, 0, 1)) / spacing
-        last = (_part(f, dim, f._raw.shape[dim] - 1, 0) - _part(f, dim, f._raw.shape[dim] - 2, -1)) / spacing
+        last = (
+            _part(f, dim, f._raw.shape[dim] - 1, 0) - _part(f, dim, f._raw.shape[dim] - 2, -1)
+        ) / spacing
     else:
         n = f._raw.shape[dim]
         a, b, c = (_part(f, dim, k, k + 1) for k in (0, 1, 2))
@@ -320,5 +344,3 @@ def _uneven_derivative(f: Any, dim: int, points: Any, edge_order: int) -> Any:
         + _part(f, dim, n - 1, n) * ((a + 2 * b) / (b * (a + b)))
     )
     return table("cat")([first, centre, last], dim)
-
-

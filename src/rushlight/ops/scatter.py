@@ -355,7 +355,7 @@ masked_place = linear(
     holomorphic=False,
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(6), mk(3, 4, dtype=bool), (3, 4))],
     doc="Elements at the places of a mask in zeros, in order.",
 )
 
@@ -381,7 +381,7 @@ masked_scatter_source = linear(
     holomorphic=False,
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, dtype=bool), (9,))],
     doc="The elements where a mask is true, filled up with zeros.",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from .. import dtypes as D
@@ -32,6 +33,7 @@ view_dtype = linear(
     method=False,
     public=False,
     out=False,
+    dtypes="float64",
     samples=lambda mk: [(mk(3, 4), D.int64)],
     doc="The bits of the elements read as another type.",
 )
@@ -103,23 +105,28 @@ _expand_words = expand
 
 
 @composite("private", method=True, name="view")
-def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
     """The same elements in another shape (one size may be -1), or their bits as another type.
 
     Raises:
         RuntimeError: where the elements don't fit the shape, or the memory's layout doesn't.
     """
-    if not kwargs and args:
-        size = plain_sizes((self, *args))
-        if size is not None and isinstance(self, TensorBase):
-            return apply_view(view.op, self, (size,))
-    found = kwargs.get("dtype", kwargs.get("size", args[0] if args else None))
+    if not kwargs and size:
+        found: Any = size
+        if len(size) == 1 and isinstance(size[0], (tuple, list)):
+            found = tuple(size[0])
+        for n in found:
+            if type(n) is not int:
+                break
+        else:
+            return apply_view(view.op, self, (found,))
+    found = kwargs.get("dtype", kwargs.get("size", size[0] if size else None))
     if isinstance(found, D.dtype):
         return _as_type(self, found)
-    given = (*args, *kwargs.values())
+    given = (*size, *kwargs.values())
     if not given or isinstance(found, (str, float, type)) or found is None:
         raise wrong_arguments("view", given, ("torch.dtype dtype", "tuple of ints size"))
-    return _view_words(self, *args, **kwargs)
+    return _view_words(self, *size, **kwargs)
 
 
 def _as_type(self: Any, dtype: D.dtype) -> Any:
@@ -168,9 +175,15 @@ def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
     Raises:
         RuntimeError: where the elements don't fit the shape.
     """
-    size = plain_sizes((input, *shape)) if shape and not kwargs else None
-    if size is None:
-        size = _resolved("reshape", input, shape, kwargs)
+    size: Any = shape
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        size = tuple(shape[0])
+    for n in size:
+        if type(n) is not int:
+            kwargs["shape"] = size
+            break
+    if kwargs or not shape:
+        size = _resolved("reshape", input, (), kwargs)
     array = input._raw
     if array.flags.c_contiguous:
         return apply_view(view.op, input, (size,))
@@ -262,18 +275,19 @@ unsqueeze = linear(
 @composite("", method=True)
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The tensor with its dimensions from `start_dim` to `end_dim` made one; itself where nothing changes."""
-    shape = input._raw.shape
-    first, last = raw.axis_of(start_dim, len(shape)), raw.axis_of(end_dim, len(shape))
+    array = input._raw
+    shape = array.shape
+    ndim = len(shape)
+    if start_dim == 0 and end_dim == -1 and ndim > 1 and array.flags.c_contiguous:
+        return apply_view(view.op, input, ((array.size,),))
+    first, last = raw.axis_of(start_dim, ndim), raw.axis_of(end_dim, ndim)
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not shape:
         return reshape(input, (1,))
     if first == last:
         return input
-    count = 1
-    for n in shape[first : last + 1]:
-        count *= n
-    return reshape(input, shape[:first] + (count,) + shape[last + 1 :])
+    return reshape(input, shape[:first] + (prod(shape[first : last + 1]),) + shape[last + 1 :])
 
 
 @composite("", method=True)

@@ -73,7 +73,15 @@ def msort(input: Any, *, out: Any = None) -> Any:
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:  # fmt: skip
+def _quantile(
+    input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> Any:
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or "
+            "nearest, but got "
+            f"{interpolation}"
+        )
     dtype = T.dtype_of(input)
     if not isinstance(q, TensorBase):
         if not 0 <= q <= 1:
@@ -89,11 +97,6 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, i
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if q._raw.size and not bool(((q._raw >= 0) & (q._raw <= 1)).all()):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    if interpolation not in _INTERPOLATIONS:
-        raise RuntimeError(
-            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
-            f"{interpolation}"
-        )
     ndim = input._raw.ndim
     wanted = -1 if dim is None else dim
     if not -max(ndim, 1) <= wanted < max(ndim, 1):
@@ -104,7 +107,7 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, i
         rows = table("reshape")(input, (-1,))
     else:
         rows = table("movedim")(input, wanted, -1)
-    ordered = table("sort")(rows)[0]
+    ordered = table("contiguous")(table("sort")(rows)[0])
     low, high, weight = raw.ranks(ordered._raw, q._raw, interpolation, ignore_nan)
     take = table("gather")
     below = take(ordered, -1, new_tensor(low))
@@ -117,7 +120,7 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, i
 
 
 def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: int) -> Any:
-    """The values of `q`, now last, in front (gone where `q` is one number); the reduced dimension as asked."""
+    """The values of `q`, now last, in front (one number: gone), the reduced dimension as asked."""
     if q._raw.ndim == 0:
         result = table("squeeze")(result, -1)
         first = 0
@@ -131,8 +134,15 @@ def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: in
 
 
 @composite(method=True)
-def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *,
-             interpolation: str = "linear", out: Any = None) -> Any:  # fmt: skip
+def quantile(
+    input: Any,
+    q: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Any = None,
+) -> Any:
     """The quantiles `q` of the elements along `dim` (all by default); NaN where there is a NaN.
 
     Raises:
@@ -143,8 +153,15 @@ def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *,
 
 
 @composite(method=True)
-def nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *,
-                interpolation: str = "linear", out: Any = None) -> Any:  # fmt: skip
+def nanquantile(
+    input: Any,
+    q: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Any = None,
+) -> Any:
     """The quantiles `q` of the elements that aren't NaN, along `dim` (all by default).
 
     Raises:
@@ -163,19 +180,28 @@ def _written(result: Any, out: Any) -> Any:
 
 # ---- positions --------------------------------------------------------------------------------
 _search = general(
-    "_search(Tensor sorted_sequence, Tensor input, bool out_int32, bool right, Tensor? sorter) -> Tensor",
+    "_search(Tensor sorted_sequence, Tensor input, bool out_int32, bool right, Tensor? "
+    "sorter) -> Tensor",
     raw_search.searchsorted,
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(5, low=0.1, high=1).cumsum(0), mk(3, 4), False, True, None)],
     doc="Where each value would go into its sorted row.",
 )
 
 
 @composite()
-def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = False, right: bool = False,
-                 side: str | None = None, sorter: Any = None, out: Any = None,
-                 self: Any = None) -> Any:  # fmt: skip
+def searchsorted(
+    sorted_sequence: Any,
+    input: Any = None,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+    out: Any = None,
+    self: Any = None,
+) -> Any:
     """Where each value of `input` would go into the row of `sorted_sequence` that it belongs to.
 
     Raises:
@@ -188,7 +214,8 @@ def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = F
         )
     if side == "left" and right:
         raise RuntimeError(
-            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right "
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+            "while right "
             "was True"
         )
     row = sorted_sequence._raw
@@ -198,20 +225,25 @@ def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = F
     values = input._raw
     if row.ndim == 0 or (values.ndim == 0 and row.ndim != 1):
         raise RuntimeError(
-            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is "
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+            "dimension is "
             f"1, but we got boundaries tensor dim({row.ndim}) and input value's dim({values.ndim}) "
             f"numel({values.size})"
         )
     if row.ndim != 1 and (row.ndim != values.ndim or row.shape[:-1] != values.shape[:-1]):
         raise RuntimeError(
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+            "dimensions of "
             "boundaries tensor and input value tensor must match, but we got boundaries tensor "
-            f"{errors.shape_text(row.shape)} and input value tensor {errors.shape_text(values.shape)}"
+            f"{errors.shape_text(row.shape)} and input value tensor "
+            f"{errors.shape_text(values.shape)}"
         )
     if values.dtype != row.dtype:
         raise RuntimeError(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got "
-            f"boundary tensor scalar type {D.scalar_name(T.from_raw(row.dtype))} and input value tensor "
+            "torch.searchsorted(): boundary tensor and input value tensor should have same "
+            "dtype, but got "
+            f"boundary tensor scalar type {D.scalar_name(T.from_raw(row.dtype))} and input "
+            "value tensor "
             f"scalar type {D.scalar_name(T.from_raw(values.dtype))}"
         )
     result = _search(sorted_sequence, input, out_int32, right or side == "right", sorter)
@@ -219,8 +251,9 @@ def searchsorted(sorted_sequence: Any, input: Any = None, *, out_int32: bool = F
 
 
 @composite()
-def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False,
-              out: Any = None) -> Any:  # fmt: skip
+def bucketize(
+    input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None
+) -> Any:
     """The bucket between the `boundaries` that each value falls into.
 
     Raises:
@@ -242,14 +275,15 @@ def _no_derivative(name: str) -> Any:
 
 
 _unique2 = general(
-    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> "
     "(Tensor, Tensor, Tensor)",
     lambda x, sorted, inverse, counts: raw_search.distinct(x, inverse, counts),
     self=_no_derivative("_unique2"),
     node="Unique2Backward0",
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(7, high=3, integer=True), True, True, True), (mk(3, 4),)],
     doc="The distinct values, the place of each element among them, and how often each occurs.",
 )
 _unique_dim = general(
@@ -258,7 +292,7 @@ _unique_dim = general(
     self=_no_derivative("unique_dim"),
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(5, 2, high=2, integer=True), 0), (mk(3, 4), 1)],
     doc="The distinct slices across `dim`, the place of each, and how often each occurs.",
 )
 _runs = general(
@@ -268,7 +302,7 @@ _runs = general(
     node="UniqueConsecutiveBackward0",
     namespace="private",
     method=False,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(7, high=2, integer=True), None), (mk(3, 4), 0)],
     doc="Each run of equal neighbours once, the run of each element, and the lengths.",
 )
 
@@ -281,9 +315,14 @@ def _chosen(found: Any, return_inverse: bool, return_counts: bool) -> Any:
 
 
 @composite(method=True)
-def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
-           dim: int | None = None) -> Any:  # fmt: skip
-    """The distinct values in order (slices across `dim`), and if asked each element's place and the counts."""
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The distinct values in order (slices across `dim`), if asked with places and counts."""
     if dim is None:
         found = _unique2(input, sorted, return_inverse, return_counts)
     else:
@@ -292,8 +331,9 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 
 
 @composite(method=True)
-def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:  # fmt: skip
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
     """Each run of equal neighbours once, and if asked the run of each element and the lengths."""
     return _chosen(_runs(input, dim), return_inverse, return_counts)
 
@@ -308,18 +348,30 @@ histc = general(
 bincount = general(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
     raw_search.bincount,
-    samples=lambda mk: [],
+    samples=lambda mk: [(mk(6, integer=True),), (mk(6, integer=True), mk(6), 8)],
     doc="How often each number occurs, or the sum of its weights.",
 )
 
 
 @composite()
-def isin(elements: Any, test_elements: Any = None, *, assume_unique: bool = False, invert: bool = False,
-         test_element: Any = None, element: Any = None, out: Any = None) -> Any:  # fmt: skip
+def isin(
+    elements: Any,
+    test_elements: Any = None,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    test_element: Any = None,
+    element: Any = None,
+    out: Any = None,
+) -> Any:
     """Whether each element occurs among the test elements."""
     elements = element if elements is None else elements
     test_elements = test_element if test_elements is None else test_elements
     first = elements._raw if isinstance(elements, TensorBase) else T.number_array(elements)
-    second = test_elements._raw if isinstance(test_elements, TensorBase) else T.number_array(test_elements)
+    second = (
+        test_elements._raw
+        if isinstance(test_elements, TensorBase)
+        else T.number_array(test_elements)
+    )
     result = new_tensor(raw_search.isin(first, second, invert))
     return result if out is None else _written(result, out)

@@ -1,4 +1,4 @@
-"""Special functions: the error function and its relatives, gamma, zeta, Bessel functions, polynomials."""
+"""Special functions: the error function, gamma, zeta, Bessel functions, polynomials."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ lgamma = elementwise(
     check=_checks.takes("lgamma_vml_cpu", "f"),
     doc="The logarithm of |Γ(x)|.",
 )
+
+
 def _polygamma_types(args: list[Any], raws: list[Any]) -> None:
     kernel = {0: "digamma", 1: "trigamma"}.get(args[0], "polygamma")
     _checks.takes(kernel, "f")(args, raws)
@@ -155,7 +157,8 @@ def _special(name: str, forward: Any, doc: str, node: str, **declared: Any) -> R
     kernel = "erf_vml_cpu" if name == "ndtr" else f"{name}_cpu"
     check = _checks.takes(kernel, "f", half=name not in ("log_ndtr", "erfcx", "ndtri"))
     return elementwise(
-        f"{name}(Tensor self) -> Tensor", forward, promote="float", namespace="special", method=False,
+        f"{name}(Tensor self) -> Tensor", forward, promote="float", namespace="special",
+        method=False,
         inplace=False, check=check, doc=doc, node=node, **declared,
     )  # fmt: skip
 
@@ -182,7 +185,7 @@ i1 = _special(
 )  # fmt: skip
 i1e = _special("i1e", raw.i1e, "exp(-|x|) i1(x).", "SpecialI1EBackward0", self=_i1e_gradient)
 ndtr = _special(
-    "ndtr", raw.ndtr, "The distribution function of the standard normal.", "MulBackward1",
+    "ndtr", ordered(raw.ndtr), "The distribution function of the standard normal.", "MulBackward1",
     self=lambda xp, g, self: g * (xp.exp(self * self * -0.5) * (1 / sqrt(2 * pi))),
 )  # fmt: skip
 ndtri = _special(
@@ -196,9 +199,7 @@ log_ndtr = _special(
 )  # fmt: skip
 entr = _special(
     "entr", raw.entr, "-x log(x), 0 at 0 and -inf below.", "SpecialEntrBackward0",
-    self=lambda xp, g, self: xp.where(
-        self > 0, g * -(1 + xp.log(self)), xp.where(self == 0, g * float("inf"), float("nan"))
-    ),
+    self=lambda xp, g, self: g * -(1 + xp.log(self)),
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
 )  # fmt: skip
 
@@ -304,7 +305,8 @@ for _name, _doc in {
     "spherical_bessel_j0": "sin(x) / x, 1 at 0.",
 }.items():
     elementwise(
-        f"{_name}(Tensor self) -> Tensor", getattr(raw, _name), promote="float", namespace="special",
+        f"{_name}(Tensor self) -> Tensor", getattr(raw, _name), promote="float",
+        namespace="special",
         method=False, inplace=False, check=_checks.takes(f"{_name}_cpu", "f", half=False),
         samples=lambda mk: [(mk(3, 4, low=0.5, high=3),)], doc=_doc,
     )  # fmt: skip

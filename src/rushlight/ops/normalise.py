@@ -1,0 +1,437 @@
+"""Normalisation: layers, batches, groups, instances, root mean squares, neighbouring channels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import dtypes as D
+from .. import errors
+from .._array import channels as raw
+from .._array import element_losses as losses
+from .._array import moments
+from .._array import types as T
+from .._core.apply import apply_n
+from .._core.storage import bump
+from . import _reduction, _traced
+from ._composite import composite
+from ._row import general
+from .number import plus
+
+
+def _centred(x: Any, dims: Any, eps: float) -> tuple[Any, Any]:
+    """(x - mean) / deviation over `dims`, and 1 / deviation, in operations that are recorded."""
+    moved = x - x.mean(dims, keepdim=True)
+    inverse = ((moved * moved).mean(dims, keepdim=True) + eps) ** -0.5
+    return moved * inverse, inverse
+
+
+def _input_gradient(g: Any, hat: Any, inverse: Any, dims: Any) -> Any:
+    """r (g - mean(g) - x̂ mean(g x̂)): the gradient of x̂ = (x - mean) r."""
+    level = g.mean(dims, keepdim=True)
+    along = (g * hat).mean(dims, keepdim=True)
+    return inverse * (g - level - hat * along)
+
+
+def _kept(g: Any, need: Any) -> Any:
+    return tuple(r if wanted else None for r, wanted in zip(g, need, strict=True))
+
+
+def _check_parameter_dtypes(x: Any, *parameters: Any) -> None:
+    for parameter in parameters:
+        if parameter is None or parameter.dtype == x.dtype:
+            continue
+        if x.dtype.itemsize == 2 and parameter.dtype == T.FLOAT32:
+            continue
+        name = D.scalar_name(T.from_raw(x.dtype))
+        raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {name}")
+
+
+# ---- layer norm -------------------------------------------------------------------------------
+
+
+def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    count = len(normalized_shape)
+    shape = tuple(normalized_shape)
+    if not count or x.shape[-count:] != shape:
+        _refuse_layer(x, normalized_shape)
+    if weight is not None and weight.shape != shape or bias is not None and bias.shape != shape:
+        _refuse_parameters(shape, weight, bias)
+    if x.dtype.kind not in "fV":
+        losses.require_floats(x, "LayerNormKernelImpl")
+    _check_parameter_dtypes(x, weight, bias)
+    return moments.layer_norm(x, count, weight, bias, eps)
+
+
+def _refuse_layer(x: Any, normalized_shape: Any) -> None:
+    shape = list(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    wanted = ", ".join(map(str, shape))
+    raise RuntimeError(
+        f"Given normalized_shape={shape}, expected input with shape [*, {wanted}], but got input of "
+        f"size{list(x.shape)}"
+    )
+
+
+def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: Any) -> None:
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(parameter.shape)} and normalized_shape = {list(shape)}"
+            )
+
+
+def _layer_kernel(g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float,
+                  need: Any) -> Any:  # fmt: skip
+    return moments.layer_norm_backward(g, x, len(shape), mean, rstd, weight, tuple(need))
+
+
+def _layer_gradients(g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float,
+                     need: Any) -> Any:  # fmt: skip
+    inner = tuple(range(-len(shape), 0))
+    outer = tuple(range(x.dim() - len(shape)))
+    hat, inverse = _centred(x, inner, eps)
+    scaled = g if weight is None else g * weight
+    d_x = _input_gradient(scaled, hat, inverse, inner)
+    along = g * hat
+    if outer:
+        return _kept((d_x, along.sum(outer), g.sum(outer)), need)
+    return _kept((d_x, along, g), need)
+
+
+LAYER_NORM = general(
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps)"
+    " -> (Tensor output, Tensor mean, Tensor rstd)",
+    _layer_norm,
+    joint=lambda xp, g0, input, normalized_shape, mean, rstd, weight, eps, need: xp.fused(
+        _layer_kernel, _layer_gradients, g0, input, normalized_shape, mean, rstd, weight, eps, need
+    ),
+    node="NativeLayerNormBackward0",
+    saved_as={"mean": "result1", "rstd": "result2"},
+    differentiable_out=(True, False, False),
+    method=False,
+    samples=lambda mk: [(mk(3, 4), (4,), mk(4), mk(4), 1e-5)],
+    doc="The input normalised over its last dimensions, the means, and 1 / deviations.",
+)
+
+
+@composite("nn.functional")
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None,
+               eps: float = 1e-5) -> Any:  # fmt: skip
+    """The input with mean 0 and variance 1 over its last dimensions, scaled and shifted.
+
+    Shapes: normalized_shape the last dimensions, as weight and bias.
+    Raises: RuntimeError for shapes that don't fit.
+    """
+    if isinstance(normalized_shape, int):
+        raise TypeError(
+            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int"
+        )
+    return apply_n(LAYER_NORM.op, [input, tuple(normalized_shape), weight, bias, eps])[0]
+
+
+@composite("", name="layer_norm")
+def layer_norm_operator(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None,
+                        eps: float = 1e-5, cudnn_enable: bool = True) -> Any:  # fmt: skip
+    """The input normalised over its last dimensions: see `nn.functional.layer_norm`."""
+    return layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+# ---- batch norm -------------------------------------------------------------------------------
+
+
+def _batch_norm(x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool,
+                momentum: float, eps: float) -> Any:  # fmt: skip
+    channels = x.shape[1] if x.ndim > 1 else 0
+    for name, value in (
+        ("running_mean", mean), ("running_var", var), ("weight", weight), ("bias", bias)
+    ):  # fmt: skip
+        if value is not None and value.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
+        if value is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    losses.require_floats(x, "batch_norm")
+    for value in (mean, var, weight, bias):
+        if value is not None and value.dtype != x.dtype:
+            if x.dtype.itemsize != 2 or value.dtype != T.FLOAT32:
+                raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
+    if training and x.size:
+        raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
+    return out, centre, inverse
+
+
+def _batch_gradients(g: Any, x: Any, weight: Any, mean: Any, var: Any, centre: Any, inverse: Any,
+                     training: bool, eps: float, need: Any) -> Any:  # fmt: skip
+    shape = (1, -1) + (1,) * (x.dim() - 2)
+    dims = (0, *range(2, x.dim()))
+    if training:
+        hat, deviation = _centred(x, dims, eps)
+    else:
+        deviation = ((var + eps) ** -0.5).view(shape)
+        hat = (x - mean.view(shape)) * deviation
+    scaled = g if weight is None else g * weight.view(shape)
+    d_x = _input_gradient(scaled, hat, deviation, dims) if training else scaled * deviation
+    return _kept((d_x, (g * hat).sum(dims), g.sum(dims)), need)
+
+
+def _batch_joint(xp: Any, g0: Any, input: Any, weight: Any, running_mean: Any, running_var: Any,
+                 save_mean: Any, save_invstd: Any, training: bool, eps: float, need: Any) -> Any:  # fmt: skip
+    return xp.fused(
+        raw.batch_norm_backward, _batch_gradients, g0, input, weight, running_mean, running_var,
+        save_mean, save_invstd, training, eps, need,
+    )  # fmt: skip
+
+
+BATCH_NORM = general(
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Buffer? running_mean, "
+    "Buffer? running_var, bool training, float momentum, float eps)"
+    " -> (Tensor output, Tensor save_mean, Tensor save_invstd)",
+    _batch_norm,
+    joint=_batch_joint,
+    node="NativeBatchNormBackward0",
+    saved_as={"save_mean": "result1", "save_invstd": "result2"},
+    differentiable_out=(True, False, False),
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(4), mk(4), None, None, True, 0.1, 1e-5)],
+    doc="The input normalised by channel, the batch's means, and 1 / deviations.",
+)
+
+
+@composite("nn.functional")
+def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
+               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt: skip
+    """The input with mean 0 and variance 1 in each channel, scaled and shifted.
+
+    In training the statistics are the batch's, and the running ones move towards them by `momentum`;
+    else the running ones are used. Shapes: input (N, C, …), the others (C,).
+    Raises: ValueError for a single value per channel in training, RuntimeError for wrong shapes.
+    """
+    if training:
+        _require_several(input.shape)
+        if (running_mean is None) != (running_var is None):
+            raise ValueError(
+                "running_mean and running_var must either both be None or neither be None"
+            )
+    return batch_norm_operator(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, True
+    )
+
+
+@composite("", name="batch_norm")
+def batch_norm_operator(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
+                        training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Any:  # fmt: skip
+    """The input normalised by channel: see `nn.functional.batch_norm`."""
+    if running_mean is not None or running_var is not None:
+        _reduction.refuse_gradient(
+            "native_batch_norm", running_mean=running_mean, running_var=running_var
+        )
+    args = [input, weight, bias, running_mean, running_var, training, momentum, eps]
+    return apply_n(BATCH_NORM.op, args)[0]
+
+
+def _require_several(shape: Any) -> None:
+    if math.prod(shape[:1] + shape[2:]) == 1:
+        raise ValueError(
+            "Expected more than 1 value per channel when training, got input size "
+            f"{errors.size_text(shape)}"
+        )
+
+
+# ---- instance norm ----------------------------------------------------------------------------
+
+
+@composite("nn.functional")
+def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None,
+                  bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1,
+                  eps: float = 1e-5) -> Any:  # fmt: skip
+    """The input with mean 0 and variance 1 in each channel of each sample, scaled and shifted.
+
+    Raises: ValueError for a single place per channel, or one running statistic without the other.
+    """
+    if use_input_stats:
+        if math.prod(input.shape[2:]) == 1:
+            raise ValueError(
+                "Expected more than 1 spatial element when training, got input size "
+                f"{errors.size_text(input.shape)}"
+            )
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    return instance_norm_operator(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
+    )
+
+
+@composite("", name="instance_norm")
+def instance_norm_operator(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
+                           use_input_stats: bool, momentum: float, eps: float,
+                           cudnn_enabled: bool) -> Any:  # fmt: skip
+    """The input normalised by sample and channel: batch norm of one sample of N·C channels."""
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    shape = tuple(input.shape)
+    samples, channels = shape[0], shape[1]
+    repeated = [
+        None if x is None else x.repeat(samples) for x in (weight, bias, running_mean, running_var)
+    ]
+    merged = input.contiguous().view((1, samples * channels, *shape[2:]))
+    out = batch_norm_operator(
+        merged, repeated[0], repeated[1], repeated[2], repeated[3], use_input_stats, momentum, eps,
+        cudnn_enabled,
+    )  # fmt: skip
+    for kept, many in ((running_mean, repeated[2]), (running_var, repeated[3])):
+        if kept is not None and use_input_stats:
+            T.write_into(kept._raw, many._raw.reshape(samples, channels).mean(0))
+            bump(kept)
+    return out.view(shape)
+
+
+# ---- group norm -------------------------------------------------------------------------------
+
+
+def _group_norm(x: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
+    losses.require_floats(x, "GroupNormKernelImpl")
+    _check_parameter_dtypes(x, weight, bias)
+    return raw.group_norm(x, num_groups, weight, bias, eps)
+
+
+def _group_kernel(g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float,
+                  need: Any) -> Any:  # fmt: skip
+    return raw.group_norm_backward(g, x, groups, mean, rstd, weight, need)
+
+
+def _group_gradients(g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float,
+                     need: Any) -> Any:  # fmt: skip
+    n, channels = x.shape[0], x.shape[1]
+    wide = (n, channels, -1)
+    hat, inverse = _centred(x.reshape(n, groups, -1), (2,), eps)
+    g_wide = g.reshape(wide)
+    scaled = g_wide if weight is None else g_wide * weight.view(1, -1, 1)
+    d_x = _input_gradient(scaled.reshape(n, groups, -1), hat, inverse, (2,))
+    d_weight = (g_wide * hat.reshape(wide)).sum((0, 2))
+    return _kept((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
+
+
+GROUP_NORM = general(
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int group, float eps)"
+    " -> (Tensor output, Tensor mean, Tensor rstd)",
+    _group_norm,
+    joint=lambda xp, g0, input, group, mean, rstd, weight, eps, need: xp.fused(
+        _group_kernel, _group_gradients, g0, input, group, mean, rstd, weight, eps, need
+    ),
+    node="NativeGroupNormBackward0",
+    saved_as={"mean": "result1", "rstd": "result2"},
+    differentiable_out=(True, False, False),
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(2, 4, 3), mk(4), mk(4), 2, 1e-5)],
+    doc="The input normalised by groups of channels, the means, and 1 / deviations.",
+)
+
+
+@composite("nn.functional")
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None,
+               eps: float = 1e-5) -> Any:  # fmt: skip
+    """The input with mean 0 and variance 1 in each group of channels, scaled and shifted by channel.
+
+    Shapes: input (N, C, …) with C a multiple of num_groups; weight and bias (C,).
+    Raises: RuntimeError for shapes that don't fit, ValueError for a single value per group.
+    """
+    shape = tuple(input.shape)
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    if shape[0] * (shape[1] // num_groups) * math.prod(shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
+    return group_norm_operator(input, num_groups, weight, bias, eps)
+
+
+@composite("", name="group_norm")
+def group_norm_operator(input: Any, num_groups: int, weight: Any = None, bias: Any = None,
+                        eps: float = 1e-5, cudnn_enabled: bool = True) -> Any:  # fmt: skip
+    """The input normalised by groups of channels: see `nn.functional.group_norm`."""
+    shape = tuple(input.shape)
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if shape[1] % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(shape)} and num_groups={num_groups}"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != shape[1:2]:
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but "
+                f"got {name} of shape {list(parameter.shape)} and input of shape {list(shape)}"
+            )
+    return apply_n(GROUP_NORM.op, [input, weight, bias, num_groups, eps])[0]
+
+
+# ---- root mean square, neighbouring channels --------------------------------------------------
+
+
+@composite("", "nn.functional")
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """The input divided by its root mean square over the last dimensions, scaled.
+
+    `eps` is added to the mean square; None takes the dtype's machine epsilon.
+    Source: B. Zhang, R. Sennrich, Root mean square layer normalization (2019).
+    """
+    if isinstance(normalized_shape, int):
+        raise TypeError(
+            "rms_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int"
+        )
+    shape = tuple(normalized_shape)
+    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+        if not shape:
+            _refuse_layer(input._raw, shape)
+        wanted = "".join(map(str, shape[:1])) + "".join(f", {n}" for n in shape[1:])
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but got "
+            f"input of size{list(input.shape)}"
+        )
+    if weight is not None and tuple(weight.shape) != shape:
+        _refuse_parameters(shape, weight._raw, None)
+    losses.require_floats(input._raw, "rms_norm")
+    dtype = input.dtype
+    if eps is None:
+        eps = raw.smallest_step(input._raw.dtype)
+    wide = input if dtype.itemsize > 2 else input.to(D.float32)
+    dims = tuple(range(input.dim() - len(shape), input.dim()))
+    mean = wide.pow(2).mean(dims, keepdim=True)
+    out = wide * apply_n(plus.op, [mean, eps]).rsqrt()
+    out = out if weight is None else out * weight
+    return out if out.dtype is dtype else out.to(dtype)
+
+
+@composite("nn.functional")
+def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75,
+                        k: float = 1.0) -> Any:  # fmt: skip
+    """input / (k + alpha · mean of squares over `size` neighbouring channels)^beta.
+
+    Shapes: (N, C, …). Raises: ValueError for fewer than three dimensions.
+    """
+    ndim = input.dim()
+    if ndim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality {' ' * 25}input (got {ndim} dimensions)"
+        )
+    if not input.numel():
+        return input
+    squares = input * input
+    padded = _traced.table("constant_pad_nd")(
+        squares, (0, 0) * (ndim - 2) + (size // 2, (size - 1) // 2), 0.0
+    )
+    means = padded.unfold(1, size, 1).mean(-1)
+    return input / (means * alpha + k) ** beta
+
+

@@ -1,0 +1,127 @@
+"""Padding of tensors: with a constant, or with their own elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import padding as raw
+from .._core.apply import apply_n
+from . import _traced
+from ._composite import composite
+from ._row import Row, linear
+from .arrange import constant_pad_nd
+
+
+def _spread_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
+    """The gradient of a borrowing padding, in operations that are recorded."""
+    for axis in range(len(shape) - len(padding) // 2, len(shape)):
+        k = len(shape) - 1 - axis
+        before, after = padding[2 * k], padding[2 * k + 1]
+        if before or after:
+            at = _traced.constant(raw.places(shape[axis], before, after, mode))
+            smaller = g.narrow(axis, 0, 1).detach() * 0
+            target = smaller.expand(*g.shape[:axis], shape[axis], *g.shape[axis + 1 :])
+            g = target.index_add(axis, at, g)
+    return g
+
+
+def _borrowing(name: str, node: str, mode: str) -> Row:
+    return linear(
+        f"{name}(Tensor self, int[] padding) -> Tensor",
+        lambda x, padding: raw.borrowed(x, padding, mode),
+        self=lambda xp, g, self_shape, padding: xp.fused(
+            raw.borrowed_backward, _spread_back, g, self_shape, padding, mode
+        ),
+        node=node,
+        public=False,
+        method=False,
+        out=False,
+        samples=lambda mk: [(mk(2, 3, 4), (1, 2))],
+        doc=f"The input with borders of its own elements ({mode}).",
+    )
+
+
+_ROWS = {
+    ("reflect", 1): _borrowing("reflection_pad1d", "ReflectionPad1DBackward0", "reflect"),
+    ("reflect", 2): _borrowing("reflection_pad2d", "ReflectionPad2DBackward0", "reflect"),
+    ("reflect", 3): _borrowing("reflection_pad3d", "ReflectionPad3DBackward0", "reflect"),
+    ("replicate", 1): _borrowing("replication_pad1d", "ReplicationPad1DBackward0", "replicate"),
+    ("replicate", 2): _borrowing("replication_pad2d", "ReplicationPad2DBackward0", "replicate"),
+    ("replicate", 3): _borrowing("replication_pad3d", "ReplicationPad3DBackward0", "replicate"),
+}
+_CIRCULAR = _borrowing("_pad_circular", "PadCircularBackward0", "circular")
+
+
+@composite("nn.functional")
+def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
+    """The input with borders: `pad` lists (before, after) for the last dimension, the one before, ….
+
+    Modes: "constant" (of `value`), "reflect" (without the edge), "replicate" (the edge), "circular".
+    Raises: RuntimeError for a padding that doesn't fit; NotImplementedError for other modes.
+    """
+    if isinstance(pad, int):
+        raise TypeError("pad(): argument 'pad' (position 2) must be tuple of ints, not int")
+    pad = tuple(int(n) for n in pad)
+    ndim = input.dim()
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {ndim}"
+        )
+    if mode == "constant":
+        return apply_n(constant_pad_nd.op, [input, pad, 0 if value is None else value])
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    count = len(pad) // 2
+    if count not in (1, 2, 3) or ndim not in (count + 1, count + 2):
+        raise NotImplementedError(_UNSUPPORTED.format(size=len(pad), ndim=ndim))
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    shape = tuple(input.shape)
+    if mode == "circular":
+        _check_circular(shape, pad)
+        return apply_n(_CIRCULAR.op, [input, pad])
+    _check_borrowed(shape, pad, mode)
+    return apply_n(_ROWS[mode, count].op, [input, pad])
+
+
+_UNSUPPORTED = (
+    "Padding size {size} is not supported for {ndim}D input tensor.\n"
+    "Supported combinations for non-constant padding:\n"
+    "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+    "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+    "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+)
+
+
+def _check_borrowed(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> None:
+    count, ndim = len(pad) // 2, len(shape)
+    own = shape[1:] if ndim == count + 2 else shape
+    if not all(own):
+        raise RuntimeError(
+            f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size and "
+            f"other non-zero dimensions for input, but got: {list(shape)}"
+        )
+    if mode != "reflect":
+        return
+    for k in range(count):
+        axis = ndim - 1 - k
+        before, after = pad[2 * k], pad[2 * k + 1]
+        if before >= shape[axis] or after >= shape[axis]:
+            raise RuntimeError(
+                f"Argument #{2 * k + 4}: Padding size should be less than the corresponding input "
+                f"dimension, but got: padding ({before}, {after}) at dimension {axis} of input "
+                f"{list(shape)}"
+            )
+
+
+def _check_circular(shape: tuple[int, ...], pad: tuple[int, ...]) -> None:
+    for k in range(len(pad) // 2):
+        extent = shape[len(shape) - 1 - k]
+        before, after = pad[2 * k], pad[2 * k + 1]
+        if before > extent or after > extent:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if extent + before + after < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")

@@ -1,0 +1,158 @@
+"""The pickler of PyTorch's files: tensors as views of storages, which are written apart."""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from typing import IO, Any, Final
+
+from .. import dtypes as D
+from .._array import memory_of as M
+from .._array import types as T
+from .._core.storage import TensorBase
+from ..device import device
+from ..memory_format import layout
+from ..size import Size
+from ..tensor import Tensor
+from .names import STORAGE_NAMES, torch_name
+
+
+class Global:
+    """A module-level name that the pickle mentions, whether or not this process can import it."""
+
+    __slots__ = ("module", "name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module = module
+        self.name = name
+
+    def __call__(self, *args: Any) -> Any:
+        """Nothing: picklers ask whether what they write as a function can be called."""
+        raise TypeError(f"{self.module}.{self.name} is only a name here")
+
+
+# One object each, so that a pickle spells a name once and refers back to it afterwards.
+_REBUILD: Final = Global("torch._utils", "_rebuild_tensor_v2")
+_REBUILD_UNTYPED: Final = Global("torch._utils", "_rebuild_tensor_v3")
+_REBUILD_TYPED: Final = Global("torch._tensor", "_rebuild_from_type_v2")
+_DEVICE: Final = Global("torch", "device")
+_SIZE: Final = Global("torch", "Size")
+_LAYOUT: Final = Global("torch.serialization", "_get_layout")
+_UNTYPED: Final = Global("torch.storage", "UntypedStorage")
+_STORAGE_KINDS: Final = {d: Global("torch", name) for d, name in STORAGE_NAMES.items()}
+
+
+class Storage:
+    """Flat memory of one element type, pickled by reference."""
+
+    __slots__ = ("flat", "dtype", "key")
+
+    def __init__(self, flat: Any, dtype: D.dtype, key: str) -> None:
+        self.flat = flat
+        self.dtype = dtype
+        self.key = key
+
+
+class TorchPickler(pickle._Pickler):  # type: ignore[name-defined,misc]
+    """Writes objects as PyTorch's pickles do. `storages` are what was referred to, in order."""
+
+    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+
+    def __init__(self, file: IO[bytes], protocol: int, stream: bool = False) -> None:
+        super().__init__(file, protocol=protocol)
+        self.storages: list[Storage] = []
+        self._stream = stream
+        self._seen: dict[int, Storage] = {}
+        self._keep: list[Any] = []
+
+    def persistent_id(self, obj: Any) -> Any:
+        """What stands in the pickle for a storage."""
+        if type(obj) is not Storage:
+            return None
+        kind = _STORAGE_KINDS.get(obj.dtype, _UNTYPED)
+        count = M.count_of(obj.flat, untyped=kind is _UNTYPED)
+        if self._stream:
+            return ("storage", kind, obj.key, "cpu", count, None)
+        return ("storage", kind, obj.key, "cpu", count)
+
+    def storage(self, array: Any) -> tuple[Storage, int]:
+        """The storage of an array, one object for all views of the same memory."""
+        flat, offset = M.storage_of(array)
+        key = T.address(flat) if flat.size else id(array)
+        found = self._seen.get(key)
+        if found is None or len(found.flat) != len(flat) or found.flat.dtype != flat.dtype:
+            found = Storage(flat, T.from_raw(array.dtype), str(len(self.storages)))
+            self.storages.append(found)
+            self._seen[key] = found
+            self._keep.append(array)
+        return found, offset
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How tensors and what belongs to them are pickled."""
+        if isinstance(obj, TensorBase):
+            if type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:  # type: ignore[comparison-overlap]
+                return NotImplemented
+            return self._tensor(obj)
+        if type(obj) is Size:
+            return _SIZE, (tuple(obj),)
+        if type(obj) is device:
+            return _DEVICE, ((obj.type,) if obj.index is None else (obj.type, obj.index))
+        if type(obj) is layout:
+            return _LAYOUT, (repr(obj),)
+        return NotImplemented
+
+    def _tensor(self, t: Any) -> Any:
+        storage, offset = self.storage(t._raw)
+        # What isn't a view of its storage was copied into one, in C order.
+        apart = storage.flat.size and not M.same_memory(storage.flat, t._raw)
+        strides = M.contiguous_strides(t._raw.shape) if apart else M.strides_of(t._raw)
+        body: tuple[Any, ...] = (
+            storage, offset, tuple(t._raw.shape), strides, bool(t.requires_grad), OrderedDict(),
+        )  # fmt: skip
+        function = _REBUILD
+        if storage.dtype not in _STORAGE_KINDS:
+            function = _REBUILD_UNTYPED
+            body = (*body, storage.dtype)
+        if type(t) is Tensor and not t.__dict__:
+            return function, body
+        state = t.__getstate__() if "__getstate__" in type(t).__dict__ else dict(t.__dict__)
+        return _REBUILD_TYPED, (function, type(t), body, state)
+
+    def _write_name(self, obj: Any, module: str, name: str) -> None:
+        self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+        self.memoize(obj)
+
+    def save_global_name(self, obj: Global) -> None:
+        """Writes the name itself."""
+        self._write_name(obj, obj.module, obj.name)
+
+    def save_dtype(self, obj: D.dtype) -> None:
+        """Writes a dtype as the name in torch that it is."""
+        self._write_name(obj, "torch", obj.name)
+
+    def save_global(self, obj: Any, name: Any = None) -> None:
+        """Writes a class or function by name; Rushlight's own under the name that torch gives it.
+
+        Raises:
+            AttributeError: for what stands inside a function, which no name reaches.
+        """
+        shown = name or getattr(obj, "__qualname__", None) or obj.__name__
+        if "<locals>" in shown:
+            raise AttributeError(f"Can't pickle local object '{shown}'")
+        module = getattr(obj, "__module__", None) or ""
+        if module.partition(".")[0] == "rushlight":
+            self._write_name(obj, *torch_name(module, shown))
+            return
+        super().save_global(obj, name)
+
+    def _save_class(self, obj: Any) -> None:
+        # As the base class does, which calls a function of its own for the types of singletons.
+        if obj in (type(None), type(NotImplemented), type(...)):
+            super().save_type(obj)
+        else:
+            self.save_global(obj)
+
+    dispatch[Global] = save_global_name
+    dispatch[D.dtype] = save_dtype
+    dispatch[type(lambda: None)] = save_global
+    dispatch[type] = _save_class

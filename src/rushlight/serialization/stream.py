@@ -1,0 +1,75 @@
+"""The older file format: a row of pickles, then the storages one after the other.
+
+In order: a magic number, a version, what the writing machine was like, the objects (with references
+to storages), the list of the storages' keys, and for each its number of elements and its bytes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, BinaryIO
+
+from .. import dtypes as D
+from .._array import memory_of as M
+from .unpickle import unpickled
+
+MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
+PROTOCOL_VERSION = 1001
+
+
+def write(file: Any, body: bytes, storages: list[tuple[str, Any]], protocol: int) -> None:
+    """Writes a pickle of objects and the flat arrays to which it refers."""
+    pickle.dump(MAGIC_NUMBER, file, protocol)
+    pickle.dump(PROTOCOL_VERSION, file, protocol)
+    machine = {
+        "protocol_version": PROTOCOL_VERSION,
+        "little_endian": True,
+        "type_sizes": {"short": 2, "int": 4, "long": 4},
+    }
+    pickle.dump(machine, file, protocol)
+    file.write(body)
+    pickle.dump([key for key, _ in storages], file, protocol)
+    for _, flat in storages:
+        file.write(len(flat).to_bytes(8, "little"))
+        file.write(M.bytes_of(M.little_endian(flat)))
+
+
+def read(file: BinaryIO, careful: bool, encoding: str, check: Any) -> Any:
+    """What `write` (or an old PyTorch) wrote.
+
+    Raises:
+        UnpicklingError: where the file is something else.
+        EOFError: where it ends too early.
+    """
+
+    def nothing(key: str, kind: D.dtype, count: int, location: str) -> Any:
+        raise pickle.UnpicklingError("a storage where none can be")
+
+    magic = unpickled(file, nothing, careful, encoding)
+    if magic != MAGIC_NUMBER:
+        raise RuntimeError("Invalid magic number; corrupt file?")
+    version = unpickled(file, nothing, careful, encoding)
+    if version != PROTOCOL_VERSION:
+        raise RuntimeError(f"Invalid protocol version: {version}")
+    machine = unpickled(file, nothing, careful, encoding)
+    swap = isinstance(machine, dict) and machine.get("little_endian") is False
+    flats: dict[str, Any] = {}
+
+    def storage(key: str, kind: D.dtype, count: int, location: str) -> Any:
+        check(location)
+        if key not in flats:
+            flats[key] = M.unset(count, kind)
+        return flats[key]
+
+    result = unpickled(file, storage, careful, encoding)
+    for key in unpickled(file, nothing, careful, encoding):
+        flat = flats[key]
+        count = int.from_bytes(file.read(8), "big" if swap else "little")
+        data = file.read(count * flat.itemsize)
+        if count != len(flat) or len(data) != count * flat.itemsize:
+            raise RuntimeError(f"the storage {key} is {len(data)} bytes long, not as announced")
+        M.fill(flat, data, swap)
+    return result
+
+
+__all__ = ["MAGIC_NUMBER", "PROTOCOL_VERSION", "read", "write"]

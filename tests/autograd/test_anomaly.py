@@ -1,0 +1,112 @@
+"""Anomaly mode: where a failing node was made, and nan as an error."""
+
+import warnings
+
+import pytest
+
+import rushlight as torch
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, requires_grad=True)
+
+
+class Bad(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        raise RuntimeError("inside")
+
+
+class Nan(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * float("nan")
+
+
+def test_nan_names_the_function_and_the_place_where_it_was_called() -> None:
+    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        y = Nan.apply(leaf(1.0))
+        with pytest.raises(RuntimeError, match="Function 'NanBackward' returned nan values in its 0th output"):
+            y.backward()
+    text = str(caught[0].message)
+    assert text.startswith("Error detected in NanBackward. Traceback of forward call that caused")
+    assert "Nan.apply(leaf(1.0))" in text
+
+
+def test_a_node_of_the_table_is_checked_too() -> None:
+    x = leaf(0.0)
+    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y = (x * 0) / (x * 0)
+        with pytest.raises(RuntimeError, match="Function 'DivBackward0' returned nan values in its 1th"):
+            y.backward()
+
+
+def test_nan_passes_where_it_isnt_checked() -> None:
+    x = leaf(1.0)
+    with torch.autograd.set_detect_anomaly(True, check_nan=False):
+        Nan.apply(x).backward()
+    assert x.grad.isnan().item()
+    x.grad = None
+    Nan.apply(x).backward()
+    assert x.grad.isnan().item()
+
+
+def test_errors_in_backward_say_where_forward_was() -> None:
+    with torch.autograd.set_detect_anomaly(True), pytest.warns(UserWarning, match="Error detected in Bad"):
+        y = Bad.apply(leaf(1.0))
+        with pytest.raises(RuntimeError, match="inside"):
+            y.backward()
+
+
+def test_a_node_made_before_has_no_place_to_name() -> None:
+    y = Bad.apply(leaf(1.0))
+    with torch.autograd.set_detect_anomaly(True):
+        with pytest.warns(UserWarning, match="No forward pass information available"):
+            with pytest.raises(RuntimeError, match="inside"):
+                y.backward()
+
+
+def test_a_node_made_during_a_backward_names_its_parent() -> None:
+    class Inner(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return Bad.apply(g)
+
+    x, seed = leaf(1.0), leaf(1.0)
+    with torch.autograd.set_detect_anomaly(True):
+        (g,) = torch.autograd.grad(Inner.apply(x), x, seed, create_graph=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with pytest.raises(RuntimeError, match="inside"):
+                g.backward()
+    assert "Previous calculation was induced by InnerBackward" in str(caught[1].message)
+
+
+def test_an_overwritten_value_points_at_the_backtrace() -> None:
+    with torch.autograd.set_detect_anomaly(True), pytest.warns(UserWarning, match="Error detected in Exp"):
+        y = leaf(1.0).exp()
+        y.add_(1)
+        with pytest.raises(RuntimeError, match="the backtrace further above shows the operation"):
+            y.backward()
+
+
+def test_the_mode_warns_once_on_entering_and_ends() -> None:
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        mode = torch.autograd.detect_anomaly(check_nan=False)
+    with mode:
+        assert torch.is_anomaly_enabled() and not torch.is_anomaly_check_nan_enabled()
+    assert not torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled()

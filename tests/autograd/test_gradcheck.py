@@ -1,0 +1,112 @@
+"""`gradcheck` accepts right gradients and finds wrong ones, in every mode."""
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+check = torch.autograd.gradcheck
+check2 = torch.autograd.gradgradcheck
+
+
+def point(*values: float) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def function(forward: Any, backward: Any, materialize: bool = True) -> Any:
+    class Made(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(materialize)
+            ctx.save_for_backward(x)
+            return forward(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return backward(g, *ctx.saved_tensors)
+
+    return Made.apply
+
+
+WRONG = function(lambda x: x * 2, lambda g, x: g * 3)
+# Right in the first order, wrong in the second: backward hides how it depends on x.
+HIDDEN = function(lambda x: x * x, lambda g, x: g * 2 * x.detach())
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_right_gradients_pass(fast: bool) -> None:
+    x, y = point(0.5, -1.5, 2.0), point(1.0, 2.0, 3.0)
+    assert check(lambda a, b: (a.exp() * b, a / b), (x, y), fast_mode=fast)
+    assert check2(lambda a, b: a * a * b, (x, y), fast_mode=fast)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_wrong_gradient_is_found_and_shown(fast: bool) -> None:
+    x = point(1.0, 2.0)
+    assert check(WRONG, (x,), raise_exception=False, fast_mode=fast) is False
+    with pytest.raises(torch.autograd.GradcheckError) as caught:
+        check(WRONG, (x,), fast_mode=fast)
+    text = str(caught.value)
+    assert text.startswith("Jacobian mismatch for output 0 with respect to input 0,\nnumerical:")
+    assert "[[3., 0.],\n        [0., 3.]], dtype=torch.float64)" in text
+
+
+def test_a_wrong_second_derivative_is_found() -> None:
+    x = point(1.0, 2.0)
+    assert check(HIDDEN, (x,))
+    assert check2(HIDDEN, (x,), raise_exception=False) is False
+    assert check2(lambda t: t * t * t, (x,), gen_non_contig_grad_outputs=True)
+
+
+def test_forward_mode_is_checked_when_asked_for() -> None:
+    x = point(0.5, 1.5)
+    assert check(lambda t: (t * t).exp(), (x,), check_forward_ad=True)
+    assert check(lambda t: (t * t).exp(), (x,), check_forward_ad=True, fast_mode=True)
+    assert check2(lambda t: t * t * t, (x,), check_fwd_over_rev=True)
+
+
+def test_a_backward_that_gives_other_numbers_each_time_is_found() -> None:
+    noisy = function(lambda x: x * 2, lambda g, x: g * 2 + torch.rand(()).double() * 1e-7)
+    x = point(1.0, 2.0)
+    with pytest.raises(torch.autograd.GradcheckError, match="Backward is not reentrant"):
+        check(noisy, (x,))
+    assert check(noisy, (x,), nondet_tol=1e-6, check_undefined_grad=False, raise_exception=False) is False
+    steady = function(lambda x: x * 2, lambda g, x: g * (2 + torch.rand(()).double() * 1e-7))
+    assert check(steady, (x,), nondet_tol=1e-6)
+
+
+def test_a_function_without_differentiable_output_must_be_constant() -> None:
+    x = point(1.0, 2.0)
+    with pytest.raises(torch.autograd.GradcheckError, match="expected to be zero"):
+        check(lambda t: t.detach() * 1, (x,))
+    assert check(lambda t: t.detach() * 0, (x,))
+
+
+def test_a_backward_that_ignores_undefined_gradients_is_found() -> None:
+    careless = function(lambda x: x * 2, lambda g, x: g * 2, materialize=False)
+    with pytest.raises(TypeError):
+        check(careless, (point(1.0),))
+    assert check(careless, (point(1.0),), check_undefined_grad=False)
+
+
+def test_batched_gradients_are_compared_when_asked_for() -> None:
+    assert check(lambda t: t * t, (point(1.0, 2.0),), check_batched_grad=True)
+
+
+def test_wrong_uses_are_told() -> None:
+    with pytest.raises(ValueError, match="expects at least one input tensor to require gradient"):
+        check(lambda t: t * 2, (torch.ones(1, dtype=torch.float64),))
+    with pytest.raises(AssertionError, match="Expected at least one of check_forward_ad or"):
+        check(lambda t: t * 2, (point(1.0),), check_backward_ad=False)
+    with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
+        wide = torch.ones(1, dtype=torch.float64).expand(3).requires_grad_()
+        check(lambda t: t * 2, (wide,))
+    with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a double precision"):
+        check(lambda t: t * 2, (torch.ones(1, requires_grad=True),), eps=1e-2, atol=1e-1)
+
+
+def test_inputs_keep_their_values_and_their_gradients() -> None:
+    x = point(1.0, 2.0)
+    check(lambda t: t * t, (x,))
+    assert x.tolist() == [1.0, 2.0] and x.grad is None

@@ -1,0 +1,123 @@
+"""The graph as users see it: nodes, edges, leaves' ends, groups of hooks."""
+
+import gc
+import weakref
+
+import pytest
+
+import rushlight as torch
+
+graph = torch.autograd.graph
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, requires_grad=True)
+
+
+def test_a_node_tells_its_name_its_edges_and_its_age() -> None:
+    x, y = leaf(1.0), leaf(2.0)
+    z = x * y + x
+    node = z.grad_fn
+    assert node.name() == type(node).__name__ == "AddBackward0"
+    (product, nr), (end, _) = node.next_functions
+    assert product.name() == "MulBackward0" and nr == 0 and end.variable is x
+    assert node._sequence_nr() > product._sequence_nr()
+    assert isinstance(node, graph.Node) and isinstance(end, graph.Node)
+    assert not isinstance(x, graph.Node)
+
+
+def test_an_operand_without_gradient_gives_an_empty_edge() -> None:
+    x = leaf(1.0)
+    assert (torch.ones(1) * x).grad_fn.next_functions[0] == (None, 0)
+
+
+def test_a_leafs_end_is_one_object_while_somebody_holds_it() -> None:
+    x = leaf(1.0)
+    end = (x * 2).grad_fn.next_functions[0][0]
+    assert end is (x * 3).grad_fn.next_functions[0][0]
+    assert end.name() == "torch::autograd::AccumulateGrad" and end.next_functions == ()
+    alive = weakref.ref(end)
+    del end
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_node_keeps_the_graph_alive_without_its_tensor() -> None:
+    x = leaf(0.0)
+    node = (x.exp() * 3).grad_fn
+    assert node.next_functions[0][0]._saved_result.item() == 1.0
+
+
+def test_metadata_belongs_to_the_node() -> None:
+    y = leaf(1.0) * 2
+    y.grad_fn.metadata["note"] = 5
+    assert (y + 1).grad_fn.next_functions[0][0].metadata == {"note": 5}
+
+
+def test_a_node_can_be_called_with_gradients_of_its_outputs() -> None:
+    x, y = leaf(2.0), leaf(3.0)
+    a, b = (x * y).grad_fn(torch.ones(1))
+    assert (a.item(), b.item()) == (3.0, 2.0) and a.requires_grad
+    with pytest.raises(TypeError, match="expected 1 arguments, got 0 instead"):
+        (x * y).grad_fn()
+
+
+def test_nodes_cant_be_made_by_hand() -> None:
+    with pytest.raises(TypeError, match="cannot create 'MulBackward0' instances"):
+        type((leaf(1.0) * 2).grad_fn)()
+
+
+def test_gradient_edges_are_inputs_and_outputs() -> None:
+    x = leaf(2.0)
+    y = x * x
+    middle, end = graph.get_gradient_edge(y), graph.get_gradient_edge(x)
+    z = y * 3
+    assert [g.item() for g in torch.autograd.grad(z, [middle, end], retain_graph=True)] == [3.0, 12.0]
+    del y, z
+    (g,) = torch.autograd.grad(middle, x, torch.ones(1), retain_graph=True)
+    assert g.item() == 4.0
+    torch.autograd.backward(middle, torch.ones(1))
+    assert x.grad.item() == 4.0
+    with pytest.raises(RuntimeError, match="not possible to get the gradient edge"):
+        graph.get_gradient_edge(torch.ones(1))
+
+
+def test_an_edge_to_one_of_several_outputs_has_its_number() -> None:
+    x = leaf(1.0, 2.0)
+    a, b = x.unbind()
+    edge = graph.get_gradient_edge(b)
+    assert edge.output_nr == 1
+    (g,) = torch.autograd.grad(a * b, [edge])
+    assert g.item() == 1.0
+
+
+def test_a_multi_grad_hook_runs_once_with_all_gradients() -> None:
+    x, y, z = leaf(1.0), leaf(2.0), leaf(3.0)
+    seen: list[list[float | None]] = []
+    handle = graph.register_multi_grad_hook(
+        (x, y, z), lambda gs: seen.append([None if g is None else g.item() for g in gs])
+    )
+    (x * y).backward()
+    (x * y * z).backward()
+    handle.remove()
+    (x * y * z).backward()
+    assert seen == [[2.0, 1.0, None], [6.0, 3.0, 2.0]]
+
+
+def test_a_multi_grad_hook_in_mode_any_runs_with_the_first() -> None:
+    x = leaf(1.0)
+    a, b = x * 2, x * 3
+    seen: list[float] = []
+    graph.register_multi_grad_hook((a, b), lambda g: seen.append(g.item()), mode="any")
+    (a + b * 5).backward(retain_graph=True)
+    assert seen == [5.0]
+    with pytest.raises(ValueError, match="Expects mode to be one of"):
+        graph.register_multi_grad_hook((a,), print, mode="some")
+
+
+def test_increment_version_makes_saved_values_stale() -> None:
+    y = leaf(2.0) * 1
+    z = y * y
+    graph.increment_version(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
