@@ -53,7 +53,7 @@ globals().update(_TYPES)
 
 _LAZY: Final = frozenset({
     "amp", "backends", "compile", "cuda", "distributed", "distributions", "fft", "func", "jit",
-    "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random",
+    "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types",
     "serialization", "signal", "special", "testing", "torch_alias", "types", "utils", "viz",
     "__config__",
 })  # fmt: skip

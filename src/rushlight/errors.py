@@ -160,30 +160,35 @@ def cannot_cast(result: str, wanted: str) -> str:
     return f"result type {result} can't be cast to the desired output type {wanted}"
 
 
-def view_inplace(problem: str, output: int, node: str) -> str:
-    """Why a view may not be written in place."""
+def view_inplace(problem: str, output: int, node: str, indirect: bool = False) -> str:
+    """Why a view may not be written in place, or not be used after its base was (`indirect`).
+
+    `node` is the operation that made the view, "" where that wasn't recorded.
+    """
+    written = "its base or another view of its base has been" if indirect else "is being"
+    where = "inference" if problem == "inference" else "no_grad"
+    if node:
+        text = f"Output {output} of {node} is a view and {written} modified inplace."
+    else:
+        text = f"A view was created in {where} mode and {written} modified inplace"
+        text += "." if problem == "inference" else " with grad mode enabled."
     if problem == "multi":
-        return (
-            f"Output {output} of {node} is a view and is being modified inplace. This view is the "
-            "output of a function that returns multiple views. Such functions do not allow the output "
-            "views to be modified inplace. You should replace the inplace operation by an out-of-place "
-            "one."
+        return text + (
+            " This view is the output of a function that returns multiple views. Such functions do not "
+            "allow the output views to be modified inplace. You should replace the inplace operation by "
+            "an out-of-place one."
         )
     if problem == "custom":
-        return (
-            f"Output {output} of {node} is a view and is being modified inplace. This view was "
-            "created inside a custom Function (or because an input was returned as-is) and the "
-            "autograd logic to handle view+inplace would override the custom backward associated with "
-            "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can "
-            "fix this by cloning the output of the custom Function."
+        return text + (
+            " This view was created inside a custom Function (or because an input was returned as-is) "
+            "and the autograd logic to handle view+inplace would override the custom backward associated "
+            "with the custom Function, leading to incorrect gradients. This behavior is forbidden. You "
+            "can fix this by cloning the output of the custom Function."
         )
-    where = "no_grad mode" if problem == "no_grad" else "inference mode"
-    return (
-        f"A view was created in {where} and is being modified inplace with grad mode enabled. Given "
-        "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code "
-        f"by moving both the view and the inplace either both inside the {where.replace(' mode', '')} "
-        f"block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
-        "to be tracked)."
+    return text + (
+        " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+        f"code by moving both the view and the inplace either both inside the {where} block (if you don't "
+        "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
     )
 
 

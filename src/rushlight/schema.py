@@ -21,7 +21,7 @@ _PARAM = re.compile(
 _RETURN = re.compile(r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]!?)\))?(?P<list>\[\])?(?:\s+(?P<name>\w+))?$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Parameter:
     """One parameter: `type` is the base type ("Tensor", "int", "Scalar", …)."""
 
@@ -64,7 +64,7 @@ def _default_text(p: Parameter) -> str:
     return repr(p.default) if isinstance(p.default, str) else str(p.default)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Return:
     """One result: `alias` is "a" for a view, "a!" for a written argument, "" for a fresh tensor."""
 
@@ -74,7 +74,7 @@ class Return:
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Schema:
     """A parsed operator schema."""
 
@@ -133,6 +133,8 @@ def parse(text: str) -> Schema:
 
 
 def _split(inside: str) -> list[str]:
+    if "(" not in inside and "[" not in inside:
+        return [piece.strip() for piece in inside.split(",")] if inside.strip() else []
     pieces: list[str] = []
     depth = 0
     start = 0

@@ -44,7 +44,7 @@ def test_a_tangent_is_the_jacobian_times_the_direction(number: int) -> None:
         found = fw.unpack_dual(f(fw.make_dual(x, v)))
     # <u, J v> = <Jᵀ u, v> for a random u
     y = f(x.requires_grad_())
-    u = torch.rand(*y.shape, dtype=torch.float64)
+    u = torch.rand(y.shape, dtype=torch.float64)
     (g,) = torch.autograd.grad(y, x, u)
     assert found.primal.shape == found.tangent.shape == y.shape
     left, right = (u * found.tangent).sum().item(), (g * v).sum().item()

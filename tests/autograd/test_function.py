@@ -167,7 +167,7 @@ def test_a_wrong_answer_of_backward_is_named(answer: Any, text: str) -> None:
 def test_a_gradient_for_an_argument_that_is_no_tensor_is_refused() -> None:
     y = Answering.apply(leaf(1.0), 5)
     y.grad_fn.answer = lambda g: (g, g)
-    with pytest.raises(RuntimeError, match="a gradient different from None at position 2"):
+    with pytest.raises(RuntimeError, match="a gradient different than None at position 2"):
         y.backward()
 
 

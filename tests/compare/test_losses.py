@@ -25,7 +25,8 @@ from rushlight.nn import functional
 pytestmark = pytest.mark.filterwarnings("ignore")
 TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5), "float16": (2e-2, 5e-3)}
 # torch has no half-precision kernel, or no derivative of the gradient.
-NO_HALF = ("multi_margin", "multilabel_margin", "pdist", "bag_", "pad_reflect", "pad_replicate")
+NO_HALF = ("multi_margin", "multilabel_margin", "pdist", "bag_", "pad_reflect", "pad_replicate",
+           "local_response")
 NO_SECOND = ("multi_margin", "multilabel_margin", "bag_", "embedding_frequency", "pdist", "layer_norm_bias")
 # Rushlight's own names: torch pools, copies or cuts where Rushlight has one operation.
 OTHER_GRAPH = ("local_response", "pad_circular", "pdist", "softmax_to_double", "gumbel")

@@ -16,7 +16,7 @@ LAYERS = {
     1: "_array",
     2: "_core",
     3: "ops",
-    4: "tensor _methods _functions",
+    4: "tensor return_types _methods _functions",
     5: "autograd func random",
     6: "nn optim utils serialization viz compile",
     7: "torch_alias __main__",

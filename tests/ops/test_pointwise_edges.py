@@ -51,7 +51,7 @@ def test_division_of_floats_by_zero_gives_infinities_and_nan() -> None:
     lambda a, b: torch.div(a, b, rounding_mode="floor"),
 ])  # fmt: skip
 def test_division_of_integers_by_zero_raises(divide: Any) -> None:
-    with pytest.raises(RuntimeError, match="^ZeroDivisionError$"):
+    with pytest.raises(RuntimeError, match=r"^ZeroDivisionError$"):
         divide(torch.tensor([1, 2]), torch.tensor([1, 0]))
 
 
@@ -244,8 +244,8 @@ def test_bools_refuse_minus() -> None:
         yes - yes
     with pytest.raises(RuntimeError, match="with a bool tensor is not supported"):
         1.0 - yes
-    with pytest.raises(RuntimeError, match="^Negation, the `-` operator, on a bool tensor"):
-        -yes
+    with pytest.raises(RuntimeError, match=r"^Negation, the `-` operator, on a bool tensor"):
+        _ = -yes
 
 
 def test_comparing_with_what_isnt_a_number_is_false_and_ordering_raises() -> None:
@@ -255,11 +255,11 @@ def test_comparing_with_what_isnt_a_number_is_false_and_ordering_raises() -> Non
     with pytest.raises(
         TypeError, match="'<' not supported between instances of 'Tensor' and 'str'"
     ):
-        x < "one"
+        _ = x < "one"
     with pytest.raises(
         TypeError, match=r"unsupported operand type\(s\) for \+: 'Tensor' and 'NoneType'"
     ):
-        x + None
+        _ = x + None
 
 
 def test_tensors_are_hashed_by_identity() -> None:
@@ -278,7 +278,7 @@ def test_a_result_of_a_higher_category_cant_be_written_in_place() -> None:
         lambda: x.mul_(torch.tensor(0.5)),
     ):
         with pytest.raises(
-            RuntimeError, match="^result type Float can't be cast to the desired output type Long$"
+            RuntimeError, match=r"^result type Float can't be cast to the desired output type Long$"
         ):
             write()
     with pytest.raises(

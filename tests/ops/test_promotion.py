@@ -1,7 +1,7 @@
 """The types of results: which dtype two operands give.
 
-The tables were written down from PyTorch 2.13, one letter for each dtype. `-` stands for complex32, which
-NumPy can't store.
+The tables were written down from PyTorch 2.13, one letter for each dtype. `-` stands for complex32,
+which NumPy can't store.
 """
 
 from __future__ import annotations

@@ -44,11 +44,16 @@ def test_a_row_runs_on_its_samples(row: Row) -> None:
         pytest.fail(broken.message, pytrace=False)
 
 
-@pytest.mark.parametrize("case", **shown([c for c in DOUBLES if c.row.ref is not None]))
-def test_the_value_is_that_of_the_reference(case: Case) -> None:
-    wanted = listed(case.row.ref(*[a.copy() if isinstance(a, np.ndarray) else a for a in case.args]))
-    for k, (got, want) in enumerate(zip(case.result, wanted, strict=True)):
-        assert_same(got, np.asarray(want), ROUNDING["float64"], f"output {k}")
+REFERENCED = [c for c in DOUBLES if c.row.ref is not None]
+
+if REFERENCED:
+
+    @pytest.mark.parametrize("case", **shown(REFERENCED))
+    def test_the_value_is_that_of_the_reference(case: Case) -> None:
+        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in case.args]
+        wanted = listed(case.row.ref(*copies))
+        for k, (got, want) in enumerate(zip(case.result, wanted, strict=True)):
+            assert_same(got, np.asarray(want), ROUNDING["float64"], f"output {k}")
 
 
 @pytest.mark.parametrize("case", **shown(SINGLES))

@@ -179,7 +179,8 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: int, beta: f
 def huber_loss(x: Any, target: Any, reduction: int = 1, delta: float = 1.0) -> Any:
     """d²/2 within δ of the target, δ (|d| - δ/2) outside, reduced."""
     require_floats(x, "huber_cpu")
-    z = np.asarray(np.abs(np.subtract(lifted(x), lifted(target))))
+    wanted = lifted(target) if target.dtype.kind in "fV" else target.astype(x.dtype)
+    z = np.asarray(np.abs(np.subtract(lifted(x), wanted)))
     each = np.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta))
     return reduced(each, reduction, x.dtype)
 
@@ -309,6 +310,7 @@ def binary_cross_entropy_logits(
         np.add(each, soft, each)
     else:
         # (1 - t) x + (1 + (p - 1) t) (max(-x, 0) + log(1 + exp(-|x|)))
+        broadcast_shape(pos_weight.shape, x.shape)
         np.add(soft, np.maximum(np.negative(raw), 0), soft)
         scale = np.asarray(np.add(np.multiply(lifted(pos_weight) - 1, wanted), 1))
         each = np.asarray(np.add(np.multiply(1 - wanted, raw), np.multiply(scale, soft)))
@@ -318,8 +320,8 @@ def binary_cross_entropy_logits(
 
 
 def _weighted(each: Any, weight: Any) -> Any:
-    if np.broadcast_shapes(each.shape, weight.shape) != each.shape:
-        grown = np.broadcast_shapes(each.shape, weight.shape)
+    grown = each.shape if weight.shape == each.shape else broadcast_shape(each.shape, weight.shape)
+    if grown != each.shape:
         raise RuntimeError(errors.output_shape(each.shape, grown))
     return np.multiply(each, weight).astype(each.dtype, copy=False)
 

@@ -125,7 +125,7 @@ def max_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
         refuse_empty_dimension("max", x, axis)
     if x.dtype.kind == "c":
         raise RuntimeError("max(): does not support complex input")
-    return _with_places(x, axis, keepdim, np.argmax)
+    return _with_places(x, axis, keepdim, ndarray.argmax)
 
 
 def min_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
@@ -135,7 +135,7 @@ def min_along(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
         refuse_empty_dimension("min", x, axis)
     if x.dtype.kind == "c":
         raise RuntimeError("min(): does not support complex input")
-    return _with_places(x, axis, keepdim, np.argmin)
+    return _with_places(x, axis, keepdim, ndarray.argmin)
 
 
 def _place(name: str, x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
@@ -156,12 +156,12 @@ def _place(name: str, x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
 
 def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the largest element is, along `dim` or in the flattened array."""
-    return _place("argmax", x, dim, keepdim, np.argmax)
+    return _place("argmax", x, dim, keepdim, ndarray.argmax)
 
 
 def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Where the smallest element is, along `dim` or in the flattened array."""
-    return _place("argmin", x, dim, keepdim, np.argmin)
+    return _place("argmin", x, dim, keepdim, ndarray.argmin)
 
 
 def ties(x: Any, extreme: Any) -> Any:

@@ -24,10 +24,10 @@ def order(x: Any, axis: int, descending: bool = False) -> Any:
     """The stable sorting permutation along `axis` of an array with dimensions."""
     x = _orderable(x)
     if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
+        return x.argsort(axis, "stable")
     # Stable from the back, read from the back: equal elements stay in order, NaN comes first.
     turned = (slice(None),) * axis + (slice(None, None, -1),)
-    back = np.argsort(x[turned], axis=axis, kind="stable")
+    back = x[turned].argsort(axis, "stable")
     return x.shape[axis] - 1 - back[turned]
 
 
@@ -87,8 +87,8 @@ def topk(
     if x.ndim == 0:
         return x.copy(), np.zeros((), _INT64)
     if k == 1 and size and x.dtype.kind != "V":
-        places = (np.argmax if largest else _first_smallest)(x, axis, None, keepdims=True)
-    elif k * 4 < size and size > 64:
+        places = (np.ndarray.argmax if largest else _first_smallest)(x, axis, None, keepdims=True)
+    elif 0 < k * 4 < size and size > 64:
         places = _few_places(_orderable(x), k, axis, largest)
     else:
         places = _first(order(x, axis, largest), k, axis)

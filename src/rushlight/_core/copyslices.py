@@ -14,7 +14,7 @@ from typing import Any
 
 from .._array import types as T
 from .engine import WORLDS, input_gradients
-from .node import GENERAL, Node, new_node
+from .node import GENERAL, Node, fill_node
 from .op import Op
 from .saved import free
 from .storage import TensorBase, new_tensor, target, version_of
@@ -123,8 +123,8 @@ def rebase(written: TensorBase, inner: Node) -> None:
     assert view is not None
     base = view.base
     others = inner.next[1:]
-    made = new_node(COPY_SLICES, (target(base),) + others, ())
-    assert isinstance(made, CopySlices)
+    made: CopySlices = CopySlices.__new__(COPY_SLICES.node_class)
+    fill_node(made, COPY_SLICES, (target(base),) + others, ())
     if base._nr or (inner.nrs is not None):
         made.nrs = (base._nr,) + (inner.nrs[1:] if inner.nrs is not None else (0,) * len(others))
     made.steps = view.replay
@@ -144,8 +144,8 @@ def regenerated(t: TensorBase) -> Node:
     view = t._view
     assert view is not None
     base = view.base
-    made = new_node(AS_STRIDED, (target(base),), ())
-    assert isinstance(made, AsStridedBackward0)
+    made: AsStridedBackward0 = AsStridedBackward0.__new__(AS_STRIDED.node_class)
+    fill_node(made, AS_STRIDED, (target(base),), ())
     if base._nr:
         made.nrs = (base._nr,)
     made.steps = view.replay

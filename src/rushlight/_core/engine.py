@@ -13,24 +13,22 @@ Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge be
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from itertools import count
 from operator import attrgetter
 from threading import Lock
 from typing import Any, Final
 
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
-from .hooks import Hooks
+from .hooks import Hooks, before, enter, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .leaf import receive
-from .mode import CURRENT, Mode, current, ready, replaced
+from .mode import CURRENT, Mode, current
 from .node import GENERAL, Node, Vertex
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
+from .run import ANOMALY, RUNNING, Run
 from .saved import free, unpack
-from .storage import TensorBase, new_tensor
+from .storage import TensorBase
 
 ndarray: Final = _ndarray
-runs: Final = count(1)
 sequence_number: Final = attrgetter("seq")
 slots: Final = Lock()  # held by the run that uses the scratch in the vertices
 
@@ -49,88 +47,6 @@ class Worlds:
 
 
 WORLDS: Final = Worlds()
-
-
-class Run:
-    """One run over a graph."""
-
-    __slots__ = ("number", "table", "keep", "traced", "captures", "results", "accumulate", "leaves",
-                 "callbacks", "ends", "anomaly", "check_nan", "node", "depth")  # fmt: skip
-
-    number: int
-    table: dict[Any, Vertex] | None  # scratch of our own, where another run holds the slots
-    keep: bool
-    traced: bool
-    captures: dict[Any, int] | None  # (vertex, output number) -> position among the inputs
-    results: list[Any]
-    accumulate: bool
-    leaves: list[Vertex]
-    callbacks: list[Any]
-    ends: set[Any]  # nodes whose output gradients are wanted but which need not run
-    anomaly: bool
-    check_nan: bool
-    node: Node | None  # the node that runs now, in anomaly mode and for custom functions
-    depth: int  # how many runs this one is nested in
-
-    def __init__(self, keep: bool, traced: bool) -> None:
-        self.number = next(runs)
-        self.table = None
-        self.keep = keep
-        self.traced = traced
-        self.captures = None
-        self.results = []
-        self.accumulate = True
-        self.leaves = []
-        self.callbacks = []
-        self.ends = set()
-        mode = ready()
-        self.anomaly = mode.anomaly
-        self.check_nan = mode.check_nan
-        self.node = None
-        outer: Any = RUNNING.get()
-        self.depth = 0 if outer is None else outer.depth + 1
-
-
-# The innermost run of this context: hooks ask it what will run, and queue callbacks there.
-RUNNING: Final[ContextVar[Any]] = ContextVar("rushlight_run", default=None)
-
-
-class Anomaly:
-    """What anomaly mode does when a node fails; handed in by the layers above."""
-
-    __slots__ = ("explain",)
-
-    explain: Any  # (node) -> None: warns where the node was made
-
-    def __init__(self) -> None:
-        self.explain = None
-
-
-ANOMALY: Final = Anomaly()
-
-
-def queue_callback(callback: Any) -> None:
-    """Has `callback()` called when the run that is in progress has finished.
-
-    Raises:
-        RuntimeError: outside a run.
-    """
-    run: Any = RUNNING.get()
-    if run is None:
-        raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    run.callbacks.append(callback)
-
-
-def will_run(vertex: Vertex) -> bool:
-    """Whether the run in progress sends a gradient through `vertex` (or has done so)."""
-    run: Run | None = RUNNING.get()
-    if run is None:
-        raise RuntimeError("_get_graph_task: there is no backward in progress")
-    table = run.table
-    if table is None:
-        return vertex.run == run.number
-    notes = table.get(vertex)
-    return notes is not None and notes.run == run.number
 
 
 def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, traced: bool,
@@ -279,7 +195,7 @@ def needed(order: list[Node], roots: list[Vertex], inputs: list[tuple[Vertex, in
         use = leads
         if node in wanted:
             use = True
-            if not leads:
+            if not leads and not run.accumulate:
                 run.ends.add(node)
         if use:
             useful.add(node)
@@ -549,167 +465,6 @@ def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[
     if node.fix is not None:
         grads = [fixed(node, i, r, traced) if need[i] else None for i, r in enumerate(grads)]
     return grads
-
-
-# ---- hooks: rare, so each step wraps and unwraps Tensors --------------------------------------
-
-
-def wrapped(g: Any, traced: bool) -> Any:
-    """A gradient as hooks see it."""
-    if g is None or traced or isinstance(g, TensorBase):
-        return g
-    return new_tensor(g if type(g) is ndarray else T.as_array(g))
-
-
-def unwrapped(g: Any, traced: bool) -> Any:
-    """A gradient from a hook as the engine carries it."""
-    return g._raw if not traced and isinstance(g, TensorBase) else g
-
-
-def enter(traced: bool) -> Any:
-    """Puts in force the grad mode in which user code runs during a backward."""
-    mode = ready()
-    return CURRENT.set(mode if mode.grad is traced else replaced(mode, grad=traced))
-
-
-def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
-    """Runs the hooks of one output tensor on its gradient."""
-    hooks = vertex.hooks.tensor.get(nr)
-    if not hooks:
-        return g
-    token = enter(run.traced)
-    try:
-        t = wrapped(g, run.traced)
-        for hook in list(hooks.values()):
-            result = hook(t)
-            if result is not None:
-                t = checked_hook_result(hook, result, t)
-        return unwrapped(t, run.traced)
-    finally:
-        CURRENT.reset(token)
-
-
-def hook_name(hook: Any) -> str:
-    """A hook as messages call it."""
-    name = getattr(hook, "__name__", None)
-    return f"hook '{name}'" if name is not None else "hook"
-
-
-def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
-    """A hook's replacement of a gradient.
-
-    Raises:
-        TypeError: where it isn't a tensor.
-        RuntimeError: where its size or type differs.
-    """
-    if not isinstance(result, TensorBase):
-        raise TypeError(
-            f"expected Variable, but hook returned '{type(result).__name__}'"
-        )
-    if before_ is not None and result._raw.shape != before_._raw.shape:
-        raise RuntimeError(f"{hook_name(hook)} has changed the size of value")
-    if before_ is not None and result._raw.dtype != before_._raw.dtype:
-        raise RuntimeError(
-            f"{hook_name(hook)} has changed the type of value (was {T.type_name(before_._raw.dtype)} got "
-            f"{T.type_name(result._raw.dtype)})"
-        )
-    return result
-
-
-def before(node: Node, g: Any, run: Run) -> Any:
-    """Tensor hooks, kept gradients, captures and node pre-hooks, in this order."""
-    hooks = node.hooks
-    traced = run.traced
-    captures = run.captures
-    several = node.op.n_out != 1 and node.out_meta is not None
-    if several:
-        count_ = len(node.out_meta or ())
-        parts: list[Any] = list(g) if g is not None else [None] * count_
-    else:
-        parts = [g]
-    for nr in range(len(parts)):
-        if hooks is not None:
-            if hooks.tensor.get(nr) and parts[nr] is not None:
-                parts[nr] = run_tensor_hooks(node, nr, parts[nr], run)
-            ref = hooks.retain.get(nr)
-            if ref is not None:
-                keeper = ref()
-                if keeper is not None and parts[nr] is not None:
-                    token = enter(traced)
-                    try:
-                        keep_gradient(keeper, parts[nr], traced)
-                    finally:
-                        CURRENT.reset(token)
-        if captures is not None:
-            position = captures.get((node, nr))
-            if position is not None:
-                run.results[position] = parts[nr]
-    if hooks is not None and hooks.pre:
-        parts = run_pre_hooks(hooks, parts, traced)
-    if several:
-        for p in parts:
-            if p is not None:
-                return parts
-        return None
-    return parts[0]
-
-
-def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
-    """Adds a gradient to a tensor that asked to retain it."""
-    shown = wrapped(g, traced)
-    old = keeper._grad
-    if old is None:
-        keeper._grad = shown if traced else new_tensor(T.copy(shown._raw))
-    else:
-        keeper._grad = old + shown
-
-
-def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
-    """Runs pre-hooks on the gradients of a vertex's outputs; what they return replaces them."""
-    token = enter(traced)
-    try:
-        shown = tuple([wrapped(p, traced) for p in grads])
-        for hook in list(hooks.pre.values()):
-            result = hook(shown)
-            if result is not None:
-                shown = checked_hook_results(hook, result, shown)
-        return [unwrapped(p, traced) for p in shown]
-    finally:
-        CURRENT.reset(token)
-
-
-def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool) -> list[Any]:
-    """Runs post-hooks on (gradients of inputs, gradients of outputs)."""
-    token = enter(traced)
-    try:
-        shown_outs = tuple([wrapped(x, traced) for x in outs])
-        shown = tuple([wrapped(x, traced) for x in grads])
-        for hook in list(hooks.post.values()):
-            result = hook(shown, shown_outs)
-            if result is not None:
-                shown = checked_hook_results(hook, result, shown)
-        return [unwrapped(x, traced) for x in shown]
-    finally:
-        CURRENT.reset(token)
-
-
-def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A node hook's replacement of several gradients.
-
-    Raises:
-        TypeError: where it isn't a tuple of tensors.
-        RuntimeError: where their number, sizes or types differ.
-    """
-    if type(results) is not tuple:
-        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}'")
-    if len(results) != len(before_):
-        raise RuntimeError(
-            f"{hook_name(hook)} has returned an incorrect number of values (got {len(results)}, "
-            f"but expected {len(before_)})"
-        )
-    return tuple([
-        None if r is None else checked_hook_result(hook, r, before_[i]) for i, r in enumerate(results)
-    ])
 
 
 def _clean(order: list[Node], run: Run) -> None:

@@ -9,15 +9,22 @@ its `AccumulateGrad`. `Vertex.hooks` is None until a hook is there.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, Final
 
-from .node import Vertex
+from .._array import types as T
+from .._array.types import ndarray as _ndarray
+from .mode import CURRENT, ready, replaced
+from .node import Node, Vertex
+from .run import Run
+from .storage import TensorBase, new_tensor
+
+ndarray: Final = _ndarray
 
 
 class Hooks:
     """The hooks of one vertex; dictionaries by handle id, which run in the order of registration."""
 
-    __slots__ = ("tensor", "retain", "pre", "post", "accumulated", "extra")
+    __slots__ = ("accumulated", "extra", "post", "pre", "retain", "tensor")
 
     tensor: dict[int, dict[int, Any]]  # by output number: {handle id: function of the gradient}
     retain: dict[int, Any]  # by output number: a weak reference to the tensor that keeps its gradient
@@ -52,3 +59,164 @@ def carry_retained(t: Any, old: Vertex | None, old_nr: int, new: Vertex, new_nr:
     if ref is not None and ref() is t:
         del old.hooks.retain[old_nr]
         hooks_of(new).retain[new_nr] = ref
+
+
+# ---- running them: rare, so each step wraps and unwraps Tensors --------------------------------------
+
+
+def wrapped(g: Any, traced: bool) -> Any:
+    """A gradient as hooks see it."""
+    if g is None or traced or isinstance(g, TensorBase):
+        return g
+    return new_tensor(g if type(g) is ndarray else T.as_array(g))
+
+
+def unwrapped(g: Any, traced: bool) -> Any:
+    """A gradient from a hook as the engine carries it."""
+    return g._raw if not traced and isinstance(g, TensorBase) else g
+
+
+def enter(traced: bool) -> Any:
+    """Puts in force the grad mode in which user code runs during a backward."""
+    mode = ready()
+    return CURRENT.set(mode if mode.grad is traced else replaced(mode, grad=traced))
+
+
+def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
+    """Runs the hooks of one output tensor on its gradient."""
+    hooks = vertex.hooks.tensor.get(nr)
+    if not hooks:
+        return g
+    token = enter(run.traced)
+    try:
+        t = wrapped(g, run.traced)
+        for hook in list(hooks.values()):
+            result = hook(t)
+            if result is not None:
+                t = checked_hook_result(hook, result, t)
+        return unwrapped(t, run.traced)
+    finally:
+        CURRENT.reset(token)
+
+
+def hook_name(hook: Any) -> str:
+    """A hook as messages call it."""
+    name = getattr(hook, "__name__", None)
+    return f"hook '{name}'" if name is not None else "hook"
+
+
+def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
+    """A hook's replacement of a gradient.
+
+    Raises:
+        TypeError: where it isn't a tensor.
+        RuntimeError: where its size or type differs.
+    """
+    if not isinstance(result, TensorBase):
+        raise TypeError(
+            f"expected Variable, but hook returned '{type(result).__name__}'"
+        )
+    if before_ is not None and result._raw.shape != before_._raw.shape:
+        raise RuntimeError(f"{hook_name(hook)} has changed the size of value")
+    if before_ is not None and result._raw.dtype != before_._raw.dtype:
+        raise RuntimeError(
+            f"{hook_name(hook)} has changed the type of value (was {T.type_name(before_._raw.dtype)} got "
+            f"{T.type_name(result._raw.dtype)})"
+        )
+    return result
+
+
+def before(node: Node, g: Any, run: Run) -> Any:
+    """Tensor hooks, kept gradients, captures and node pre-hooks, in this order."""
+    hooks = node.hooks
+    traced = run.traced
+    captures = run.captures
+    several = node.op.n_out != 1 and node.out_meta is not None
+    if several:
+        count_ = len(node.out_meta or ())
+        parts: list[Any] = list(g) if g is not None else [None] * count_
+    else:
+        parts = [g]
+    for nr in range(len(parts)):
+        if hooks is not None:
+            if hooks.tensor.get(nr) and parts[nr] is not None:
+                parts[nr] = run_tensor_hooks(node, nr, parts[nr], run)
+            ref = hooks.retain.get(nr)
+            if ref is not None:
+                keeper = ref()
+                if keeper is not None and parts[nr] is not None:
+                    token = enter(traced)
+                    try:
+                        keep_gradient(keeper, parts[nr], traced)
+                    finally:
+                        CURRENT.reset(token)
+        if captures is not None:
+            position = captures.get((node, nr))
+            if position is not None:
+                run.results[position] = parts[nr]
+    if hooks is not None and hooks.pre:
+        parts = run_pre_hooks(hooks, parts, traced)
+    if several:
+        for p in parts:
+            if p is not None:
+                return parts
+        return None
+    return parts[0]
+
+
+def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
+    """Adds a gradient to a tensor that asked to retain it."""
+    shown = wrapped(g, traced)
+    old = keeper._grad
+    if old is None:
+        keeper._grad = shown if traced else new_tensor(T.copy(shown._raw))
+    else:
+        keeper._grad = old + shown
+
+
+def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
+    """Runs pre-hooks on the gradients of a vertex's outputs; what they return replaces them."""
+    token = enter(traced)
+    try:
+        shown = tuple([wrapped(p, traced) for p in grads])
+        for hook in list(hooks.pre.values()):
+            result = hook(shown)
+            if result is not None:
+                shown = checked_hook_results(hook, result, shown)
+        return [unwrapped(p, traced) for p in shown]
+    finally:
+        CURRENT.reset(token)
+
+
+def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool) -> list[Any]:
+    """Runs post-hooks on (gradients of inputs, gradients of outputs)."""
+    token = enter(traced)
+    try:
+        shown_outs = tuple([wrapped(x, traced) for x in outs])
+        shown = tuple([wrapped(x, traced) for x in grads])
+        for hook in list(hooks.post.values()):
+            result = hook(shown, shown_outs)
+            if result is not None:
+                shown = checked_hook_results(hook, result, shown)
+        return [unwrapped(x, traced) for x in shown]
+    finally:
+        CURRENT.reset(token)
+
+
+def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A node hook's replacement of several gradients.
+
+    Raises:
+        TypeError: where it isn't a tuple of tensors.
+        RuntimeError: where their number, sizes or types differ.
+    """
+    if type(results) is not tuple:
+        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}'")
+    if len(results) != len(before_):
+        raise RuntimeError(
+            f"{hook_name(hook)} has returned an incorrect number of values (got {len(results)}, "
+            f"but expected {len(before_)})"
+        )
+    return tuple([
+        None if r is None else checked_hook_result(hook, r, before_[i]) for i, r in enumerate(results)
+    ])

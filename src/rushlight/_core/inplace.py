@@ -11,18 +11,9 @@ from . import slow
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
 from .mode import Mode, ready
-from .saved import operation_name
 from .op import OUT, PROMOTE_NONE, Op
-from .storage import (
-    IN_CUSTOM_FUNCTION,
-    IN_INFERENCE,
-    IN_NO_GRAD,
-    MULTI_OUTPUT,
-    TensorBase,
-    bump,
-    version_of,
-)
-from .views import current_node
+from .storage import DEFAULT, TensorBase, bump, version_of
+from .views import current_node, refuse_view
 
 
 def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
@@ -183,18 +174,7 @@ def check_writable(me: TensorBase) -> None:
         base = view.base
         if base._requires_grad and base._node is None:
             raise RuntimeError(errors.LEAF_VIEW_INPLACE)
-        if view.creation != 0:
-            problem = VIEW_PROBLEMS.get(view.creation)
-            if problem is not None:
-                name = "Unknown" if me._node is None else operation_name(me._node)
-                raise RuntimeError(errors.view_inplace(problem, me._nr - 1 if me._nr else 0, name))
+        if view.creation != DEFAULT:
+            refuse_view(me, False)
     elif me._requires_grad and me._node is None:
         raise RuntimeError(errors.LEAF_INPLACE)
-
-
-VIEW_PROBLEMS: dict[int, str] = {
-    IN_NO_GRAD: "no_grad",
-    MULTI_OUTPUT: "multi",
-    IN_CUSTOM_FUNCTION: "custom",
-    IN_INFERENCE: "inference",
-}

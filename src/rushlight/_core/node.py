@@ -87,6 +87,12 @@ class Node(Vertex):
 def new_node(op: Op, targets: tuple[Vertex | None, ...], saved: tuple[Any, ...]) -> Node:
     """A node for `op` with nothing special about it."""
     node: Node = Node.__new__(op.node_class)
+    fill_node(node, op, targets, saved)
+    return node
+
+
+def fill_node(node: Node, op: Op, targets: tuple[Vertex | None, ...], saved: tuple[Any, ...]) -> None:
+    """Initialises a bare node; compiled subclasses must be made by their own `__new__`."""
     node.acc = None
     node.owned = False
     node.run = 0
@@ -104,4 +110,3 @@ def new_node(op: Op, targets: tuple[Vertex | None, ...], saved: tuple[Any, ...])
     node.out_meta = None
     node.meta = None
     node.conj = False
-    return node

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .. import errors
 from .hooks import carry_retained
 from .mode import current
 from .node import Node, Vertex
 from .op import Op
+from .saved import operation_name
 from .storage import (
     DEFAULT,
+    IN_CUSTOM_FUNCTION,
     IN_INFERENCE,
     IN_NO_GRAD,
     MULTI_OUTPUT,
@@ -88,8 +91,10 @@ def current_node(t: TensorBase) -> Node | None:
         return t._node
     base = view.base
     now = version_of(base)
-    if view.stamp != now and base._requires_grad and base._node is not None:
-        if view.creation == DEFAULT or view.creation == MULTI_OUTPUT:
+    if view.stamp != now and base._requires_grad:
+        if view.creation != DEFAULT:
+            refuse_view(t, True)
+        else:
             old = t._node
             old_nr = t._nr - 1 if t._nr else 0
             t._node = REGENERATE.make(t)
@@ -99,6 +104,30 @@ def current_node(t: TensorBase) -> Node | None:
                 carry_retained(t, old, old_nr, t._node, 0)
         view.stamp = now
     return t._node
+
+
+def refuse_view(t: TensorBase, indirect: bool) -> None:
+    """Refuses a view that was written, or (`indirect`) whose base was, where its history can't follow.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    view = t._view
+    if view is None:
+        return
+    problem = VIEW_PROBLEMS.get(view.creation)
+    if problem is not None:
+        name = "" if t._node is None else operation_name(t._node)
+        number = t._nr - 1 if t._nr else 0
+        raise RuntimeError(errors.view_inplace(problem, number, name, indirect))
+
+
+VIEW_PROBLEMS: Final[dict[int, str]] = {
+    IN_NO_GRAD: "no_grad",
+    MULTI_OUTPUT: "multi",
+    IN_CUSTOM_FUNCTION: "custom",
+    IN_INFERENCE: "inference",
+}
 
 
 class Regenerate:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from . import forward_ad, functional, graph
+import importlib
+from typing import Any
+
+from . import forward_ad, graph
 from .anomaly import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -20,8 +23,26 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .variable import Variable
+
+# Parts that few programs use, by name: the module that has it.
+_LATER = {
+    "GradcheckError": "gradcheck",
+    "functional": "functional",
+    "gradcheck": "gradcheck",
+    "gradgradcheck": "gradcheck",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a part when it is first asked for."""
+    if name not in _LATER:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    module = importlib.import_module(f"{__name__}.{_LATER[name]}")
+    found = module if name == "functional" else getattr(module, name)
+    globals()[name] = found  # importing a submodule has bound its own name, `gradcheck`, here
+    return found
+
 
 __all__ = [
     "Function", "GradcheckError", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad",

@@ -6,9 +6,10 @@ import traceback
 import warnings
 from typing import Any
 
-from .._core import engine, slow
+from .._core import slow
 from .._core.mode import CURRENT, STARTING, ready, replaced
 from .._core.node import Node
+from .._core.run import ANOMALY, RUNNING
 
 
 def _trace(node: Node) -> None:
@@ -16,7 +17,7 @@ def _trace(node: Node) -> None:
     stack = traceback.format_stack()
     metadata: dict[Any, Any] = node.metadata  # type: ignore[attr-defined]
     metadata["traceback_"] = stack[: _own_frames(stack)]
-    run = engine.RUNNING.get()
+    run = RUNNING.get()
     if run is not None and run.node is not None:
         metadata["parent_"] = run.node.shown()
 
@@ -69,7 +70,7 @@ def _explain(node: Node) -> None:
 
 
 slow.HANDLERS.trace = _trace
-engine.ANOMALY.explain = _explain
+ANOMALY.explain = _explain
 
 
 def _switch(mode: bool, check_nan: bool) -> None:
@@ -79,7 +80,7 @@ def _switch(mode: bool, check_nan: bool) -> None:
     CURRENT.set(replaced(ready(), anomaly=mode, check_nan=check_nan))
 
 
-class set_detect_anomaly:  # noqa: N801
+class set_detect_anomaly:
     """Switches anomaly mode on or off: at once as a function, until the end as a context."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -94,7 +95,7 @@ class set_detect_anomaly:  # noqa: N801
         _switch(self.prev, self.prev_check_nan)
 
 
-class detect_anomaly:  # noqa: N801
+class detect_anomaly:
     """A context in which a failing backward says where its forward was, and nan is an error."""
 
     def __init__(self, check_nan: bool = True) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextvars
 import threading
 import warnings
-from typing import Any, Final, Sequence
+from collections.abc import Sequence
+from typing import Any, Final
 
 from .. import errors
 from .._array import types as T
 from .._core import engine
+from .._core.hooks import wrapped
 from .._core.node import Vertex
+from .._core.run import RUNNING
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
 from ..ops import PUBLIC
@@ -105,7 +108,7 @@ def start(
 def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
-    outer = engine.RUNNING.get()
+    outer = RUNNING.get()
     if outer is None or outer.depth % LEVELS_PER_THREAD != LEVELS_PER_THREAD - 1:
         return engine.backward(roots, nrs, values, keep, traced, places, accumulate)
     results: list[Any] = []
@@ -114,7 +117,7 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
     def work() -> None:
         try:
             results.extend(engine.backward(roots, nrs, values, keep, traced, places, accumulate))
-        except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+        except BaseException as error:
             failures.append(error)
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))
@@ -225,7 +228,7 @@ def _gradients(roots: list[Vertex], nrs: list[int], values: list[Any], keep: boo
                places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
     distinct = list(dict.fromkeys(places))
     found = dict(zip(distinct, run(roots, nrs, values, keep, traced, distinct, False)))
-    shown = {place: engine.wrapped(g, traced) for place, g in found.items()}
+    shown = {place: wrapped(g, traced) for place, g in found.items()}
     return [shown[place] for place in places]
 
 

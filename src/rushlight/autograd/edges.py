@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from .. import errors
 from .._core import engine
-from .._core.hooks import hooks_of
+from .._core.hooks import hooks_of, wrapped
+from .._core.leaf import receive
 from .._core.mode import ready
 from .._core.node import Node as CoreNode
 from .._core.node import Vertex
@@ -107,7 +109,7 @@ def _call(self: Any, *grads: Any) -> tuple[Any, ...]:
     values = [g if traced or g is None else g._raw for g in grads]
     need = [child is not None for child in node.next]
     found = engine.input_gradients(node, values[0] if node.out_meta is None else values, need, traced)
-    return tuple(engine.wrapped(g, traced) for g in found)
+    return tuple(wrapped(g, traced) for g in found)
 
 
 class _NodeFace:
@@ -135,7 +137,7 @@ for _attribute in ("name", "next_functions", "metadata", "register_hook", "regis
 class AccumulateGrad(_NodeFace):
     """The end of an edge to a leaf: what arrives is added to `variable.grad`."""
 
-    __slots__ = ("variable", "__weakref__")
+    __slots__ = ("__weakref__", "variable")
 
     variable: Any
 
@@ -164,7 +166,7 @@ class AccumulateGrad(_NodeFace):
     def __call__(self, grad: Any) -> tuple[Any, ...]:
         """Accumulates `grad`."""
         traced = ready().grad
-        engine.receive(self.variable, grad if traced else grad._raw, False, traced)
+        receive(self.variable, grad if traced else grad._raw, False, traced)
         return ()
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from .._array import types as T
 from .._core import engine, slow
+from .._core.hooks import wrapped
 from .._core.inplace import apply_inplace
 from .._core.mode import CURRENT, ready, replaced
 from .._core.op import CALL_G, CALL_G_SAVED, PICK_G, Op
@@ -108,7 +109,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             node.meta.pop(TANGENTS, None)
 
 
-class dual_level:  # noqa: N801
+class dual_level:
     """A context for forward mode, in which `make_dual` and `unpack_dual` work."""
 
     def __enter__(self) -> int:
@@ -160,7 +161,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         return UnpackedDualTensor(tensor.view(tensor._raw.shape), tangent)  # type: ignore[attr-defined]
 
 
-class _set_fwd_grad_enabled:  # noqa: N801
+class _set_fwd_grad_enabled:
     """Switches forward mode on or off, at once; as a context, until its end."""
 
     def __init__(self, mode: bool) -> None:
@@ -298,7 +299,7 @@ def _by_formulas(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, A
         g = t if traced else t._raw
         part = engine.call_formula(node, op.formulas[i], picks, g, None, traced)
         total = part if total is None else total + part
-    return engine.wrapped(total, traced)
+    return wrapped(total, traced)
 
 
 def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any],

@@ -1,325 +1,31 @@
-"""`Function`: operations with a forward and a backward of the user's own.
-
-Note [The context]
-The `ctx` that the user's methods get is, as in PyTorch, what `grad_fn` shows. It is not the core's node
-itself: users set attributes on it freely, and those must not collide with the engine's. So the node
-keeps the user's attributes in a dictionary, and the context is a thin object around node and
-dictionary, made when somebody looks and the same as long as somebody holds it. The context holds the
-node; the node holds the context only weakly: no cycle.
-
-Note [Saved outputs]
-A node that held one of its own output tensors would be a cycle. So of an output it keeps the raw array
-and the version cell, and makes the tensor anew when asked.
-"""
+"""`Function`: operations with a forward and a backward of the user's own."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import warnings
-import weakref
-from typing import Any, Callable, Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from .. import errors
 from .._array import types as T
 from .._core import engine, slow
 from .._core.copyslices import custom_op, rebase
 from .._core.hooks import carry_retained
 from .._core.mode import CURRENT, Mode, ready, replaced
-from .._core.node import Node as CoreNode
 from .._core.node import Vertex, new_node
-from .._core.saved import Packed, _packed, _unpack_packed, operation_name, output_tensor
 from .._core.storage import (
     IN_CUSTOM_FUNCTION,
     MULTI_OUTPUT,
     TensorBase,
-    Version,
     View,
     bump,
     new_tensor,
-    version_cell,
     version_of,
 )
 from .._core.views import view_target
 from . import forward_ad
-from .edges import _NodeFace
-
-
-class FunctionCtx:
-    """What `forward`, `setup_context` and `backward` get as `ctx`: a place for notes, and requests."""
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keeps tensors (or None) for `backward`, which reads them as `saved_tensors`."""
-        self.to_save = tensors
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Keeps tensors for `jvp`, which reads them as `saved_tensors`."""
-        self.saved_for_forward = tensors
-
-    def mark_dirty(self, *args: Any) -> None:
-        """Tells that `forward` wrote to these inputs, which it must also return."""
-        self.dirty_tensors = args
-
-    def mark_shared_storage(self, *pairs: Any) -> None:
-        """Does nothing: shared memory is tracked anyway."""
-        warnings.warn(
-            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically "
-            "tracked. Note that calls to `set_()` are not tracked",
-            FutureWarning,
-            stacklevel=2,
-        )
-
-    def mark_non_differentiable(self, *args: Any) -> None:
-        """Tells that these outputs have no gradient."""
-        self.non_differentiable = args
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for outputs that nobody used."""
-        self.materialize_grads = value
-
-
-class BackwardCFunction(_NodeFace, FunctionCtx):
-    """The context of one call. See Note [The context]."""
-
-    __slots__ = ("_core", "__dict__", "__weakref__")
-
-    _core: FunctionNode
-    _forward_cls: Any = None
-
-    def _vertex(self) -> Vertex:
-        return self._core
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` was given.
-
-        Raises:
-            RuntimeError: where backward has freed it, or a tensor has been written since.
-        """
-        return self._core.saved_tensors()
-
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
-        """For each argument of `apply`, whether a gradient of it can be asked for."""
-        return self._core.needs
-
-    @needs_input_grad.setter
-    def needs_input_grad(self, value: tuple[bool, ...]) -> None:
-        self._core.needs = value
-
-    def __repr__(self) -> str:
-        return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
-
-
-class _Output:
-    """A saved output. See Note [Saved outputs]."""
-
-    __slots__ = ("array", "number", "version")
-
-    def __init__(self, array: Any, number: int, version: int) -> None:
-        self.array = array
-        self.number = number
-        self.version = version
-
-
-class FunctionNode(CoreNode):
-    """The node of one call of a `Function`."""
-
-    __slots__ = ("function", "attributes", "face", "needs", "places", "shapes", "kept", "freed",
-                 "materialize", "forward_kept")  # fmt: skip
-
-    function: Any
-    attributes: dict[str, Any]
-    face: Any  # a weak reference to the context
-    needs: tuple[bool, ...]
-    places: tuple[int, ...]  # for each edge, the position of its argument
-    shapes: tuple[Any, ...]  # for each edge, (shape, dtype) of its argument
-    kept: list[Any]
-    freed: bool
-    materialize: bool
-    forward_kept: tuple[Any, ...] | None  # what save_for_forward was given, while jvp runs
-
-    def shown(self) -> Any:
-        """The context of this call."""
-        found = None if self.face is None else self.face()
-        if found is None:
-            kind = self.function._backward_cls
-            found = kind.__new__(kind)
-            found._core = self
-            found.__dict__ = self.attributes
-            self.face = weakref.ref(found)
-        return found
-
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
-        """The user's `backward` on gradients of the outputs, checked and brought to the inputs' shapes."""
-        metas = self.out_meta or ()
-        if len(grads) != len(metas):
-            grads = [None] * len(metas)
-        token = engine.enter(traced)
-        try:
-            shown: list[Any] = []
-            for g, meta in zip(grads, metas):
-                if g is None and self.materialize and meta is not None:
-                    shown.append(new_tensor(engine.WORLDS.raw.zeros(meta[0], meta[1])))
-                else:
-                    shown.append(engine.wrapped(g, traced))
-            result = _backward_of(self.function)(self.shown(), *shown)
-            return self._checked(result, need, traced)
-        finally:
-            CURRENT.reset(token)
-
-    def _checked(self, result: Any, need: list[bool], traced: bool) -> list[Any]:
-        """What the user's `backward` returned, one gradient for each edge.
-
-        Raises:
-            RuntimeError: for a wrong number of gradients, something that isn't a tensor, a gradient
-                of an argument that isn't a tensor, a shape that doesn't fit.
-        """
-        name = type(self).__name__
-        grads = result if type(result) is tuple else (result,)
-        wanted = len(self.needs)
-        if len(grads) > wanted and all(g is None for g in grads[wanted:]):
-            grads = grads[:wanted]
-        if len(grads) != wanted:
-            raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {wanted}, got "
-                f"{len(grads)})"
-            )
-        for i, g in enumerate(grads):
-            if g is None:
-                continue
-            if i not in self.places:
-                raise RuntimeError(
-                    f"function {name} returned a gradient different from None at position {i + 1}, "
-                    "but the corresponding forward input was not a Variable"
-                )
-            if not isinstance(g, TensorBase):
-                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
-        found: list[Any] = []
-        for edge, position in enumerate(self.places):
-            g = grads[position]
-            if g is None or not need[edge]:
-                found.append(None)
-            else:
-                fitted = self._fitted(g, edge)
-                found.append(fitted if traced else fitted._raw)
-        return found
-
-    def _fitted(self, g: Any, edge: int) -> Any:
-        shape, dtype = self.shapes[edge]
-        have = g._raw.shape
-        if have != shape:
-            if not _expandable(shape, have):
-                raise RuntimeError(
-                    f"Function {type(self).__name__} returned an invalid gradient at index {edge} - got "
-                    f"{errors.shape_text(have)} but expected shape compatible with "
-                    f"{errors.shape_text(shape)}"
-                )
-            g = engine.WORLDS.traced.sum_to(g, shape)
-        if g._raw.dtype != dtype:
-            if g._raw.dtype.kind == "c" and dtype.kind != "c":
-                raise RuntimeError(
-                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "
-                    "grad_is_complex) to be true, but got false.  (Could this error message be "
-                    "improved?  If so, please report an enhancement request to PyTorch.)"
-                )
-            g = engine.WORLDS.traced.to_dtype(g, dtype)
-        return g
-
-    # ---- saved tensors ------------------------------------------------------------------------
-
-    def keep(self, tensors: Any, mode: Mode) -> None:
-        """Saves what `save_for_backward` was given; outputs have got their node already.
-
-        Raises:
-            TypeError: for something that is neither a tensor nor None.
-        """
-        for i, t in enumerate(tensors):
-            if t is not None and not isinstance(t, TensorBase):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type "
-                    f"{type(t).__name__}"
-                )
-        kept: list[Any] = []
-        hooks = mode.saved_hooks[-1] if mode.saved_hooks else None
-        for t in tensors:
-            if t is None:
-                kept.append(None)
-            elif t._node is self:
-                number = t._nr - 1
-                if hooks is not None:
-                    kept.append(_packed(new_tensor(t._raw), hooks, number, None))
-                    continue
-                if t._cell is not None or t._view is not None:
-                    if self.out_cells is None:
-                        self.out_cells = {}
-                    self.out_cells[number] = version_cell(t)
-                kept.append(_Output(t._raw, number, version_of(t)))
-            elif hooks is not None:
-                slow.check_saved(t)
-                kept.append(_packed(t, hooks, -1, t))
-            else:
-                kept.append((t, slow.check_saved(t)))
-        self.kept = kept
-
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """The saved tensors, after a check that they haven't been written."""
-        if self.forward_kept is not None:
-            return self.forward_kept
-        if self.freed:
-            raise RuntimeError(errors.BACKWARD_TWICE)
-        return tuple(self._unpacked(entry) for entry in self.kept)
-
-    def _unpacked(self, entry: Any) -> Any:
-        if entry is None:
-            return None
-        if type(entry) is Packed:
-            return _unpack_packed(self, entry, True)
-        if type(entry) is _Output:
-            cell: Version | None = None if self.out_cells is None else self.out_cells.get(entry.number)
-            now = 0 if cell is None else cell.n
-            if now != entry.version:
-                raise RuntimeError(_modified(entry.array, entry.number, self, now, entry.version))
-            return output_tensor(self, entry.number, entry.array)
-        t, version = entry
-        now = version_of(t)
-        if now != version:
-            raise RuntimeError(
-                _modified(t._raw, t._nr - 1 if t._nr else 0, t._node, now, version)
-            )
-        return t
-
-    def release(self) -> None:
-        """Lets go of what was saved: the engine has run this node and need not keep it."""
-        self.freed = True
-        self.kept = []
-
-
-def _modified(array: Any, number: int, node: Any, now: int, expected: int) -> str:
-    producer = "" if node is None else f"{number} of {operation_name(node)}"
-    anomaly = ready().anomaly
-    return errors.modified(T.type_name(array.dtype), array.shape, producer, now, expected, anomaly)
-
-
-def _expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether an array of `shape` broadcasts to `target`."""
-    if len(shape) > len(target):
-        return False
-    return all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
-
-
-def _backward_of(function: Any) -> Callable[..., Any]:
-    """The user's backward: the method `backward`, or `vjp`, which is another name for it."""
-    both = function.backward is not Function.backward and function.vjp is not Function.vjp
-    if both:
-        raise RuntimeError(
-            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
-            "only implement one of them."
-        )
-    chosen: Callable[..., Any] = (
-        function.vjp if function.vjp is not Function.vjp else function.backward
-    )
-    return chosen
+from .context import BackwardCFunction, FunctionCtx, FunctionNode
 
 
 class Transforms:
@@ -407,6 +113,18 @@ class Function:
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
             "generate_vmap_rule=True."
         )
+
+    @classmethod
+    def _backward_method(cls) -> Callable[..., Any]:
+        """The user's backward: the method `backward`, or `vjp`, which is another name for it."""
+        if cls.vjp is Function.vjp:
+            return cls.backward
+        if cls.backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return cls.vjp
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -526,7 +244,7 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         else:
             ready_outputs.append(_tied(_alias(o) if mine else o, node, number, several))
     if mode.forward_grad:
-        _carry_tangents(node, args, ready_outputs, notes, to_save, mode)
+        _carry_tangents(node, args, ready_outputs, notes, to_save)
     notes.pop("saved_for_forward", None)
     if executable:
         node.keep(to_save, mode)
@@ -626,7 +344,7 @@ def _rewritten(o: TensorBase, node: FunctionNode, number: int, mine: bool, count
 
 
 def _carry_tangents(node: FunctionNode, args: tuple[Any, ...], outputs: list[Any], notes: dict[str, Any],
-                    to_save: Any, mode: Mode) -> None:  # fmt: skip
+                    to_save: Any) -> None:  # fmt: skip
     """Forward mode: the user's `jvp` on the arguments' tangents, where some argument has one.
 
     Raises:
@@ -655,7 +373,6 @@ def _carry_tangents(node: FunctionNode, args: tuple[Any, ...], outputs: list[Any
     for o, t in zip(outputs, found):
         if isinstance(o, TensorBase) and t is not None:
             forward_ad.set_tangent(o, t)
-    _ = mode
 
 
 # ---- what refuses a second derivative ------------------------------------------------------------
@@ -714,5 +431,11 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
-__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "TRANSFORMS",
-           "once_differentiable"]  # fmt: skip
+__all__ = [
+    "TRANSFORMS",
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "InplaceFunction",
+    "once_differentiable",
+]  # fmt: skip

@@ -7,7 +7,8 @@ an error instead of a zero.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from typing import Any, Callable, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .._core.mode import (
     CURRENT,
@@ -106,7 +107,7 @@ def _decorated_generator(context: _ModeContext, function: Any) -> Any:
     return run
 
 
-class no_grad(_ModeContext):  # noqa: N801
+class no_grad(_ModeContext):
     """A context (or decorator) in which operations are not recorded."""
 
     def __new__(cls, function: Any = None) -> Any:
@@ -129,7 +130,7 @@ class no_grad(_ModeContext):  # noqa: N801
         set_grad(before)
 
 
-class enable_grad(_ModeContext):  # noqa: N801
+class enable_grad(_ModeContext):
     """A context (or decorator) in which operations are recorded."""
 
     def __new__(cls, function: Any = None) -> Any:
@@ -152,7 +153,7 @@ class enable_grad(_ModeContext):  # noqa: N801
         set_grad(before)
 
 
-class set_grad_enabled(_ModeContext):  # noqa: N801
+class set_grad_enabled(_ModeContext):
     """Switches recording on or off: at once as a function, until the end as a context."""
 
     def __init__(self, mode: bool) -> None:
@@ -176,7 +177,7 @@ class set_grad_enabled(_ModeContext):  # noqa: N801
         return set_grad_enabled(self.mode)
 
 
-class inference_mode(_ModeContext):  # noqa: N801
+class inference_mode(_ModeContext):
     """A context (or decorator) in which nothing is recorded, and new tensors stay out of graphs."""
 
     def __new__(cls, mode: Any = True) -> Any:
@@ -218,7 +219,7 @@ def settled(mode: Mode) -> Mode:
     return mode if unusual else (READY if mode.grad else NO_GRAD)
 
 
-class set_multithreading_enabled(_ModeContext):  # noqa: N801
+class set_multithreading_enabled(_ModeContext):
     """Notes whether backward may use several threads: at once, or until the end as a context.
 
     Backward runs in the thread that calls it either way.

@@ -14,7 +14,8 @@ convention. Complex outputs are checked as two real functions, their real and th
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from .. import dtypes as D
 from .._array import types as T

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from .. import errors
-from .._core import engine
+from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
 from .edges import GradientEdge, Node, get_gradient_edge
 from .hooks import register_hook, vertex_of_tensor
@@ -59,7 +60,7 @@ def register_multi_grad_hook(
         seen: set[int] = set()
 
         def first(grad: Any) -> None:
-            number = engine.RUNNING.get().number
+            number = RUNNING.get().number
             with lock:
                 if number in seen:
                     return
@@ -73,10 +74,10 @@ def register_multi_grad_hook(
 
     def hook_of(position: int) -> Callable[[Any], None]:
         def arrived(grad: Any) -> None:
-            number = engine.RUNNING.get().number
+            number = RUNNING.get().number
             with lock:
                 if number not in waiting:
-                    expected = sum(engine.will_run(vertex) for vertex in places)
+                    expected = sum(will_run(vertex) for vertex in places)
                     waiting[number] = ([None] * len(group), [expected])
                 grads, missing = waiting[number]
                 grads[position] = grad

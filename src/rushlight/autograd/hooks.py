@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._core.hooks import hooks_of
 from .._core.node import Vertex

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import weakref
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._array import disk
 from .._array import types as T
@@ -31,7 +31,7 @@ _ALIAS = custom_op("alias", AliasBackward0)
 IDENTITY.make = lambda leaf: new_node(_ALIAS, (leaf,), ())
 
 
-class saved_tensors_hooks:  # noqa: N801
+class saved_tensors_hooks:
     """A context in which each saved tensor goes through `pack_hook`, and `unpack_hook` gives it back.
 
     The hooks see the tensors in the order in which they are saved and, backward, in the order in which
@@ -54,7 +54,7 @@ class saved_tensors_hooks:  # noqa: N801
         CURRENT.set(replaced(mode, saved_hooks=mode.saved_hooks[:-1]))
 
 
-class disable_saved_tensors_hooks:  # noqa: N801
+class disable_saved_tensors_hooks:
     """A context in which saved-tensor hooks can't be used: trying to raises `error_message`."""
 
     def __init__(self, error_message: str) -> None:
@@ -81,7 +81,7 @@ class disable_saved_tensors_hooks:  # noqa: N801
         return run
 
 
-class save_on_cpu(saved_tensors_hooks):  # noqa: N801
+class save_on_cpu(saved_tensors_hooks):
     """A context that keeps saved tensors in main memory, where they are anyway.
 
     `pin_memory` makes a copy, as PyTorch does: later writes to the original don't matter then.
@@ -100,6 +100,8 @@ class Spilled:
     """A tensor's elements in a file, which goes when this object goes, or when the process ends."""
 
     def __init__(self, folder: str, array: Any) -> None:
+        import tempfile  # 2 ms to load, so only where it is used
+
         self._form = disk.form(array)
         handle, self.path = tempfile.mkstemp(suffix=".saved", dir=folder)
         try:
@@ -124,7 +126,7 @@ def _unlink(path: str, owner: int) -> None:
         pass
 
 
-class save_on_disk(saved_tensors_hooks):  # noqa: N801
+class save_on_disk(saved_tensors_hooks):
     """A context that keeps saved tensors of `min_bytes` or more in files below `dir`.
 
     A file is deleted as soon as its tensor is released, at the latest when the process ends.
@@ -136,6 +138,8 @@ class save_on_disk(saved_tensors_hooks):  # noqa: N801
     """
 
     def __init__(self, dir: str | os.PathLike[str] | None = None, min_bytes: int = 1 << 20) -> None:
+        import tempfile
+
         self.dir = os.fspath(dir) if dir is not None else tempfile.gettempdir()
         self.min_bytes = min_bytes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core import engine
+from .._core.run import queue_callback as _queue
 from .._core.storage import TensorBase
 from ..tensor import Tensor, set_requires_grad
 
@@ -15,7 +15,7 @@ class _ExecutionEngine:
     @staticmethod
     def queue_callback(callback: Any) -> None:
         """Has `callback()` called when the backward in progress has finished."""
-        engine.queue_callback(callback)
+        _queue(callback)
 
 
 class _VariableType(type):

@@ -22,7 +22,6 @@ The kind says the rest:
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, Callable, Final
 
 from .._core.node import GENERAL, Node
@@ -389,6 +388,8 @@ def _resolve(name: str, schema: Schema) -> Any:
     legal = list(fixed) + list(schema.positions) + ["out"]
     legal += [r.name for r in schema.returns if r.name]
     legal += [p + s for p in schema.positions for s in ("_shape", "_dtype")]
+    import difflib
+
     near = difflib.get_close_matches(name, legal, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"{schema.text}: a formula asks for {name!r}, which is not a name here{hint}")

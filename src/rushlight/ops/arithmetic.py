@@ -322,8 +322,16 @@ root = elementwise(
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
     doc="√x of each element: what `x ** 0.5` calls.",
 )
-for _row, _exponent in ((square, 2), (cube, 3), (root, 0.5)):
-    _row.op.node_class._saved_exponent = property(lambda node, exponent=_exponent: exponent)
+
+
+def _constant(value: float) -> property:
+    """What a node of a fixed power says of its exponent."""
+    return property(lambda node: value)
+
+
+square.op.node_class._saved_exponent = _constant(2)
+cube.op.node_class._saved_exponent = _constant(3)
+root.op.node_class._saved_exponent = _constant(0.5)
 
 
 @composite("", method=True)

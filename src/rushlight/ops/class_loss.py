@@ -199,7 +199,7 @@ def _smooth_loss(log_p: Any, target: Any, weight: Any, reduction: int, ignore_in
     weights = raw.nll_weights(
         target._raw, log_p._raw, None if weight is None else weight._raw, ignore_index
     )
-    return loss.sum() / new_tensor(T.as_array(weights.sum()))
+    return loss.sum() / new_tensor(T.as_array(weights.sum().astype(log_p._raw.dtype)))
 
 
 # ---- margins ----------------------------------------------------------------------------------

@@ -75,6 +75,7 @@ _norm = general(
     "_norm(Tensor self, Scalar p, int[] dim, bool keepdim=False) -> Tensor",
     vector_norm,
     self=_norm_formula,
+    holomorphic=False,
     node="NormBackward1",
     public=False,
     method=False,

@@ -137,6 +137,7 @@ _bag = general(
     public=False,
     method=False,
     out=False,
+    dtypes="float",
     samples=lambda mk: [
         (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
         for mode in (0, 1, 2)

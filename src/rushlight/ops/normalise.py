@@ -369,9 +369,10 @@ def group_norm_operator(input: Any, num_groups: int, weight: Any = None, bias: A
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and tuple(parameter.shape) != shape[1:2]:
+            shown = parameter if weight is None else weight  # as PyTorch has it
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but "
-                f"got {name} of shape {list(parameter.shape)} and input of shape {list(shape)}"
+                f"got {name} of shape {list(shown.shape)} and input of shape {list(shape)}"
             )
     return apply_n(GROUP_NORM.op, [input, weight, bias, num_groups, eps])[0]
 

@@ -47,6 +47,7 @@ def _copy_of(row: Row) -> Row:
         out=row.op.n_out == 1,
         public=row is not as_strided_,
         samples=row.samples,
+        dtypes=row.dtypes,
         doc=f"{row.doc[:-1]}, as a copy.",
         **row.formulas,
     )

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from .. import random
 from .._array import types as T
-from .._core import engine
+from .._core.run import RUNNING
 from .._core.storage import TensorBase, new_tensor
 from ..autograd.backward import backward as run_backward
 from ..autograd.function import Function
@@ -88,7 +88,7 @@ def noop_context_fn() -> tuple[Any, Any]:
 class _Holder:
     """What stands in a node for a tensor that isn't kept."""
 
-    __slots__ = ("position", "form", "__weakref__")
+    __slots__ = ("__weakref__", "form", "position")
 
     def __init__(self, position: int, form: dict[str, Any]) -> None:
         self.position = position
@@ -114,7 +114,7 @@ class _Frame:
         return holder
 
     def unpack(self, holder: _Holder) -> Any:
-        run = engine.RUNNING.get()
+        run = RUNNING.get()
         key = None if run is None else run.number
         values = self.values.get(key)
         if values is None or holder.position not in values:
@@ -305,7 +305,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        run = engine.RUNNING.get()
+        run = RUNNING.get()
         if run is not None and run.captures is not None:
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing "

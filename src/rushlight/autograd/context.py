@@ -1,0 +1,306 @@
+"""The context and the node of one call of a custom function.
+
+Note [The context]
+The `ctx` that the user's methods get is, as in PyTorch, what `grad_fn` shows. It is not the core's node
+itself: users set attributes on it freely, and those must not collide with the engine's. So the node
+keeps the user's attributes in a dictionary, and the context is a thin object around node and
+dictionary, made when somebody looks and the same as long as somebody holds it. The context holds the
+node; the node holds the context only weakly: no cycle.
+
+Note [Saved outputs]
+A node that held one of its own output tensors would be a cycle. So of an output it keeps the raw array
+and the version cell, and makes the tensor anew when asked.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from typing import Any
+
+from .. import errors
+from .._array import types as T
+from .._core import engine, slow
+from .._core.hooks import enter, wrapped
+from .._core.mode import CURRENT, Mode, ready
+from .._core.node import Node as CoreNode
+from .._core.node import Vertex
+from .._core.saved import Packed, _packed, _unpack_packed, operation_name, output_tensor
+from .._core.storage import TensorBase, Version, new_tensor, version_cell, version_of
+from .edges import _NodeFace
+
+
+class FunctionCtx:
+    """What `forward`, `setup_context` and `backward` get as `ctx`: a place for notes, and requests."""
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keeps tensors (or None) for `backward`, which reads them as `saved_tensors`."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keeps tensors for `jvp`, which reads them as `saved_tensors`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Tells that `forward` wrote to these inputs, which it must also return."""
+        self.dirty_tensors = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Does nothing: shared memory is tracked anyway."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically "
+            "tracked. Note that calls to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Tells that these outputs have no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (the default) or None for outputs that nobody used."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(_NodeFace, FunctionCtx):
+    """The context of one call. See Note [The context]."""
+
+    __slots__ = ("__dict__", "__weakref__", "_core")
+
+    _core: FunctionNode
+    _forward_cls: Any = None
+
+    def _vertex(self) -> Vertex:
+        return self._core
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` was given.
+
+        Raises:
+            RuntimeError: where backward has freed it, or a tensor has been written since.
+        """
+        return self._core.saved_tensors()
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """For each argument of `apply`, whether a gradient of it can be asked for."""
+        return self._core.needs
+
+    @needs_input_grad.setter
+    def needs_input_grad(self, value: tuple[bool, ...]) -> None:
+        self._core.needs = value
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
+
+
+class _Output:
+    """A saved output. See Note [Saved outputs]."""
+
+    __slots__ = ("array", "number", "version")
+
+    def __init__(self, array: Any, number: int, version: int) -> None:
+        self.array = array
+        self.number = number
+        self.version = version
+
+
+class FunctionNode(CoreNode):
+    """The node of one call of a `Function`."""
+
+    __slots__ = (
+        "attributes",
+        "face",
+        "forward_kept",
+        "freed",
+        "function",
+        "kept",
+        "materialize",
+        "needs",
+        "places",
+        "shapes",
+    )  # fmt: skip
+
+    function: Any
+    attributes: dict[str, Any]
+    face: Any  # a weak reference to the context
+    needs: tuple[bool, ...]
+    places: tuple[int, ...]  # for each edge, the position of its argument
+    shapes: tuple[Any, ...]  # for each edge, (shape, dtype) of its argument
+    kept: list[Any]
+    freed: bool
+    materialize: bool
+    forward_kept: tuple[Any, ...] | None  # what save_for_forward was given, while jvp runs
+
+    def shown(self) -> Any:
+        """The context of this call."""
+        found = None if self.face is None else self.face()
+        if found is None:
+            kind = self.function._backward_cls
+            found = kind.__new__(kind)
+            found._core = self
+            found.__dict__ = self.attributes
+            self.face = weakref.ref(found)
+        return found
+
+    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
+        """The user's `backward` on gradients of the outputs, checked and brought to the inputs' shapes."""
+        metas = self.out_meta or ()
+        if len(grads) != len(metas):
+            grads = [None] * len(metas)
+        token = enter(traced)
+        try:
+            shown: list[Any] = []
+            for g, meta in zip(grads, metas):
+                if g is None and self.materialize and meta is not None:
+                    shown.append(new_tensor(engine.WORLDS.raw.zeros(meta[0], meta[1])))
+                else:
+                    shown.append(wrapped(g, traced))
+            result = self.function._backward_method()(self.shown(), *shown)
+            return self._checked(result, need, traced)
+        finally:
+            CURRENT.reset(token)
+
+    def _checked(self, result: Any, need: list[bool], traced: bool) -> list[Any]:
+        """What the user's `backward` returned, one gradient for each edge.
+
+        Raises:
+            RuntimeError: for a wrong number of gradients, something that isn't a tensor, a gradient
+                of an argument that isn't a tensor, a shape that doesn't fit.
+        """
+        name = type(self).__name__
+        grads = result if type(result) is tuple else (result,)
+        wanted = len(self.needs)
+        if len(grads) > wanted and all(g is None for g in grads[wanted:]):
+            grads = grads[:wanted]
+        if len(grads) != wanted:
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {wanted}, got "
+                f"{len(grads)})"
+            )
+        for i, g in enumerate(grads):
+            if g is None:
+                continue
+            if i not in self.places:
+                raise RuntimeError(
+                    f"function {name} returned a gradient different than None at position {i + 1}, "
+                    "but the corresponding forward input was not a Variable"
+                )
+            if not isinstance(g, TensorBase):
+                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+        found: list[Any] = []
+        for edge, position in enumerate(self.places):
+            g = grads[position]
+            if g is None or not need[edge]:
+                found.append(None)
+            else:
+                fitted = self._fitted(g, edge)
+                found.append(fitted if traced else fitted._raw)
+        return found
+
+    def _fitted(self, g: Any, edge: int) -> Any:
+        shape, dtype = self.shapes[edge]
+        have = g._raw.shape
+        if have != shape:
+            if not _expandable(shape, have):
+                raise RuntimeError(
+                    f"Function {type(self).__name__} returned an invalid gradient at index {edge} - got "
+                    f"{errors.shape_text(have)} but expected shape compatible with "
+                    f"{errors.shape_text(shape)}"
+                )
+            g = engine.WORLDS.traced.sum_to(g, shape)
+        if g._raw.dtype != dtype:
+            if g._raw.dtype.kind == "c" and dtype.kind != "c":
+                raise RuntimeError(
+                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "
+                    "grad_is_complex) to be true, but got false.  (Could this error message be "
+                    "improved?  If so, please report an enhancement request to PyTorch.)"
+                )
+            g = engine.WORLDS.traced.to_dtype(g, dtype)
+        return g
+
+    # ---- saved tensors ------------------------------------------------------------------------
+
+    def keep(self, tensors: Any, mode: Mode) -> None:
+        """Saves what `save_for_backward` was given; outputs have got their node already.
+
+        Raises:
+            TypeError: for something that is neither a tensor nor None.
+        """
+        for i, t in enumerate(tensors):
+            if t is not None and not isinstance(t, TensorBase):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type "
+                    f"{type(t).__name__}"
+                )
+        kept: list[Any] = []
+        hooks = mode.saved_hooks[-1] if mode.saved_hooks else None
+        for t in tensors:
+            if t is None:
+                kept.append(None)
+            elif t._node is self:
+                number = t._nr - 1
+                if hooks is not None:
+                    kept.append(_packed(new_tensor(t._raw), hooks, number, None))
+                    continue
+                if t._cell is not None or t._view is not None:
+                    if self.out_cells is None:
+                        self.out_cells = {}
+                    self.out_cells[number] = version_cell(t)
+                kept.append(_Output(t._raw, number, version_of(t)))
+            elif hooks is not None:
+                slow.check_saved(t)
+                kept.append(_packed(t, hooks, -1, t))
+            else:
+                kept.append((t, slow.check_saved(t)))
+        self.kept = kept
+
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The saved tensors, after a check that they haven't been written."""
+        if self.forward_kept is not None:
+            return self.forward_kept
+        if self.freed:
+            raise RuntimeError(errors.BACKWARD_TWICE)
+        return tuple(self._unpacked(entry) for entry in self.kept)
+
+    def _unpacked(self, entry: Any) -> Any:
+        if entry is None:
+            return None
+        if type(entry) is Packed:
+            return _unpack_packed(self, entry, True)
+        if type(entry) is _Output:
+            cell: Version | None = None if self.out_cells is None else self.out_cells.get(entry.number)
+            now = 0 if cell is None else cell.n
+            if now != entry.version:
+                raise RuntimeError(_modified(entry.array, entry.number, self, now, entry.version))
+            return output_tensor(self, entry.number, entry.array)
+        t, version = entry
+        now = version_of(t)
+        if now != version:
+            raise RuntimeError(
+                _modified(t._raw, t._nr - 1 if t._nr else 0, t._node, now, version)
+            )
+        return t
+
+    def release(self) -> None:
+        """Lets go of what was saved: the engine has run this node and need not keep it."""
+        self.freed = True
+        self.kept = []
+
+
+def _modified(array: Any, number: int, node: Any, now: int, expected: int) -> str:
+    producer = "" if node is None else f"{number} of {operation_name(node)}"
+    anomaly = ready().anomaly
+    return errors.modified(T.type_name(array.dtype), array.shape, producer, now, expected, anomaly)
+
+
+def _expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array of `shape` broadcasts to `target`."""
+    if len(shape) > len(target):
+        return False
+    return all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
+
+
+__all__ = ["BackwardCFunction", "FunctionCtx", "FunctionNode"]
