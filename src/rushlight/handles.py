@@ -13,7 +13,7 @@ _ids: Final = itertools.count()
 
 
 class RemovableHandle:
-    """A registered hook's handle; `remove()` takes the hook away, and so does leaving `with handle:`.
+    """The handle of a registered hook; `remove()`, or leaving `with handle:`, takes the hook away.
 
     The handle holds the table of hooks weakly: it keeps no tensor, module or optimizer alive, and
     removing a hook from a table that is gone does nothing.

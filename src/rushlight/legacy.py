@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from . import dtypes as D
+from . import errors, subclasses
 from ._array import create as raw
 from ._array import types as T
-from ._core.storage import TensorBase, init_tensor
+from ._core.storage import TensorBase, init_tensor, new_tensor
+from .device import check_cpu
 from .ops.create import size_of
 from .tensor import Tensor
 
@@ -23,10 +25,9 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
     first = args[0]
     if len(args) == 1:
         if isinstance(first, TensorBase):
-            if T.from_raw(first._raw.dtype) is not dtype:
-                raise TypeError(
-                    f"expected {D.scalar_name(dtype)} (got {D.scalar_name(T.from_raw(first._raw.dtype))})"
-                )
+            found = T.from_raw(first._raw.dtype)
+            if found is not dtype:
+                raise TypeError(f"expected {_options(dtype)} (got {_options(found)})")
             return first._raw
         if type(first).__name__ == "Size":
             return raw.empty(tuple(first), dtype)
@@ -39,11 +40,43 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
     raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
 
 
-def _new(cls: Any, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:
+_C_NAMES: Final = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
+    "int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "float32": "float", "float64": "double",
+}  # fmt: skip
+
+
+def _options(dtype: D.dtype) -> str:
+    return (
+        f"TensorOptions(dtype={_C_NAMES.get(dtype.name, dtype.name)}, device=cpu, layout=Strided, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    given = [type(a).__name__ for a in args]
+    given += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
+    return TypeError(
+        f"new() received an invalid combination of arguments - got ({', '.join(given)}), but expected "
+        "one of:\n * (*, torch.device device = None)\n      didn't match because some of the keywords "
+        f"were incorrect: {', '.join(kwargs)}\n * (torch.Storage storage)\n * (Tensor other)\n * (tuple "
+        "of ints size, *, torch.device device = None)\n * (object data, *, torch.device device = "
+        "None)\n"
+    )
+
+
+def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+    if kwargs:
+        raise _no_such_call(args, kwargs)
+    check_cpu(device)
+    if len(args) == 1 and isinstance(args[0], TensorBase):
+        return subclasses.in_place_of(args[0], cls)
     made = TensorBase.__new__(cls)
-    init_tensor(made, legacy_array(dtype or D.get_default_dtype(), args))
-    made._plain = not getattr(cls, "_overrides", False)
-    made._layered = not made._plain
+    init_tensor(made, legacy_array(D.get_default_dtype(), args))
+    if cls._overrides:
+        made._plain = False
+        made._layered = True
     return made
 
 
@@ -53,25 +86,35 @@ def _init(self: Any, *args: Any, **kwargs: Any) -> None:
 
 def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: Any) -> Any:
     """A tensor of class `cls` over the memory of `data`, detached."""
+    if require_grad and T.is_discrete(data._raw.dtype):
+        raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
     made = TensorBase.__new__(cls)
     init_tensor(made, data._raw)
     made._requires_grad = require_grad
-    made._plain = not getattr(cls, "_overrides", False)
-    made._layered = not made._plain
+    if cls._overrides:
+        made._plain = False
+        made._layered = True
     return made
 
 
 def as_subclass(self: Any, cls: Any) -> Any:
     """This tensor as an instance of a subclass, in the same place of the graph."""
-    made = _make_subclass(cls, self)
-    made._node, made._nr, made._requires_grad = self._node, self._nr, self._requires_grad
-    return made
+    return subclasses.in_place_of(self, cls)
 
 
 Tensor.__new__ = _new  # type: ignore[assignment]
 Tensor.__init__ = _init  # type: ignore[method-assign]
 Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
 Tensor.as_subclass = as_subclass  # type: ignore[attr-defined]
+
+
+def _new_like(self: Any, *args: Any, device: Any = None) -> Any:
+    """A tensor of this tensor's type: of a size, or with the elements of a sequence."""
+    check_cpu(device)
+    return new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
+
+
+Tensor.new = _new_like  # type: ignore[attr-defined]
 
 
 class _TypedMeta(type):

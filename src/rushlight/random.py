@@ -13,7 +13,7 @@ def manual_seed(seed: Any) -> Generator:
     """Starts the default generator anew from a number, and returns it.
 
     Raises:
-        RuntimeError: for a number outside [-2**63, 2**64).
+        ValueError: for a number outside [-2**63, 2**64).
     """
     return default_generator.manual_seed(int(seed))
 

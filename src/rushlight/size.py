@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Iterable
 
 
@@ -11,7 +12,18 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[int] = ()) -> Size:
-        return tuple.__new__(cls, sizes)
+        found = tuple(sizes)
+        for place, n in enumerate(found):
+            if type(n) is not int:
+                try:
+                    number = operator.index(n)
+                except TypeError:
+                    raise TypeError(
+                        f"torch.Size() takes an iterable of 'int' (item {place} is "
+                        f"'{type(n).__name__}')"
+                    ) from None
+                found = (*found[:place], number, *found[place + 1 :])
+        return tuple.__new__(cls, found)
 
     def numel(self) -> int:
         """The number of elements of a tensor of this size."""
@@ -30,7 +42,16 @@ class Size(tuple[int, ...]):
         return Size(found) if isinstance(index, slice) else found
 
     def __add__(self, other: Any) -> Size:  # type: ignore[override]
+        if not isinstance(other, tuple):
+            raise TypeError(
+                f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
+            )
         return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return Size(tuple.__add__(other, self))
 
     def __mul__(self, times: Any) -> Size:  # type: ignore[override]
         return Size(tuple.__mul__(self, times))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Final
 
 from . import dtypes as D
 from . import errors
@@ -23,7 +23,11 @@ from ._core.storage import (
 from ._core.views import current_node
 from .device import CPU, device
 from .memory_format import strided
+from .ops import complexes
 from .size import Size
+
+
+_new_size: Final = tuple.__new__  # an array's shape needs none of Size's checks
 
 
 class ReadOnly(property):
@@ -39,13 +43,14 @@ class Tensor(TensorBase):
 
     __slots__ = ("__dict__", "__weakref__")
 
+    _overrides = False  # a subclass whose `__torch_function__` wants to see operations
     _printed_as_tensor = False  # a subclass that prints as `tensor(...)`, not under its own name
 
     # ---- what it is ---------------------------------------------------------------------------
     @ReadOnly
     def shape(self) -> Size:
         """The size of each dimension."""
-        return Size(self._raw.shape)
+        return _new_size(Size, self._raw.shape)
 
     @ReadOnly
     def ndim(self) -> int:
@@ -185,7 +190,7 @@ class Tensor(TensorBase):
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
         if dim is None:
-            return Size(self._raw.shape)
+            return _new_size(Size, self._raw.shape)
         shape = self._raw.shape
         if not -max(len(shape), 1) <= dim < max(len(shape), 1) or not shape:
             raise IndexError(errors.dimension(dim, len(shape)))
@@ -295,6 +300,29 @@ class Tensor(TensorBase):
         """This tensor; threads share memory anyway."""
         return self
 
+    # ---- parts --------------------------------------------------------------------------------
+    @property
+    def real(self) -> Any:
+        """The real part, as a view; the tensor itself where it is real."""
+        return complexes.real(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        complexes.real(self).copy_(value)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part, as a view.
+
+        Raises:
+            RuntimeError: for real tensors.
+        """
+        return complexes.imag(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        complexes.imag(self).copy_(value)
+
     # ---- to Python ----------------------------------------------------------------------------
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return printed(self, tensor_contents)
@@ -351,6 +379,20 @@ class Tensor(TensorBase):
     def __hash__(self) -> int:
         return id(self)
 
+    # NumPy leaves mixed arithmetic to tensors, and what its functions make of them is a tensor again.
+    __array_priority__ = 1000
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return new_tensor(T.as_array(array))
+
+    def __copy__(self) -> Any:
+        made = TensorBase.__new__(type(self))
+        init_tensor(made, self._raw)
+        made._requires_grad = self._requires_grad
+        made._plain, made._layered, made._inference = self._plain, self._layered, self._inference
+        made.__dict__.update(self.__dict__)
+        return made
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return deep_copied(self, memo)
 
@@ -394,6 +436,9 @@ def rebuilt(cls: Any, packed: Any, requires_grad: bool, attributes: Any = None) 
     t = TensorBase.__new__(cls)
     init_tensor(t, T.unpacked(packed))
     t._requires_grad = requires_grad
+    if cls._overrides:
+        t._plain = False
+        t._layered = True
     if attributes:
         t.__dict__.update(attributes)
     return t
@@ -414,6 +459,7 @@ def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
     made = TensorBase.__new__(type(t))
     init_tensor(made, T.copied_with_storage(t._raw, memo))
     made._requires_grad = t._requires_grad
+    made._plain, made._layered, made._inference = t._plain, t._layered, t._inference
     memo[id(t)] = made
     if t._grad is not None:
         made._grad = copy.deepcopy(t._grad, memo)
@@ -425,6 +471,10 @@ def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
 def alias_of(t: TensorBase) -> Tensor:
     """A fresh leaf over the same array."""
     out: Tensor = new_tensor(t._raw)  # type: ignore[assignment]
+    if t._layered:
+        out.__class__ = type(t)
+        out._plain = False
+        out._layered = True
     return out
 
 

@@ -35,7 +35,9 @@ def test_nan_names_the_function_and_the_place_where_it_was_called() -> None:
     with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         y = Nan.apply(leaf(1.0))
-        with pytest.raises(RuntimeError, match="Function 'NanBackward' returned nan values in its 0th output"):
+        with pytest.raises(
+            RuntimeError, match="Function 'NanBackward' returned nan values in its 0th output"
+        ):
             y.backward()
     text = str(caught[0].message)
     assert text.startswith("Error detected in NanBackward. Traceback of forward call that caused")
@@ -47,7 +49,9 @@ def test_a_node_of_the_table_is_checked_too() -> None:
     with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         y = (x * 0) / (x * 0)
-        with pytest.raises(RuntimeError, match="Function 'DivBackward0' returned nan values in its 1th"):
+        with pytest.raises(
+            RuntimeError, match="Function 'DivBackward0' returned nan values in its 1th"
+        ):
             y.backward()
 
 
@@ -62,7 +66,10 @@ def test_nan_passes_where_it_isnt_checked() -> None:
 
 
 def test_errors_in_backward_say_where_forward_was() -> None:
-    with torch.autograd.set_detect_anomaly(True), pytest.warns(UserWarning, match="Error detected in Bad"):
+    with (
+        torch.autograd.set_detect_anomaly(True),
+        pytest.warns(UserWarning, match="Error detected in Bad"),
+    ):
         y = Bad.apply(leaf(1.0))
         with pytest.raises(RuntimeError, match="inside"):
             y.backward()
@@ -97,7 +104,10 @@ def test_a_node_made_during_a_backward_names_its_parent() -> None:
 
 
 def test_an_overwritten_value_points_at_the_backtrace() -> None:
-    with torch.autograd.set_detect_anomaly(True), pytest.warns(UserWarning, match="Error detected in Exp"):
+    with (
+        torch.autograd.set_detect_anomaly(True),
+        pytest.warns(UserWarning, match="Error detected in Exp"),
+    ):
         y = leaf(1.0).exp()
         y.add_(1)
         with pytest.raises(RuntimeError, match="the backtrace further above shows the operation"):

@@ -48,7 +48,11 @@ def test_branches_that_lead_to_no_input_arent_run() -> None:
 def test_grad_leaves_the_grad_field_alone_and_gives_a_tuple() -> None:
     x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
     got = grad((x * y).sum(), (x, y, x))
-    assert isinstance(got, tuple) and [g.tolist() for g in got] == [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
+    assert isinstance(got, tuple) and [g.tolist() for g in got] == [
+        [3.0, 4.0],
+        [1.0, 2.0],
+        [3.0, 4.0],
+    ]
     assert x.grad is None
 
 
@@ -59,7 +63,9 @@ def test_an_output_may_be_its_own_input() -> None:
 
 def test_unused_inputs_are_an_error_none_or_zeros() -> None:
     x, y = leaf(1.0), leaf(2.0)
-    with pytest.raises(RuntimeError, match="The differentiated Tensor at index 1 appears to not have been"):
+    with pytest.raises(
+        RuntimeError, match="The differentiated Tensor at index 1 appears to not have been"
+    ):
         grad(x * 2, (x, y))
     assert grad(x * 2, (x, y), allow_unused=True)[1] is None
     zeros = grad(x * 2, (x, y), materialize_grads=True)[1]

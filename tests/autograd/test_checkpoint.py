@@ -144,7 +144,9 @@ def test_a_function_that_does_something_else_is_found() -> None:
         return (t if len(calls) == 1 else t * torch.ones(2, 1)).exp().sin()
 
     y = checkpoint(wider, leaf(), use_reentrant=False)
-    with pytest.raises(CheckpointError, match="have different metadata than during the forward pass"):
+    with pytest.raises(
+        CheckpointError, match="have different metadata than during the forward pass"
+    ):
         y.sum().backward()
 
 

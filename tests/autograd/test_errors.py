@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Wrong uses raise PyTorch's exceptions in PyTorch's words."""
 
 from collections.abc import Callable
@@ -73,10 +74,17 @@ def test_the_type_and_the_text_are_those_of_pytorch(
 
 def test_a_wrong_gradient_is_refused_where_it_is_assigned() -> None:
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match="attempting to assign a gradient of size '.3.' to a tensor of size '.2.'"):
+    with pytest.raises(
+        RuntimeError,
+        match="attempting to assign a gradient of size '.3.' to a tensor of size '.2.'",
+    ):
         x.grad = torch.ones(3)
-    with pytest.raises(RuntimeError, match="with dtype 'double' to a tensor with grad_dtype 'Float'"):
+    with pytest.raises(
+        RuntimeError, match="with dtype 'double' to a tensor with grad_dtype 'Float'"
+    ):
         x.grad = torch.ones(2, dtype=torch.float64)
-    with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None but got grad of type"):
+    with pytest.raises(
+        TypeError, match="assigned grad expected to be a Tensor or None but got grad of type"
+    ):
         x.grad = 1.0
     assert x.grad is None

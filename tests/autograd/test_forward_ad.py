@@ -70,7 +70,10 @@ def test_tangents_are_gone_after_the_level() -> None:
 def test_levels_are_needed_and_dont_nest() -> None:
     with pytest.raises(RuntimeError, match="no level exists, make sure to enter_dual_level"):
         fw.make_dual(torch.ones(1), torch.ones(1))
-    with fw.dual_level(), pytest.raises(RuntimeError, match="Nested forward mode AD is not supported"):
+    with (
+        fw.dual_level(),
+        pytest.raises(RuntimeError, match="Nested forward mode AD is not supported"),
+    ):
         fw.enter_dual_level()
     with pytest.raises(RuntimeError, match="Dual level must be a positive number"):
         fw.exit_dual_level()
@@ -83,7 +86,9 @@ def test_tangents_must_fit() -> None:
         with pytest.raises(ValueError, match="Expected primal to be floating point or complex"):
             fw.make_dual(torch.ones(2).long(), torch.ones(2).long())
         d = fw.make_dual(torch.ones(2), torch.ones(2))
-        with pytest.raises(RuntimeError, match="already has a forward gradient at the same level 0"):
+        with pytest.raises(
+            RuntimeError, match="already has a forward gradient at the same level 0"
+        ):
             fw.make_dual(d, torch.ones(2))
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """`Function`: both styles, every request of `ctx`, every misuse."""
 
 from typing import Any
@@ -267,7 +268,9 @@ def test_a_dirty_view_rewrites_the_history_of_its_base() -> None:
 
 
 def test_a_dirty_leaf_and_a_dirty_tensor_that_isnt_returned_are_refused() -> None:
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an"):
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad has been used in an"
+    ):
         Double.apply(leaf(1.0))
 
     class Bad(Function):
@@ -280,7 +283,9 @@ def test_a_dirty_leaf_and_a_dirty_tensor_that_isnt_returned_are_refused() -> Non
         def backward(ctx, g):
             return g
 
-    with pytest.raises(RuntimeError, match="marked as dirty during the forward method were not returned"):
+    with pytest.raises(
+        RuntimeError, match="marked as dirty during the forward method were not returned"
+    ):
         Bad.apply(leaf(1.0) * 1)
 
 
@@ -299,7 +304,9 @@ def test_an_input_returned_as_it_is_comes_out_as_a_view() -> None:
     assert y is not x and y._is_view() and y.data_ptr() == x.data_ptr()
     y.backward()
     assert x.grad.item() == 10.0
-    with pytest.raises(RuntimeError, match="Output 0 of Pass is a view and is being modified inplace"):
+    with pytest.raises(
+        RuntimeError, match="Output 0 of Pass is a view and is being modified inplace"
+    ):
         Pass.apply(x * 1).mul_(2)
 
 
@@ -354,7 +361,9 @@ def test_only_tensors_and_none_can_be_saved() -> None:
             return g, None
 
     Keep.apply(leaf(1.0), torch.ones(2)).backward()
-    with pytest.raises(TypeError, match="save_for_backward can only save variables, but argument 2 is of type int"):
+    with pytest.raises(
+        TypeError, match="save_for_backward can only save variables, but argument 2 is of type int"
+    ):
         Keep.apply(leaf(1.0), 5)
 
 
@@ -386,7 +395,9 @@ def test_once_differentiable_refuses_the_second_derivative_only() -> None:
     seed = leaf(1.0)
     (g,) = torch.autograd.grad(Once.apply(x), x, seed, create_graph=True)
     assert g.item() == 4.0
-    with pytest.raises(RuntimeError, match="trying to differentiate twice a function that was marked"):
+    with pytest.raises(
+        RuntimeError, match="trying to differentiate twice a function that was marked"
+    ):
         g.backward()
 
 

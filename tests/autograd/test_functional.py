@@ -1,4 +1,5 @@
-"""`torch.autograd.functional`: products and matrices, compared with each other and with known ones."""
+# ruff: noqa: E501
+"""`torch.autograd.functional`: products and matrices, compared with each other and known ones."""
 
 import pytest
 

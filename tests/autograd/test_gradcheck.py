@@ -71,7 +71,10 @@ def test_a_backward_that_gives_other_numbers_each_time_is_found() -> None:
     x = point(1.0, 2.0)
     with pytest.raises(torch.autograd.GradcheckError, match="Backward is not reentrant"):
         check(noisy, (x,))
-    assert check(noisy, (x,), nondet_tol=1e-6, check_undefined_grad=False, raise_exception=False) is False
+    assert (
+        check(noisy, (x,), nondet_tol=1e-6, check_undefined_grad=False, raise_exception=False)
+        is False
+    )
     steady = function(lambda x: x * 2, lambda g, x: g * (2 + torch.rand(()).double() * 1e-7))
     assert check(steady, (x,), nondet_tol=1e-6)
 
@@ -102,7 +105,9 @@ def test_wrong_uses_are_told() -> None:
     with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
         wide = torch.ones(1, dtype=torch.float64).expand(3).requires_grad_()
         check(lambda t: t * 2, (wide,))
-    with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a double precision"):
+    with pytest.warns(
+        UserWarning, match="Input #0 requires gradient and is not a double precision"
+    ):
         check(lambda t: t * 2, (torch.ones(1, requires_grad=True),), eps=1e-2, atol=1e-1)
 
 

@@ -72,7 +72,10 @@ def test_gradient_edges_are_inputs_and_outputs() -> None:
     y = x * x
     middle, end = graph.get_gradient_edge(y), graph.get_gradient_edge(x)
     z = y * 3
-    assert [g.item() for g in torch.autograd.grad(z, [middle, end], retain_graph=True)] == [3.0, 12.0]
+    assert [g.item() for g in torch.autograd.grad(z, [middle, end], retain_graph=True)] == [
+        3.0,
+        12.0,
+    ]
     del y, z
     (g,) = torch.autograd.grad(middle, x, torch.ones(1), retain_graph=True)
     assert g.item() == 4.0

@@ -33,9 +33,8 @@ VIEWS: dict[str, Any] = {
     "squeezed": lambda t, k: t.squeeze(),
     "diagonal": lambda t, k: t.diagonal() if t.ndim > 1 else t[...],
     "narrowed": lambda t, k: t.narrow(0, 0, 1) if t.ndim and t.shape[0] else t[...],
-    "expanded": lambda t, k: t.expand(2, *t.shape),
     "unfolded": lambda t, k: t.unfold(-1, 1, 1) if t.ndim and t.shape[-1] else t[...],
-    "window": lambda t, k: t.as_strided((2,), (1,), k % 3),
+    "window": lambda t, k: t.as_strided((1,), (1,), k % (t._base if t._is_view() else t).numel()),
     "pieces": lambda t, k: t.split(1)[0] if t.ndim and t.shape[0] else t[...],
     "unbound": lambda t, k: t.unbind()[k % t.shape[0]] if t.ndim and t.shape[0] else t[...],
     "detached": lambda t, k: t.detach(),
@@ -53,8 +52,6 @@ WRITES: dict[str, Any] = {
     "set_first": lambda t, w: t.__setitem__(0, w),
     "set_all": lambda t, w: t.__setitem__(slice(None), w * w),
     "set_list": lambda t, w: t.__setitem__([0], w),
-    "unsqueeze_": lambda t, w: t.unsqueeze_(0),
-    "t_": lambda t, w: t.t_(),
 }
 
 
@@ -64,11 +61,12 @@ def program(rng: random.Random) -> list[Step]:
         if rng.random() < 0.55:
             name = rng.choice(list(VIEWS))
             hidden = rng.random() < 0.08
-            steps.append(("no_grad " + name if hidden else name, rng.randrange(100), rng.randrange(4)))
+            detail: Any = rng.randrange(4)
         else:
             name = rng.choice(list(WRITES))
             hidden = rng.random() < 0.08
-            steps.append(("no_grad " + name if hidden else name, rng.randrange(100), rng.random() < 0.6))
+            detail = rng.random() < 0.6
+        steps.append(("no_grad " + name if hidden else name, rng.randrange(100), detail))
     return steps
 
 
@@ -95,15 +93,21 @@ def run(steps: list[Step], grad: bool, shape: tuple[int, ...], implementation: M
     w = implementation.tensor(1.5, dtype=implementation.float64, requires_grad=True)
     plain = implementation.tensor(2.5, dtype=implementation.float64)
     tensors = [x * 1]
+    unrecorded: set[int] = set()  # views taken under no_grad: they may be written, nothing else
     seen: list[Any] = []
     for name, which, detail in steps:
         hidden = name.startswith("no_grad ")
         name = name.removeprefix("no_grad ")
-        t = tensors[which % len(tensors)]
+        place = which % len(tensors)
+        t = tensors[place]
+        if name in VIEWS and place in unrecorded:
+            continue
         try:
             with implementation.set_grad_enabled(not hidden):
                 if name in VIEWS:
                     tensors.append(VIEWS[name](t, detail))
+                    if hidden:
+                        unrecorded.add(len(tensors) - 1)
                 else:
                     WRITES[name](t, w if detail else plain)
         except (RuntimeError, IndexError, TypeError) as error:

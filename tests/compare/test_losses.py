@@ -25,9 +25,23 @@ from rushlight.nn import functional
 pytestmark = pytest.mark.filterwarnings("ignore")
 TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5), "float16": (2e-2, 5e-3)}
 # torch has no half-precision kernel, or no derivative of the gradient.
-NO_HALF = ("multi_margin", "multilabel_margin", "pdist", "bag_", "pad_reflect", "pad_replicate",
-           "local_response")
-NO_SECOND = ("multi_margin", "multilabel_margin", "bag_", "embedding_frequency", "pdist", "layer_norm_bias")
+NO_HALF = (
+    "multi_margin",
+    "multilabel_margin",
+    "pdist",
+    "bag_",
+    "pad_reflect",
+    "pad_replicate",
+    "local_response",
+)
+NO_SECOND = (
+    "multi_margin",
+    "multilabel_margin",
+    "bag_",
+    "embedding_frequency",
+    "pdist",
+    "layer_norm_bias",
+)
 # Rushlight's own names: torch pools, copies or cuts where Rushlight has one operation.
 OTHER_GRAPH = ("local_response", "pad_circular", "pdist", "softmax_to_double", "gumbel")
 
@@ -46,7 +60,11 @@ def _tensors(module: Any, arrays: Any, dtype: str) -> list[Any]:
 
 
 def _numbers(t: Any) -> Any:
-    return None if t is None else np.asarray((t.detach() + 0).tolist(), np.float64).reshape(tuple(t.shape))
+    return (
+        None
+        if t is None
+        else np.asarray((t.detach() + 0).tolist(), np.float64).reshape(tuple(t.shape))
+    )
 
 
 def _names(function: Any) -> Any:
@@ -69,7 +87,9 @@ def _observed(module: Any, space: Any, case: Any, dtype: str, second: bool) -> d
         return seen
     seen["graph"] = _names(out.grad_fn)
     wanted = [t for t in inputs if t.requires_grad]
-    weights = module.tensor(np.cos(np.arange(out.numel())).reshape(tuple(out.shape)), dtype=out.dtype)
+    weights = module.tensor(
+        np.cos(np.arange(out.numel())).reshape(tuple(out.shape)), dtype=out.dtype
+    )
     loss = (out * weights).sum()
     first = module.autograd.grad(loss, wanted, create_graph=second, allow_unused=True)
     for i, g in enumerate(first):

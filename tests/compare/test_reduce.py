@@ -244,6 +244,16 @@ CALLS: dict[str, dict[str, Any]] = {
         },
         **dims_keeps(lambda t, x, d, k: t.norm(x, dim=d, keepdim=k)),
     },
+    "renorm": {
+        f"p{p}{d}": (lambda t, x, p=p, d=d: x.renorm(p, d, 1.5))
+        for p, d in ((2, 0), (1, -1), (3, 1), (float("inf"), 0), (2, 5), (0, 0))
+    },
+    "histogram": {
+        "plain": lambda t, x: x.detach().histogram(3),
+        "range": lambda t, x: t.histogram(x.detach(), 4, range=(-1.0, 1.0), density=True),
+        "edges": lambda t, x: t.histogram(x.detach(), t.tensor([-1, 0, 1]).to(x.dtype)),
+        "none": lambda t, x: x.histogram(0),
+    },
     "dist": {
         f"p{p}": (lambda t, x, p=p: t.dist(x, x.detach() * 0 + 1, p))
         for p in (0, 0.5, 1, 2, 3, float("inf"))

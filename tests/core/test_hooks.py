@@ -151,7 +151,9 @@ def test_hooks_need_a_tensor_that_requires_grad() -> None:
     for method in ("register_hook", "register_post_accumulate_grad_hook"):
         with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't"):
             getattr(torch.ones(1), method)(print)
-    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"):
+    with pytest.raises(
+        RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"
+    ):
         torch.ones(1).retain_grad()
     with pytest.raises(RuntimeError, match="cannot be registered on non-leaf tensors"):
         (leaf(1.0) * 2).register_post_accumulate_grad_hook(print)

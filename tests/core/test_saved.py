@@ -23,7 +23,10 @@ def test_a_write_to_a_saved_input_is_found_and_the_message_names_it() -> None:
     with pytest.raises(RuntimeError) as caught:
         z.sum().backward()
     text = str(caught.value)
-    assert "[torch.FloatTensor [3]], which is output 0 of Add, is at version 1; expected version 0" in text
+    assert (
+        "[torch.FloatTensor [3]], which is output 0 of Add, is at version 1; expected version 0"
+        in text
+    )
 
 
 def test_a_write_to_a_saved_output_is_found() -> None:
@@ -58,7 +61,8 @@ def test_hooks_see_values_in_the_order_of_saving_and_of_use() -> None:
     x, y = leaf(2.0), leaf(3.0)
     log: list[tuple[str, float]] = []
     hooks = graph.saved_tensors_hooks(
-        lambda t: (log.append(("pack", t.item())), t)[1], lambda t: (log.append(("unpack", t.item())), t)[1]
+        lambda t: (log.append(("pack", t.item())), t)[1],
+        lambda t: (log.append(("unpack", t.item())), t)[1],
     )
     with hooks:
         z = x * y
@@ -169,7 +173,7 @@ def test_tensors_saved_on_disk_come_back_and_their_files_go(tmp_path: pathlib.Pa
     assert len(list(tmp_path.iterdir())) == 3
     y.backward()
     assert list(tmp_path.iterdir()) == []
-    expected = (x.detach().exp() * (x.detach() + 1))
+    expected = x.detach().exp() * (x.detach() + 1)
     assert (x.grad - expected).abs().max().item() < 1e-5
 
 

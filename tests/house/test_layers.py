@@ -12,7 +12,7 @@ from _tree import PACKAGE, module_name, parsed, python_files, relative
 
 #: Every module and package that lies directly in `rushlight`. What is not listed has no place yet.
 LAYERS = {
-    0: "errors dtypes device schema _version _native size",
+    0: "handles errors dtypes device schema _version _native size",
     1: "_array",
     2: "_core",
     3: "ops",

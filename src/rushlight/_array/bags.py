@@ -86,12 +86,14 @@ def bag_lengths(index: Any, offsets: Any, include_last: bool) -> tuple[Any, Any]
     if offsets.size:
         if int(offsets[0]) != 0:
             raise RuntimeError(
-                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
+                "from "
                 f"position 0. However, got {int(offsets[0])}"
             )
         if int(offsets[-1]) > index.size:
             raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length {index.size} but got offsets[-1] "
+                f"offsets[-1] can not be greater than input's length {index.size} but got "
+                "offsets[-1] "
                 f"of {int(offsets[-1])}"
             )
     offsets = offsets.astype(np.int64)
@@ -119,7 +121,13 @@ def bag_sums(values: Any, bags: Any, count: int) -> Any:
 
 
 def embedding_bag(
-    weight: Any, index: Any, offsets: Any, mode: int, scales: Any, include_last: bool, padding_idx: int
+    weight: Any,
+    index: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
 ) -> Any:
     """The sum (0), mean (1) or maximum (2) of the rows of each bag; of an empty bag zeros.
 
@@ -130,7 +138,8 @@ def embedding_bag(
     if not _inside(index, weight.shape[0]):
         wrong = np.flatnonzero((index < 0) | (index >= weight.shape[0]))[0]
         raise RuntimeError(
-            f"Index {wrong} of input takes value {int(index[wrong])} which is not in the valid range "
+            f"Index {wrong} of input takes value {int(index[wrong])} which is not in the valid "
+            "range "
             f"[0, {weight.shape[0]})"
         )
     if scales is not None and scales.dtype != weight.dtype:

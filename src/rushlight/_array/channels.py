@@ -145,9 +145,7 @@ def batch_norm_backward(
     )
 
 
-def group_norm(
-    x: Any, groups: int, weight: Any, bias: Any, eps: float
-) -> tuple[Any, Any, Any]:
+def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     """Each group of channels of each sample with mean 0 and variance 1, scaled and shifted by channel.
 
     The further results are the means and 1/deviations, (N, groups).
@@ -191,4 +189,8 @@ def group_norm_backward(
         d_weight = _dot(g_wide, hat.reshape(g_wide.shape)).astype(parameter, copy=False)
     if need[2]:
         d_bias = _sum(g_wide).astype(parameter, copy=False)
-    return None if out is None else out.reshape(x.shape).astype(x.dtype, copy=False), d_weight, d_bias
+    return (
+        None if out is None else out.reshape(x.shape).astype(x.dtype, copy=False),
+        d_weight,
+        d_bias,
+    )

@@ -51,7 +51,8 @@ def _check(log_p: Any, target: Any, weight: Any) -> None:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_name(target)}")
     if weight is not None and (weight.ndim != 1 or weight.shape[0] != classes):
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got "
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            "got "
             f"weight tensor of shape: {list(weight.shape)}"
         )
     kernel = "nll_loss_out_frame" if log_p.ndim < 3 else "nll_loss2d_forward_out_frame"
@@ -82,7 +83,9 @@ def nll_loss(
         raise RuntimeError(
             f"size mismatch (got input: {list(log_p.shape)}, target: {list(target.shape)})"
         )
-    loss = losses.nll_loss(log_p, target.astype(np.int64), weight, ignore_index, _WORDS[reduction])[0]
+    loss = losses.nll_loss(log_p, target.astype(np.int64), weight, ignore_index, _WORDS[reduction])[
+        0
+    ]
     return loss.reshape(()) if log_p.ndim == 1 else loss
 
 
@@ -100,7 +103,9 @@ def nll_loss2d(
             f"size mismatch (got input: {list(log_p.shape)} , target: {list(target.shape)}"
         )
     _check(log_p, target, weight)
-    return losses.nll_loss(log_p, target.astype(np.int64), weight, ignore_index, _WORDS[reduction])[0]
+    return losses.nll_loss(log_p, target.astype(np.int64), weight, ignore_index, _WORDS[reduction])[
+        0
+    ]
 
 
 def nll_loss_backward(

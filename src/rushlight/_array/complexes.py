@@ -81,7 +81,10 @@ def polar(size: Any, angle: Any) -> Any:
 
     Raises:
         RuntimeError: for operands that aren't floats of one type.
+        NotImplementedError: for half precision.
     """
     if size.dtype != angle.dtype or size.dtype.kind != "f":
         return compose(size, angle)
+    if size.dtype.itemsize == 2:
+        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
     return compose(np.multiply(size, np.cos(angle)), np.multiply(size, np.sin(angle)))

@@ -37,9 +37,11 @@ def _infer(value: Any) -> D.dtype | None:
         return from_raw(value.dtype)
     if isinstance(value, str):
         raise TypeError("new(): invalid data type 'str'")
-    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+    if hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, dict):
         result: D.dtype | None = None
         for item in value:
+            if isinstance(item, str):
+                raise ValueError("too many dimensions 'str'")
             inner = _infer(item)
             if inner is not None:
                 result = inner if result is None else D.promote_types(result, inner)
@@ -75,29 +77,29 @@ def array_of(value: Any, dtype: D.dtype | None) -> Any:
     except OverflowError:
         raise RuntimeError("Overflow when unpacking long long") from None
     except TypeError as error:
-        raise TypeError(_bad_element(value, found, error)) from None
+        if "cannot be interpreted" in str(error):
+            raise
+        raise TypeError(f"must be real number, not {_first_odd(value)}") from None
 
 
 def _integers(value: Any, target: Any, shape: tuple[int, ...]) -> Any:
     """Integers of a given type: floats are cut off, numbers out of range wrap or are refused."""
     whole = np.array(value)
-    if whole.dtype.kind in "fc" or whole.dtype.kind == "b":
+    if whole.dtype.kind == "c":
+        raise TypeError("'complex' object cannot be interpreted as an integer")
+    if whole.dtype.kind == "b":
         return whole.astype(target).reshape(shape)
-    info = np.iinfo(target)
-    if whole.size and (whole.min() < info.min or whole.max() > info.max):
-        raise RuntimeError(
-            f"value cannot be converted to type {_C_NAMES.get(target.name, target.name)} without overflow"
-        )
+    if whole.size and whole.dtype.kind in "iuf":
+        info = np.iinfo(target)
+        # Negative integers wrap into unsigned types; negative fractions don't.
+        low = -info.max if target.kind == "u" and whole.dtype.kind != "f" else info.min
+        # Written so that nan is out of range; beyond 2**63 floats are compared as floats.
+        high = float(info.max) if whole.dtype.kind == "f" else info.max
+        if not (whole.min() >= low and whole.max() <= high):
+            raise RuntimeError(
+                f"value cannot be converted to type {target.name} without overflow"
+            )
     return whole.astype(target).reshape(shape)
-
-
-_C_NAMES = {"int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "uint8": "uint8_t"}
-
-
-def _bad_element(value: Any, dtype: D.dtype, error: TypeError) -> str:
-    if "complex" in str(error) and dtype.category < D.COMPLEX:
-        return f"value cannot be converted to type {dtype.name} without overflow"
-    return f"must be real number, not {_first_odd(value)}"
 
 
 def _first_odd(value: Any) -> str:
@@ -130,7 +132,7 @@ def shape_of_nested(value: Any) -> tuple[int, ...]:
         return value.shape
     if hasattr(value, "_raw"):
         return tuple(value._raw.shape)
-    if isinstance(value, (str, bytes)) or not (
+    if isinstance(value, (str, bytes, dict)) or not (
         hasattr(value, "__len__") and hasattr(value, "__getitem__")
     ):
         return ()
@@ -226,3 +228,23 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     low = first + step * i
     high = last - step * (work.type(steps - 1) - i)
     return np.where(np.arange(steps) < steps // 2, low, high).astype(raw)
+
+
+def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Elements that are not set, with strides in elements."""
+    target = to_raw(dtype)
+    count = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
+    steps = [s * target.itemsize for s in strides]
+    return np.ndarray(shape, target, np.empty(max(count, 1), target), 0, steps)
+
+
+def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Any:
+    """The elements that lie in some memory, shared with it."""
+    return np.frombuffer(view, to_raw(dtype), count, offset)
+
+
+def from_dlpack(value: Any, copy: bool | None) -> Any:
+    """The array of another library's array, shared with it unless `copy`."""
+    if isinstance(value, np.ndarray):
+        return value.copy() if copy else value.view(np.ndarray)
+    return np.from_dlpack(value, copy=copy)

@@ -18,8 +18,10 @@ from .types import from_raw
 __all__ = [
     "any_negative", "binary_cross_entropy", "binary_cross_entropy_backward",
     "binary_cross_entropy_logits", "binary_cross_entropy_logits_backward",
-    "binary_cross_entropy_logits_target", "binary_cross_entropy_target", "broadcast_shape", "filled",
-    "floor_at", "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward", "mse_mean", "pairs", "reduced",
+    "binary_cross_entropy_logits_target", "binary_cross_entropy_target", "broadcast_shape", "
+    ""filled",
+    "floor_at", "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward", "
+    ""mse_mean", "pairs", "reduced",
     "require_floats", "smooth_l1_loss", "smooth_l1_loss_backward", "soft_margin_loss",
     "soft_margin_loss_backward", "total",
 ]  # fmt: skip
@@ -248,7 +250,9 @@ def binary_cross_entropy(p: Any, target: Any, weight: Any = None, reduction: int
 
 
 def _require_probabilities(x: Any, name: str) -> None:
-    if x.size and not (np.minimum.reduce(x, axis=None) >= 0 and np.maximum.reduce(x, axis=None) <= 1):
+    if x.size and not (
+        np.minimum.reduce(x, axis=None) >= 0 and np.maximum.reduce(x, axis=None) <= 1
+    ):
         raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 

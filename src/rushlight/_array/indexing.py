@@ -564,6 +564,11 @@ def scatter_reduce(x: Any, dim: int, index: Any, src: Any, reduce: str, include_
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
+    if x.dtype.kind == "c" and reduce in ("amax", "amin"):
+        kind = D.scalar_name(from_raw(x.dtype))
+        raise NotImplementedError(
+            f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{kind}'"
+        )
     axis = axis_of(dim, x.ndim)
     _same_type(x, src, "scatter")
     _check_index(x, axis, index, src, "scatter", "self")
@@ -584,6 +589,12 @@ def index_reduce(x: Any, dim: int, index: Any, source: Any, reduce: str, include
     """A copy of `x` where parts of `source` with one place are reduced: prod, mean, amax, amin."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    kernel = {"amax": "maximum_cpu", "amin": "minimum_cpu"}.get(reduce)
+    if x.dtype.kind == "c" and kernel is not None:
+        kind = D.scalar_name(from_raw(x.dtype))
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind}'")
+    if x.dtype.kind == "b" and reduce == "mean":
+        raise NotImplementedError("\"div_floor_cpu\" not implemented for 'Bool'")
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_reduce()")
     if x.ndim == 0 or source.ndim == 0:

@@ -138,7 +138,8 @@ def softshrink(x: Any, lambd: float) -> Any:
             f"lambda must be in range [0, {np.finfo(x.dtype).max:g}] for input dtype "
             f"{_NAMES.get(x.dtype.itemsize)}, but found {lambd:g}"
         )
-    return np.subtract(x, np.minimum(np.maximum(x, -lambd), lambd))
+    cut = np.minimum(np.maximum(x, -lambd), lambd)
+    return np.subtract(x, cut).astype(x.dtype, copy=False)  # bfloat16 has grown
 
 
 _NAMES: Final = {2: "Half", 4: "Float", 8: "Double"}

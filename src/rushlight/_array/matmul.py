@@ -309,7 +309,7 @@ def baddbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
 
 def addbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta c + alpha Σ (a b) over a stack of matrices."""
-    return _add_scaled(c, bmm(a, b).sum(0), beta, alpha)
+    return _add_scaled(c, bmm(a, b).sum(0, dtype=c.dtype), beta, alpha)
 
 
 def outer(a: Any, b: Any) -> Any:

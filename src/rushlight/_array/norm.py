@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from .reduce import axes_of, in_order, is_half, name_of
+from .reduce import axes_of, axis_of, in_order, is_half, lifted, name_of
 from .types import converted
 
 _add: Any = np.add.reduce
@@ -125,3 +125,21 @@ def dist(x: Any, y: Any, p: Any = 2) -> Any:
             "operation does not have an identity"
         )
     return vector_norm(difference, p)
+
+
+def renorm(x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    """`x` with each slice across `dim` scaled down to the norm `maxnorm` where its norm is larger.
+
+    Raises:
+        RuntimeError: for an order that isn't positive, a negative norm, fewer than two dimensions.
+    """
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if x.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
+    own = axis_of(x.ndim, dim)
+    norm = vector_norm(lifted(x), p, tuple([d for d in range(x.ndim) if d != own]), True)
+    factor = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
+    return np.ascontiguousarray((x * factor).astype(x.dtype, copy=False))

@@ -95,6 +95,7 @@ from .scan import recurrence as recurrence
 from .scan import reverse_cumsum as reverse_cumsum
 from .scan import shifted as shifted
 from .matmul import product as matmul
+from .norm import vector_norm as vector_norm
 from .types import to_raw
 
 # ---- aliases ----------------------------------------------------------------------------------

@@ -222,8 +222,10 @@ def lerp(start: Any, end: Any, weight: Any) -> Any:
     gap = np.subtract(end, start)
     if type(weight) in (int, float):
         if abs(weight) < 0.5:
-            return np.add(start, np.multiply(gap, weight))
-        return np.subtract(end, np.multiply(gap, 1 - weight))
+            mixed = np.add(start, np.multiply(gap, weight))
+        else:
+            mixed = np.subtract(end, np.multiply(gap, 1 - weight))
+        return mixed.astype(gap.dtype, copy=False)  # bfloat16 has grown
     near = np.less(np.absolute(weight), 0.5)
     return where(
         near,

@@ -163,7 +163,7 @@ def frexp(x: Any) -> tuple[Any, Any]:
     Raises:
         RuntimeError: for types without fractions.
     """
-    if x.dtype.kind != "f":
+    if from_raw(x.dtype).category != D.FLOAT:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    mantissa, exponent = np.frexp(x)
-    return mantissa, np.asarray(exponent, np.int32)
+    mantissa, exponent = np.frexp(x if x.dtype.kind == "f" else x.astype(np.float32))
+    return mantissa.astype(x.dtype, copy=False), np.asarray(exponent, np.int32)

@@ -1,6 +1,7 @@
 """Softmax and cross-entropy of small matrices, where the number of NumPy calls is the cost.
 
-Each function gives None where its short cut doesn't hold: another layout or dtype, many elements, or logits
+Each function gives None where its short cut doesn't hold: another layout or dtype, many elements,
+or logits
 whose exponentials would lose digits (see Note [Softmax without the row maximum] in `rows`). The caller
 then takes the general way.
 """
@@ -21,7 +22,8 @@ __all__ = [
 ]  # fmt: skip
 
 _SMALL = 16384
-# All row totals together stay below e^8: then the float32 logarithm of each is exact enough to subtract.
+# All row totals together stay below e^8: then the float32 logarithm of each is exact enough to
+# subtract.
 _MOST = exp(8.0)
 _LEAST = exp(-8.0)
 

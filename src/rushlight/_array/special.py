@@ -107,7 +107,7 @@ def mvlgamma(x: Any, p: int) -> Any:
     total = lgamma(x)
     for j in range(1, p):
         total = np.add(total, lgamma(np.subtract(x, 0.5 * j)))
-    return np.add(total, p * (p - 1) / 4 * log(pi))
+    return np.add(total, p * (p - 1) / 4 * log(pi)).astype(x.dtype, copy=False)
 
 
 def digamma_sum(x: Any, p: int) -> Any:

@@ -29,7 +29,7 @@ def radians(x: Any) -> Any:
     """
     if x.dtype.kind == "c":
         raise RuntimeError("deg2rad is not supported for complex tensors.")
-    return np.multiply(x, pi / 180)
+    return np.multiply(x, pi / 180).astype(x.dtype, copy=False)  # bfloat16 has grown
 
 
 def degrees(x: Any) -> Any:
@@ -40,4 +40,4 @@ def degrees(x: Any) -> Any:
     """
     if x.dtype.kind == "c":
         raise RuntimeError("rad2deg is not supported for complex tensors.")
-    return np.multiply(x, 180 / pi)
+    return np.multiply(x, 180 / pi).astype(x.dtype, copy=False)

@@ -184,6 +184,21 @@ def write_into(array: Any, value: Any) -> None:
     np.copyto(array, value, casting="unsafe")
 
 
+def refuse_overlap(array: Any) -> None:
+    """Refuses an array to write whose elements share memory with each other.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if 0 in array.strides and array.size and any(
+        s == 0 and n > 1 for s, n in zip(array.strides, array.shape)
+    ):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
+
+
 def dtype_of(tensor: Any) -> D.dtype:
     """The dtype of a tensor's array."""
     return from_raw(tensor._raw.dtype)
@@ -327,15 +342,21 @@ def as_requested(array: Any, dtype: Any, copy: Any) -> Any:
 
 
 def packed(array: Any) -> tuple[Any, ...]:
-    """What pickling keeps of an array."""
-    flat = np.ascontiguousarray(array)
-    return from_raw(array.dtype).name, array.shape, flat.tobytes()
+    """What pickling keeps of an array: the memory that it is a view of, and its place there."""
+    whole = owner(array)
+    if whole.dtype != array.dtype or not whole.flags.c_contiguous:
+        array = whole = np.ascontiguousarray(array)
+    offset = address(array) - address(whole) if array.size else 0
+    strides = tuple(s * array.itemsize for s in byte_strides(array))
+    return from_raw(array.dtype).name, array.shape, strides, offset, whole.tobytes()
 
 
 def unpacked(kept: tuple[Any, ...]) -> Any:
     """The array that `packed` kept."""
-    name, shape, data = kept
-    return np.frombuffer(bytearray(data), to_raw(D.BY_NAME[name])).reshape(shape)
+    name, shape, strides, offset, data = kept
+    raw = to_raw(D.BY_NAME[name])
+    flat = np.frombuffer(bytearray(data), raw)
+    return np.ndarray(shape, raw, flat, offset, strides) if flat.size else np.empty(shape, raw)
 
 
 def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:

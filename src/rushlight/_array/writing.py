@@ -9,28 +9,12 @@ import numpy as np
 
 from .. import errors
 from .indexing import number_like
-from .types import converted, from_raw, ndarray, owner
+from .types import converted, from_raw, ndarray, owner, refuse_overlap
 
-_OVERLAP_INSIDE: Final = (
-    "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-    "location. Please clone() the tensor before performing the operation."
-)
 _OVERLAP_BETWEEN: Final = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
     "memory location. Please clone() the tensor before performing the operation."
 )
-
-
-def refuse_overlap(array: Any) -> None:
-    """Refuses an array whose elements share memory with each other.
-
-    Raises:
-        RuntimeError: in PyTorch's words.
-    """
-    if 0 in array.strides and array.size and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape)
-    ):
-        raise RuntimeError(_OVERLAP_INSIDE)
 
 
 def overlaps(a: Any, b: Any) -> bool:

@@ -18,7 +18,7 @@ from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
 from .op import ARG, OUT, SHAPE, Op
 from .storage import DEFAULT, IN_NO_GRAD, TensorBase, View, new_tensor
-from .views import Step, view_target
+from .views import Step, follows, view_target
 
 ndarray: Final = _ndarray
 NOTHING: Final[tuple[Any, ...]] = (None, None)
@@ -39,7 +39,7 @@ def apply1(op: Op, a: Any) -> Any:
     if type(result) is not ndarray:
         result = slow.as_array(result)
     out = new_tensor(result)
-    if mode.grad and a._requires_grad and op.records:
+    if mode.grad and op.records and (a._requires_grad or (a._view is not None and follows(a))):
         if a._view is not None:
             view_target(a)
         goal: Vertex | None = a._node
@@ -82,7 +82,10 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     if type(result) is not ndarray:
         result = slow.as_array(result)
     out = new_tensor(result)
-    if mode.grad and (a._requires_grad or b._requires_grad) and op.records:
+    if mode.grad and op.records and (
+        a._requires_grad or b._requires_grad
+        or (a._view is not None and follows(a)) or (b._view is not None and follows(b))
+    ):  # fmt: skip
         goal_a: Vertex | None = None
         goal_b: Vertex | None = None
         live = 0
@@ -142,7 +145,7 @@ def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
     if type(result) is not ndarray:
         result = slow.as_array(result)
     out = new_tensor(result)
-    if mode.grad and a._requires_grad and op.records:
+    if mode.grad and op.records and (a._requires_grad or (a._view is not None and follows(a))):
         if a._view is not None:
             view_target(a)
         goal: Vertex | None = a._node
@@ -193,7 +196,9 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
     if type(result) is not ndarray:
         result = as_array(result)
     out = new_tensor(result)
-    if mode.grad and a._requires_grad and op.formulas[0] is not None:
+    if mode.grad and op.formulas[0] is not None and (
+        a._requires_grad or (a._view is not None and follows(a))
+    ):
         if result.dtype is not dtype:
             slow.record(op, args, [array], [out], 1, mode, None)
             return out
@@ -254,7 +259,9 @@ def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
         creation = IN_NO_GRAD
     cell = base._cell
     out._view = View(base, Step(op, args, -1, before), creation, 0 if cell is None else cell.n)
-    if mode.grad and a._requires_grad and op.formulas[0] is not None:
+    if mode.grad and op.formulas[0] is not None and (
+        a._requires_grad or (a._view is not None and follows(a))
+    ):
         if parent is not None:
             view_target(a)
         goal: Vertex | None = a._node
@@ -302,7 +309,7 @@ def apply_list(op: Op, tensors: list[Any], rest: tuple[Any, ...]) -> Any:
         if dtype is not F32 and dtype is not F64:
             return slow.apply(op, [tensors, *rest])
         arrays.append(array)
-        if t._requires_grad:
+        if t._requires_grad or (mode.grad and t._view is not None and follows(t)):
             live = True
     result = op.raw(arrays, *rest)
     out = new_tensor(result)

@@ -1,9 +1,9 @@
 """Hooks on vertices, and the order in which the engine runs them.
 
-Before a node runs: the hooks of its output tensors, in the order in which they were registered; then
-`retain_grad`; then the node's pre-hooks. After it: the node's post-hooks. A leaf: its tensor hooks,
-the pre-hooks of its `AccumulateGrad`, the accumulation, its post-accumulate hooks, the post-hooks of
-its `AccumulateGrad`. `Vertex.hooks` is None until a hook is there.
+Before a node runs: the hooks of its output tensors, in the order in which they were registered;
+then `retain_grad`; then the node's pre-hooks. After it: the node's post-hooks. A leaf: its tensor
+hooks, the pre-hooks of its `AccumulateGrad`, the accumulation, its post-accumulate hooks, the
+post-hooks of its `AccumulateGrad`. `Vertex.hooks` is None until a hook is there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ class Hooks:
     __slots__ = ("accumulated", "extra", "post", "pre", "retain", "tensor")
 
     tensor: dict[int, dict[int, Any]]  # by output number: {handle id: function of the gradient}
-    retain: dict[int, Any]  # by output number: a weak reference to the tensor that keeps its gradient
+    retain: dict[
+        int, Any
+    ]  # by output number: a weak reference to the tensor that keeps its gradient
     pre: dict[int, Any]
     post: dict[int, Any]
     accumulated: dict[int, Any]
@@ -61,7 +63,8 @@ def carry_retained(t: Any, old: Vertex | None, old_nr: int, new: Vertex, new_nr:
         hooks_of(new).retain[new_nr] = ref
 
 
-# ---- running them: rare, so each step wraps and unwraps Tensors --------------------------------------
+# ---- running them: rare, so each step wraps and unwraps Tensors
+# --------------------------------------
 
 
 def wrapped(g: Any, traced: bool) -> Any:
@@ -113,14 +116,13 @@ def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
         RuntimeError: where its size or type differs.
     """
     if not isinstance(result, TensorBase):
-        raise TypeError(
-            f"expected Variable, but hook returned '{type(result).__name__}'"
-        )
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
     if before_ is not None and result._raw.shape != before_._raw.shape:
         raise RuntimeError(f"{hook_name(hook)} has changed the size of value")
     if before_ is not None and result._raw.dtype != before_._raw.dtype:
         raise RuntimeError(
-            f"{hook_name(hook)} has changed the type of value (was {T.type_name(before_._raw.dtype)} got "
+            f"{hook_name(hook)} has changed the type of value (was "
+            f"{T.type_name(before_._raw.dtype)} got "
             f"{T.type_name(result._raw.dtype)})"
         )
     return result
@@ -217,6 +219,9 @@ def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> t
             f"{hook_name(hook)} has returned an incorrect number of values (got {len(results)}, "
             f"but expected {len(before_)})"
         )
-    return tuple([
-        None if r is None else checked_hook_result(hook, r, before_[i]) for i, r in enumerate(results)
-    ])
+    return tuple(
+        [
+            None if r is None else checked_hook_result(hook, r, before_[i])
+            for i, r in enumerate(results)
+        ]
+    )

@@ -17,7 +17,7 @@ from .node import FIX, GENERAL, Node, Vertex, new_node
 from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
 from .saved import pack
 from .storage import TensorBase, new_tensor, version_of
-from .views import attach_view, view_target
+from .views import attach_view, follows, view_target
 
 ndarray: Final = _ndarray
 
@@ -194,11 +194,15 @@ def live_mask(op: Op, args: list[Any]) -> int:
     joint = op.joint is not None
     for i, pos in enumerate(op.tensors):
         arg = args[pos]
-        if isinstance(arg, TensorBase) and arg._requires_grad and (joint or op.formulas[i] is not None):
+        if isinstance(arg, TensorBase) and (joint or op.formulas[i] is not None) and (
+            arg._requires_grad or (arg._view is not None and follows(arg))
+        ):
             live |= 1 << pos
     if op.lists >= 0:
         for item in args[op.lists]:
-            if isinstance(item, TensorBase) and item._requires_grad:
+            if isinstance(item, TensorBase) and (
+                item._requires_grad or (item._view is not None and follows(item))
+            ):
                 live |= 1 << op.lists
                 break
     return live

@@ -106,6 +106,15 @@ def current_node(t: TensorBase) -> Node | None:
     return t._node
 
 
+def follows(t: TensorBase) -> bool:
+    """Whether a view that was made without history has got one since: its base has."""
+    view = t._view
+    if view is None or not view.tracked or not view.base._requires_grad:
+        return False
+    current_node(t)
+    return t._requires_grad
+
+
 def refuse_view(t: TensorBase, indirect: bool) -> None:
     """Refuses a view that was written, or (`indirect`) whose base was, where its history can't follow.
 

@@ -38,14 +38,16 @@ def _explain(node: Node) -> None:
     lines = metadata.get("traceback_")
     if lines is None:
         warnings.warn(
-            f"Error detected in {name}. No forward pass information available. Enable detect anomaly "
+            f"Error detected in {name}. No forward pass information available. Enable detect "
+            "anomaly "
             "during forward pass for more information.",
             UserWarning,
             stacklevel=2,
         )
         return
     warnings.warn(
-        f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(lines)}",
+        f"Error detected in {name}. Traceback of forward call that caused the "
+        f"error:\n{''.join(lines)}",
         UserWarning,
         stacklevel=2,
     )
@@ -54,14 +56,16 @@ def _explain(node: Node) -> None:
         lines = parent.metadata.get("traceback_")
         if lines is None:
             warnings.warn(
-                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass information "
+                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass "
+                "information "
                 "available. Enable detect anomaly during forward pass for more information.",
                 UserWarning,
                 stacklevel=2,
             )
             return
         warnings.warn(
-            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call that "
+            f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of forward call "
+            "that "
             f"induced the previous calculation:\n{''.join(lines)}",
             UserWarning,
             stacklevel=2,
@@ -103,7 +107,8 @@ class detect_anomaly:
         self.prev_check_nan = is_anomaly_check_nan_enabled()
         self.check_nan = check_nan
         warnings.warn(
-            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be "
             "enabled for debugging.",
             UserWarning,
             stacklevel=2,

@@ -21,7 +21,8 @@ from ..tensor import Tensor
 from .edges import GradientEdge, core_of, place_of
 from .hooks import retain_grad
 
-# A backward inside a backward deepens the Python stack; every so many levels a fresh thread carries on.
+# A backward inside a backward deepens the Python stack; every so many levels a fresh thread takes
+# over.
 LEVELS_PER_THREAD: Final = 16
 
 
@@ -56,7 +57,8 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     """The gradient that a run from `t` starts with: the one given, or one for a single element.
 
     Raises:
-        RuntimeError: where none is given and `t` has several elements; where shapes or kinds differ.
+        RuntimeError: where none is given and `t` has several elements; where shapes or kinds
+            differ.
         TypeError: where it isn't a tensor.
     """
     if isinstance(t, GradientEdge):
@@ -144,7 +146,9 @@ def backward(
     """
     if grad_variables is not None:
         warnings.warn(
-            "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
         )
         if grad_tensors is not None:
             raise RuntimeError(
@@ -197,7 +201,8 @@ def grad(
     wanted = _as_tuple(inputs)
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate "
             "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
@@ -242,9 +247,7 @@ def _batched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
         one = [g if traced else T.as_array(g) for g in one]
         rows.append(_gradients(roots, nrs, one, keep or k < count - 1, traced, places))
     stack = PUBLIC[("", "stack")]
-    return [
-        None if column[0] is None else stack(list(column)) for column in zip(*rows)
-    ]
+    return [None if column[0] is None else stack(list(column)) for column in zip(*rows)]
 
 
 def _tensor_backward(
@@ -255,9 +258,9 @@ def _tensor_backward(
     inputs: Any = None,
 ) -> None:
     """Accumulates this tensor's gradient into the leaves of its graph; see `autograd.backward`."""
-    if inputs is None and not create_graph:
-        if engine.backward_from(self, gradient, bool(retain_graph)):
-            return
+    simple = inputs is None and not create_graph
+    if simple and engine.backward_from(self, gradient, bool(retain_graph)):
+        return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 

@@ -1,15 +1,15 @@
 """The context and the node of one call of a custom function.
 
 Note [The context]
-The `ctx` that the user's methods get is, as in PyTorch, what `grad_fn` shows. It is not the core's node
-itself: users set attributes on it freely, and those must not collide with the engine's. So the node
-keeps the user's attributes in a dictionary, and the context is a thin object around node and
-dictionary, made when somebody looks and the same as long as somebody holds it. The context holds the
-node; the node holds the context only weakly: no cycle.
+The `ctx` that the user's methods get is, as in PyTorch, what `grad_fn` shows. It is not the core's
+node itself: users set attributes on it freely, and those must not collide with the engine's. So the
+node keeps the user's attributes in a dictionary, and the context is a thin object around node and
+dictionary, made when somebody looks and the same as long as somebody holds it. The context holds
+the node; the node holds the context only weakly: no cycle.
 
 Note [Saved outputs]
-A node that held one of its own output tensors would be a cycle. So of an output it keeps the raw array
-and the version cell, and makes the tensor anew when asked.
+A node that held one of its own output tensors would be a cycle. So of an output it keeps the raw
+array and the version cell, and makes the tensor anew when asked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .edges import _NodeFace
 
 
 class FunctionCtx:
-    """What `forward`, `setup_context` and `backward` get as `ctx`: a place for notes, and requests."""
+    """What `forward`, `setup_context` and `backward` get as `ctx`: for notes and requests."""
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keeps tensors (or None) for `backward`, which reads them as `saved_tensors`."""
@@ -146,7 +146,7 @@ class FunctionNode(CoreNode):
         return found
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
-        """The user's `backward` on gradients of the outputs, checked and brought to the inputs' shapes."""
+        """The user's `backward` on gradients of the outputs, checked and fitted to the inputs."""
         metas = self.out_meta or ()
         if len(grads) != len(metas):
             grads = [None] * len(metas)
@@ -177,7 +177,8 @@ class FunctionNode(CoreNode):
             grads = grads[:wanted]
         if len(grads) != wanted:
             raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {wanted}, got "
+                f"function {name} returned an incorrect number of gradients (expected {wanted}, "
+                "got "
                 f"{len(grads)})"
             )
         for i, g in enumerate(grads):
@@ -206,7 +207,8 @@ class FunctionNode(CoreNode):
         if have != shape:
             if not _expandable(shape, have):
                 raise RuntimeError(
-                    f"Function {type(self).__name__} returned an invalid gradient at index {edge} - got "
+                    f"Function {type(self).__name__} returned an invalid gradient at index {edge} "
+                    "- got "
                     f"{errors.shape_text(have)} but expected shape compatible with "
                     f"{errors.shape_text(shape)}"
                 )
@@ -271,7 +273,9 @@ class FunctionNode(CoreNode):
         if type(entry) is Packed:
             return _unpack_packed(self, entry, True)
         if type(entry) is _Output:
-            cell: Version | None = None if self.out_cells is None else self.out_cells.get(entry.number)
+            cell: Version | None = (
+                None if self.out_cells is None else self.out_cells.get(entry.number)
+            )
             now = 0 if cell is None else cell.n
             if now != entry.version:
                 raise RuntimeError(_modified(entry.array, entry.number, self, now, entry.version))
@@ -279,9 +283,7 @@ class FunctionNode(CoreNode):
         t, version = entry
         now = version_of(t)
         if now != version:
-            raise RuntimeError(
-                _modified(t._raw, t._nr - 1 if t._nr else 0, t._node, now, version)
-            )
+            raise RuntimeError(_modified(t._raw, t._nr - 1 if t._nr else 0, t._node, now, version))
         return t
 
     def release(self) -> None:

@@ -2,8 +2,8 @@
 
 Note [What users see of a vertex]
 A recorded operation is shown as itself. A leaf has no node of its own in the core; whoever looks at
-an edge to it gets an `AccumulateGrad` made on the spot, the same object as long as somebody holds it. A
-custom function's node is shown as the context object of that call (see Note [The context] in
+an edge to it gets an `AccumulateGrad` made on the spot, the same object as long as somebody holds
+it. A custom function's node is shown as the context object of that call (see Note [The context] in
 `function.py`). `vertex_of` goes the other way.
 """
 
@@ -31,7 +31,7 @@ _ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateG
 
 def core_of(seen: Any) -> Vertex:
     """The vertex behind what users see: a node, an `AccumulateGrad`, a function's context."""
-    return seen if isinstance(seen, CoreNode) else seen._vertex()  # type: ignore[no-any-return]
+    return seen if isinstance(seen, CoreNode) else seen._vertex()
 
 
 def seen_as(vertex: Vertex) -> Any:
@@ -78,7 +78,7 @@ def _metadata(self: Any) -> dict[Any, Any]:
 
 
 def _register_hook(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
-    """Has `fn(grad_inputs, grad_outputs)` called after the node has run; a tuple replaces the former."""
+    """Has `fn(grad_inputs, grad_outputs)` called after the node; a tuple replaces the former."""
     return register(hooks_of(core_of(self)).post, fn)
 
 
@@ -95,7 +95,8 @@ def _sequence_nr(self: Any) -> int:
 
 
 def _call(self: Any, *grads: Any) -> tuple[Any, ...]:
-    """The gradients of the inputs for gradients of the outputs, without running the rest of the graph.
+    """The gradients of the inputs for gradients of the outputs, without running the rest of the
+    graph.
 
     Raises:
         TypeError: for another number of gradients than the node has outputs.
@@ -108,7 +109,9 @@ def _call(self: Any, *grads: Any) -> tuple[Any, ...]:
     traced = ready().grad
     values = [g if traced or g is None else g._raw for g in grads]
     need = [child is not None for child in node.next]
-    found = engine.input_gradients(node, values[0] if node.out_meta is None else values, need, traced)
+    found = engine.input_gradients(
+        node, values[0] if node.out_meta is None else values, need, traced
+    )
     return tuple(wrapped(g, traced) for g in found)
 
 
@@ -149,12 +152,12 @@ class AccumulateGrad(_NodeFace):
         return leaf
 
     @property
-    def next_functions(self) -> tuple[tuple[Any, int], ...]:  # type: ignore[override]
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """Nothing follows a leaf."""
         return ()
 
     @property
-    def metadata(self) -> dict[Any, Any]:  # type: ignore[override]
+    def metadata(self) -> dict[Any, Any]:
         """A dictionary for whatever one wants to note about this leaf's end of the graph."""
         found: dict[Any, Any] = hooks_of(self.variable).extra.setdefault(1, {})
         return found
@@ -173,7 +176,7 @@ class AccumulateGrad(_NodeFace):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
-class Node(ABC):
+class Node(ABC):  # noqa: B024
     """The class of all nodes of the graph, for `isinstance`."""
 
     @classmethod
@@ -197,7 +200,8 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     """
     if not tensor.requires_grad:
         raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
         )
     vertex, nr = vertex_of_tensor(tensor)
     return GradientEdge(seen_as(vertex), nr)
@@ -218,4 +222,12 @@ def place_of(x: Any) -> tuple[Vertex, int]:
     return vertex_of_tensor(x)
 
 
-__all__ = ["AccumulateGrad", "GradientEdge", "Node", "core_of", "get_gradient_edge", "place_of", "seen_as"]
+__all__ = [
+    "AccumulateGrad",
+    "GradientEdge",
+    "Node",
+    "core_of",
+    "get_gradient_edge",
+    "place_of",
+    "seen_as",
+]

@@ -1,9 +1,10 @@
 """Forward mode: dual tensors, which carry a tangent along with their elements.
 
 Note [Tangents of operations]
-A dual tensor is never `_plain`, so every operation on it takes the slow path, which calls `carry` when the
-result is there. The kind of the row says how tangents go through:
-    elementwise   the formulas themselves, on the tangent: the Jacobian is diagonal, so it is its own
+A dual tensor is never `_plain`, so every operation on it takes the slow path, which calls `carry`
+when the result is there. The kind of the row says how tangents go through:
+    elementwise   the formulas themselves, on the tangent: the Jacobian is diagonal, so it is its
+    own
                   transpose
     linear        the operation on the tangents
     multilinear   the sum of the operation with one operand after the other replaced by its tangent
@@ -97,7 +98,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
         level = current
     if level != current:
         raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created. This is not "
+            "Trying to exit a forward AD level that was not the last one that was created. This is "
+            "not "
             "supported."
         )
     if level < 0:
@@ -123,7 +125,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """A view of `tensor` that carries `tangent`.
 
     Raises:
-        RuntimeError: outside a level; for a tangent of another size; where there is a tangent already.
+        RuntimeError: outside a level; for a tangent of another size; where there is a tangent
+            already.
         ValueError: for element types without derivatives.
     """
     if not _levels:
@@ -136,13 +139,15 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
     if tangent_of(tensor) is not None:
         raise RuntimeError(
-            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level "
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            "same level "
             "0 is not supported."
         )
     if tensor._raw.shape != tangent._raw.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original "
-            f"Tensor, this is not supported. Tensor is of size {list(tensor._raw.shape)} while the given "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor._raw.shape)} while the "
+            "given "
             f"forward gradient is of size {list(tangent._raw.shape)}."
         )
     dual = tensor.view(tensor._raw.shape)
@@ -227,7 +232,9 @@ def _tangents(op: Op, args: list[Any]) -> dict[Any, Any]:
     return found
 
 
-def _carried(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any], grad: bool) -> list[Any]:
+def _carried(
+    op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any], grad: bool
+) -> list[Any]:
     kind = op.row.kind if op.row is not None else op.kind
     complex_ = any(o._raw.dtype.kind == "c" for o in outs) or any(
         isinstance(a, TensorBase) and a._raw.dtype.kind == "c" for a in args
@@ -269,13 +276,17 @@ def _replaced(op: Op, args: list[Any], tangents: dict[Any, Any], zeros: bool) ->
         result[pos] = new_tensor(T.zeros_like(a._raw)) if t is None and zeros else t
     if op.lists >= 0:
         result[op.lists] = [
-            tangents.get((op.lists, k)) if (op.lists, k) in tangents else new_tensor(T.zeros_like(a._raw))
+            tangents.get((op.lists, k))
+            if (op.lists, k) in tangents
+            else new_tensor(T.zeros_like(a._raw))
             for k, a in enumerate(args[op.lists])
         ]
     return result
 
 
-def _by_formulas(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any], grad: bool) -> Any:
+def _by_formulas(
+    op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any], grad: bool
+) -> Any:
     out = outs[0]
     raws = [slow.to_raw(a) for a in args]
     everything = -1
@@ -331,7 +342,9 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[A
             u._requires_grad = True
             seeds.append(u)
         pulled = gradient(live, starts, seeds, create_graph=True, allow_unused=True)
-        pairs = [(v, t) for v, t in zip(pulled, tangents.values()) if v is not None and v._requires_grad]
+        pairs = [
+            (v, t) for v, t in zip(pulled, tangents.values()) if v is not None and v._requires_grad
+        ]
         if pairs:
             found = gradient([v for v, _ in pairs], seeds, [t for _, t in pairs], create_graph=grad,
                              allow_unused=True)  # fmt: skip
@@ -339,9 +352,12 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[A
             found = tuple([None] * len(seeds))
         by_result = {id(r): t for r, t in zip(live, found)}
         needs = grad and any(
-            isinstance(x, TensorBase) and x._requires_grad for x in list(args) + list(tangents.values())
+            isinstance(x, TensorBase) and x._requires_grad
+            for x in list(args) + list(tangents.values())
         )
-        return [_settled(by_result.get(id(r)), r, needs) if r._requires_grad else None for r in results]
+        return [
+            _settled(by_result.get(id(r)), r, needs) if r._requires_grad else None for r in results
+        ]
     finally:
         CURRENT.reset(token)
 

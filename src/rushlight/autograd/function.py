@@ -52,7 +52,8 @@ class Function:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
             f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
-            "static, so you should invoke them on the class itself. Instantiating an autograd function "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function "
             "will raise an error in a future version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
@@ -78,7 +79,7 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Computes the outputs: `forward(ctx, *args)`, or without `ctx` beside a `setup_context`."""
+        """Computes the outputs: `forward(ctx, *args)`, or no `ctx` beside a `setup_context`."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
@@ -92,7 +93,8 @@ class Function:
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Computes one gradient for each argument of `forward` (None where it has none)."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to "
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to "
             "use it with backward mode AD."
         )
 
@@ -102,7 +104,8 @@ class Function:
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Computes the tangent of each output from those of the arguments."""
         raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward "
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward "
             "mode AD."
         )
 
@@ -110,7 +113,8 @@ class Function:
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Computes a batch at once; returns the outputs and their batch dimensions."""
         raise NotImplementedError(
-            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
+            "set "
             "generate_vmap_rule=True."
         )
 
@@ -216,7 +220,8 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
     tensors = [o for o in outputs if isinstance(o, TensorBase)]
     if any(not any(d is o for o in tensors) for d in dirty):
         raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. The "
+            "Some elements marked as dirty during the forward method were not returned as output. "
+            "The "
             "inputs that are modified inplace must all be outputs of the Function."
         )
     inputs = {id(a) for a in args if isinstance(a, TensorBase)}
@@ -303,7 +308,9 @@ def _tied(o: TensorBase, node: FunctionNode, number: int, several: bool) -> Tens
     return o
 
 
-def _rewritten(o: TensorBase, node: FunctionNode, number: int, mine: bool, count: int) -> TensorBase:
+def _rewritten(
+    o: TensorBase, node: FunctionNode, number: int, mine: bool, count: int
+) -> TensorBase:
     """An input that forward has written in place: its history is now this node."""
     if o._node is None and o._requires_grad:
         raise RuntimeError(
@@ -311,7 +318,8 @@ def _rewritten(o: TensorBase, node: FunctionNode, number: int, mine: bool, count
         )
     if not mine:
         warnings.warn(
-            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there "
+            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, "
+            "there "
             "is no need to pass it to mark_dirty().",
             UserWarning,
             stacklevel=4,
@@ -322,9 +330,12 @@ def _rewritten(o: TensorBase, node: FunctionNode, number: int, mine: bool, count
             raise RuntimeError(
                 "If your Function modifies inplace an input that is a view of another Tensor, your "
                 "Function cannot return more than one Tensor. This is not supported by the current "
-                "autograd engine. You should either make sure the input is not a view (using .clone() "
-                "for example) or make your Function only return one Tensor (potentially splitting it "
-                "into two Functions: one doing the inplace that returns a single Tensor and a second "
+                "autograd engine. You should either make sure the input is not a view (using "
+                ".clone() "
+                "for example) or make your Function only return one Tensor (potentially splitting "
+                "it "
+                "into two Functions: one doing the inplace that returns a single Tensor and a "
+                "second "
                 "one that does the other operations). You can ask on the forum "
                 "https://discuss.pytorch.org/ if you need help to do this change."
             )
@@ -343,8 +354,13 @@ def _rewritten(o: TensorBase, node: FunctionNode, number: int, mine: bool, count
     return o
 
 
-def _carry_tangents(node: FunctionNode, args: tuple[Any, ...], outputs: list[Any], notes: dict[str, Any],
-                    to_save: Any) -> None:  # fmt: skip
+def _carry_tangents(
+    node: FunctionNode,
+    args: tuple[Any, ...],
+    outputs: list[Any],
+    notes: dict[str, Any],
+    to_save: Any,
+) -> None:
     """Forward mode: the user's `jvp` on the arguments' tangents, where some argument has one.
 
     Raises:
@@ -368,7 +384,8 @@ def _carry_tangents(node: FunctionNode, args: tuple[Any, ...], outputs: list[Any
     found = found if type(found) is tuple else (found,)
     if len(found) != len(outputs):
         raise RuntimeError(
-            f"{node.function.__name__}'s jvp returned {len(found)} tangents for {len(outputs)} outputs"
+            f"{node.function.__name__}'s jvp returned {len(found)} tangents for {len(outputs)} "
+            "outputs"
         )
     for o, t in zip(outputs, found):
         if isinstance(o, TensorBase) and t is not None:

@@ -1,8 +1,8 @@
 """Products with, and entries of, the Jacobian and the Hessian of a function of tensors.
 
 All of them work on fresh views of the inputs, so that only what `func` does to them counts. Without
-`create_graph` the results carry no history. With `strict` an output that doesn't depend on an input is
-an error instead of a zero.
+`create_graph` the results carry no history. With `strict` an output that doesn't depend on an input
+is an error instead of a zero.
 """
 
 from __future__ import annotations
@@ -66,8 +66,10 @@ def _need_history(outputs: Tensors, strict: bool) -> None:
         for i, o in enumerate(outputs):
             if not o._requires_grad:
                 raise RuntimeError(
-                    f"Output {i} of the user-provided function does not require gradients. The outputs "
-                    "must be computed in a differentiable manner from the input when running in strict "
+                    f"Output {i} of the user-provided function does not require gradients. The "
+                    "outputs "
+                    "must be computed in a differentiable manner from the input when running in "
+                    "strict "
                     "mode."
                 )
 
@@ -116,19 +118,25 @@ def _filled(grads: Tensors, like: Tensors, strict: bool, create_graph: bool, sta
 def _missing(stage: str, i: int) -> str:
     if stage == "back":
         return (
-            f"The output of the user-provided function is independent of input {i}. This is not allowed "
+            f"The output of the user-provided function is independent of input {i}. This is not "
+            "allowed "
             "in strict mode."
         )
     if stage == "back_trick":
         return (
-            f"The gradient with respect to the input is independent of entry {i} in the grad_outputs "
-            "when using the double backward trick to compute forward mode gradients. This is not allowed "
+            f"The gradient with respect to the input is independent of entry {i} in the "
+            "grad_outputs "
+            "when using the double backward trick to compute forward mode gradients. This is not "
+            "allowed "
             "in strict mode."
         )
     return (
-        "While computing the hessian, found that the jacobian of the user-provided function with respect "
-        f"to input {i} is independent of the input. This is not allowed in strict mode. You should ensure "
-        "that your function is twice differentiable and that the jacobian depends on the inputs (this "
+        "While computing the hessian, found that the jacobian of the user-provided function with "
+        "respect "
+        f"to input {i} is independent of the input. This is not allowed in strict mode. You should "
+        "ensure "
+        "that your function is twice differentiable and that the jacobian depends on the inputs "
+        "(this "
         "would be violated by a linear function for example)."
     )
 
@@ -138,11 +146,14 @@ def _constant(stage: str, i: int) -> str:
         return (
             "The hessian of the user-provided function is independent of "
             f"{'entry' if stage == 'double_back_trick' else 'input'} {i}"
-            f"{' in the grad_jacobian' if stage == 'double_back_trick' else ''}. This is not allowed in "
-            "strict mode as it prevents from using the double backward trick to replace forward mode AD."
+            f"{' in the grad_jacobian' if stage == 'double_back_trick' else ''}. This is not "
+            "allowed in "
+            "strict mode as it prevents from using the double backward trick to replace forward "
+            "mode AD."
         )
     return (
-        f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
+        f"The jacobian of the user-provided function is independent of input {i}. This is not "
+        "allowed in "
         "strict mode when create_graph=True."
     )
 
@@ -163,13 +174,18 @@ def _only_without_v(group: Tensors, what: str) -> None:
             + (
                 "the user-provided function returns a single Tensor with a single element."
                 if what == "output"
-                else "the input to the user-provided function is a single Tensor with a single element."
+                else "the input to the user-provided function is a single Tensor with a single "
+                "element."
             )
         )
 
 
 def vjp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and vᵀ J for its Jacobian J at `inputs`.
 
@@ -198,7 +214,11 @@ def vjp(
 
 
 def jvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The outputs of `func`, and J v for its Jacobian J at `inputs`.
 
@@ -248,7 +268,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian of `func`: for each output and input, a tensor of the output's shape + the input's.
+    """The Jacobian of `func`, of each output by each input; shapes: the output's, then the input's.
 
     `vectorize` is accepted; rows are computed one after the other either way.
 
@@ -258,8 +278,10 @@ def jacobian(
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
-            'more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to '
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
+            "function has "
+            'more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, '
+            "prefer to "
             'use "reverse-mode".'
         )
     if strategy == "forward-mode":
@@ -271,8 +293,9 @@ def jacobian(
             )
         if strict:
             raise RuntimeError(
-                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
-                'supported together (yet). Please either set `strict=False` or '
+                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` '
+                "are not "
+                "supported together (yet). Please either set `strict=False` or "
                 '`strategy="reverse-mode"`.'
             )
         if not vectorize:
@@ -283,7 +306,8 @@ def jacobian(
         return _jacobian_forward(func, inputs)
     if vectorize and strict:
         raise RuntimeError(
-            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+            "supported "
             "together. Please either set `strict=False` or `vectorize=False`."
         )
     with enable_grad():
@@ -309,7 +333,8 @@ def _row(g: Any, x: Any, strict: bool, create_graph: bool, i: int, j: int) -> An
     if g is None:
         if strict:
             raise RuntimeError(
-                f"Output {i} of the user-provided function is independent of input {j}. This is not "
+                f"Output {i} of the user-provided function is independent of input {j}. This is "
+                "not "
                 "allowed in strict mode."
             )
         return new_tensor(T.zeros_like(x._raw))
@@ -351,10 +376,14 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any) -> Any:
                 )
                 shapes = [o.shape for o in outputs]
                 parts = [forward_ad.unpack_dual(o) for o in outputs]
-                found.append([
-                    new_tensor(T.zeros_like(p.primal._raw)) if p.tangent is None else p.tangent.detach()
-                    for p in parts
-                ])
+                found.append(
+                    [
+                        new_tensor(T.zeros_like(p.primal._raw))
+                        if p.tangent is None
+                        else p.tangent.detach()
+                        for p in parts
+                    ]
+                )
         columns.append(found)
     stack = PUBLIC[("", "stack")]
     blocks = tuple(
@@ -382,9 +411,7 @@ def hessian(
     """
     is_tuple, group = _tuple_of(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode".'
-        )
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def scalar(*values: Any) -> Any:
         result = func(*values)
@@ -407,7 +434,11 @@ def hessian(
 
 
 def vhp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The value of a scalar function, and vᵀ H for its Hessian H at `inputs`.
 
@@ -425,7 +456,11 @@ def vhp(
 
 
 def hvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
 ) -> tuple[Any, Any]:
     """The value of a scalar function, and H v for its Hessian H at `inputs`.
 
@@ -455,7 +490,9 @@ def _direction(v: Any, group: Tensors, is_tuple: bool, create_graph: bool, calle
     return v
 
 
-def _first(func: Callable[..., Any], group: Tensors, strict: bool, caller: str) -> tuple[Tensors, Tensors]:
+def _first(
+    func: Callable[..., Any], group: Tensors, strict: bool, caller: str
+) -> tuple[Tensors, Tensors]:
     """The output of a scalar function and its gradient, with history."""
     result = func(*group)
     out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", caller)

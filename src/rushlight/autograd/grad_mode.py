@@ -23,8 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 # Note [Leaving a mode]
-# A generator may be suspended inside a context and resumed elsewhere, so contexts need not end in the
-# reverse of the order in which they began. Leaving one therefore puts back its own switch only,
+# A generator may be suspended inside a context and resumed elsewhere, so contexts need not end in
+# the reverse of the order in which they began. Leaving one therefore puts back its own switch only,
 # never the whole mode that was in force when it was entered.
 
 
@@ -52,7 +52,8 @@ class _ModeContext:
         self._restore(self._before.pop())
 
     def __call__(self, function: F) -> F:
-        return context_decorator(self, function)
+        decorated: F = context_decorator(self, function)
+        return decorated
 
 
 def context_decorator(context: _ModeContext, function: Any) -> Any:
@@ -69,10 +70,11 @@ def context_decorator(context: _ModeContext, function: Any) -> Any:
             FutureWarning,
             stacklevel=3,
         )
-        function.__init__ = context_decorator(context, function.__init__)
+        function.__init__ = context_decorator(context, function.__init__)  # type: ignore[method-assign]
         return function
     if inspect.isgeneratorfunction(function):
         return _decorated_generator(context, function)
+
     @functools.wraps(function)
     def decorate_context(*args: Any, **kwargs: Any) -> Any:
         with context.clone():
@@ -164,7 +166,8 @@ class set_grad_enabled(_ModeContext):
 
     def __call__(self, function: F) -> F:
         set_grad(self.prev)
-        return context_decorator(self, function)
+        decorated: F = context_decorator(self, function)
+        return decorated
 
     def __enter__(self) -> None:
         set_grad(bool(self.mode))
@@ -257,5 +260,7 @@ def is_inference_mode_enabled() -> bool:
     return ready().inference
 
 
-__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
-           "is_multithreading_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]  # fmt: skip
+__all__ = [
+    "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_multithreading_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled",
+]  # fmt: skip

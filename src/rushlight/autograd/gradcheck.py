@@ -1,14 +1,15 @@
 """Checks of gradients against finite differences.
 
 Note [The two modes]
-Slow mode compares whole Jacobians, column by column. Fast mode compares one number, uᵀ J v for random u and
-v of length one: a fault shows with probability one, and no Jacobian is built. Where fast mode finds a
-fault the message shows both Jacobians.
+Slow mode compares whole Jacobians, column by column. Fast mode compares one number, uᵀ J v for
+random u and v of length one: a fault shows with probability one, and no Jacobian is built. Where
+fast mode finds a fault the message shows both Jacobians.
 
 Note [Complex numbers]
-A complex input is moved along the real and along the imaginary axis. With J₁ and J₂ the derivatives along
-them, the vector-Jacobian product of a real output u is uᵀ(J₁ + i J₂): what backward gives under PyTorch's
-convention. Complex outputs are checked as two real functions, their real and their imaginary part.
+A complex input is moved along the real and along the imaginary axis. With J₁ and J₂ the derivatives
+along them, the vector-Jacobian product of a real output u is uᵀ(J₁ + i J₂): what backward gives
+under PyTorch's convention. Complex outputs are checked as two real functions, their real and their
+imaginary part.
 """
 
 from __future__ import annotations
@@ -24,10 +25,17 @@ from ..ops import PUBLIC
 from . import forward_ad
 from .backward import grad
 from .grad_mode import enable_grad, no_grad
-
-
-class GradcheckError(RuntimeError):
-    """A gradient that `gradcheck` found wrong."""
+from .jacobians import (
+    GradcheckError,
+    analytical_jacobians,
+    checked_gradient,
+    forward_jacobian,
+    live,
+    numerical_jacobian,
+    plain,
+    pulled,
+    pushed,
+)
 
 
 NONDETERMINISTIC = """
@@ -46,18 +54,13 @@ If the test
 - is a Module test (e.g., in common_nn.py), then modify the corresponding
   module_test entry to have `gradcheck_nondet_tol=<tol>`
 """
-FAST_NOTE = """
-The above quantities relating the numerical and analytical jacobians are computed 
-in fast mode. See: https://github.com/pytorch/pytorch/issues/53876 for more background 
-about fast mode. Below, we recompute numerical and analytical jacobians in slow mode:
-
-Numerical:
- {}
-Analytical:
-{}
-
-The max per-element difference (slow mode) is: {}.
-"""
+FAST_NOTE = (
+    "\nThe above quantities relating the numerical and analytical jacobians are computed \n"
+    "in fast mode. See: https://github.com/pytorch/pytorch/issues/53876 for more background \n"
+    "about fast mode. Below, we recompute numerical and analytical jacobians in slow mode:\n\n"
+    "Numerical:\n {}\nAnalytical:\n{}\n\n"
+    "The max per-element difference (slow mode) is: {}.\n"
+)
 
 
 class _Settings:
@@ -151,25 +154,32 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
     for i, x in enumerate(inputs):
         if not isinstance(x, TensorBase) or not x._requires_grad:
             continue
-        if x._raw.dtype.kind not in "fc" or x._raw.dtype.itemsize < (8 if x._raw.dtype.kind == "f" else 16):
+        if x._raw.dtype.kind not in "fc" or x._raw.dtype.itemsize < (
+            8 if x._raw.dtype.kind == "f" else 16
+        ):
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. "
-                "This check will likely fail if all the inputs are not of double precision floating "
+                f"Input #{i} requires gradient and is not a double precision floating point or "
+                "complex. "
+                "This check will likely fail if all the inputs are not of double precision "
+                "floating "
                 "point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
         if any(s == 0 and n > 1 for s, n in zip(x._raw.strides, x._raw.shape)):
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
-                "non-overlapping to be able to compute the numerical gradients correctly. You should "
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs "
+                "that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You "
+                "should "
                 "call .contiguous on the input before passing it to gradcheck."
             )
         some = True
         x.retain_grad()  # type: ignore[attr-defined]
     if not some:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have "
+            "gradcheck expects at least one input tensor to require gradient, but none of them "
+            "have "
             "requires_grad=True."
         )
 
@@ -200,24 +210,18 @@ def _part(func: Callable[..., Any], i: int, part: str) -> Callable[..., Any]:
     return one
 
 
-def _live(inputs: tuple[Any, ...]) -> list[int]:
-    return [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x._requires_grad]
-
-
 def _check_output(one: Callable[..., Any], inputs: tuple[Any, ...], i: int, settings: _Settings,
                   part: str) -> None:  # fmt: skip
     with enable_grad():
         output = one(*inputs)
-    prefix = (
-        f"While considering the {part} part of complex outputs only, " if part else ""
-    )
+    prefix = f"While considering the {part} part of complex outputs only, " if part else ""
     if settings.fast_mode:
         _check_fast(one, inputs, output, i, settings, prefix)
         return
-    numerical = [_numerical_jacobian(one, inputs, k, settings.eps) for k in _live(inputs)]
+    numerical = [numerical_jacobian(one, inputs, k, settings.eps) for k in live(inputs)]
     if settings.check_backward_ad:
-        analytical = _analytical_jacobians(output, inputs, settings)
-        again = _analytical_jacobians(output, inputs, settings)
+        analytical = analytical_jacobians(output, inputs, settings)
+        again = analytical_jacobians(output, inputs, settings)
         for a, b in zip(analytical, again):
             if a.size and float(abs(a - b).max()) > settings.nondet_tol:
                 raise GradcheckError(_nondeterministic(settings.nondet_tol))
@@ -225,8 +229,8 @@ def _check_output(one: Callable[..., Any], inputs: tuple[Any, ...], i: int, sett
             if not _close(a, n, settings):
                 raise GradcheckError(_mismatch(a, n, i, j, prefix))
     if settings.check_forward_ad:
-        for j, (k, n) in enumerate(zip(_live(inputs), numerical)):
-            f = _forward_jacobian(one, inputs, k, output)
+        for j, (k, n) in enumerate(zip(live(inputs), numerical)):
+            f = forward_jacobian(one, inputs, k, output)
             if not _close(f, n, settings):
                 raise GradcheckError(
                     _mismatch(f, n, i, j, prefix + "While checking the forward mode: ")
@@ -235,7 +239,8 @@ def _check_output(one: Callable[..., Any], inputs: tuple[Any, ...], i: int, sett
 
 def _nondeterministic(tolerance: float) -> str:
     return (
-        "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+        "Backward is not reentrant, i.e., running backward with same input and grad_output "
+        "multiple times "
         "gives different values, although analytical gradient matches numerical gradient."
         f"The tolerance for nondeterminism was {tolerance}.{NONDETERMINISTIC}"
     )
@@ -254,102 +259,8 @@ def _close(a: Any, n: Any, settings: _Settings) -> bool:
     return bool((abs(a - n) <= settings.atol + settings.rtol * abs(n)).all())
 
 
-# ---- Jacobians: arrays of shape (elements of the input, elements of the output) -------------------
-
-
-def _moved(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, position: int, step: complex) -> Any:
-    """The output of `one` where one element of input `k` is moved."""
-    x = inputs[k]
-    array = T.copy_like(x._raw, x._raw)
-    array[T.unravel(position, array.shape)] += step
-    shifted = new_tensor(array)
-    with no_grad():
-        result = one(*[shifted if m == k else _plain(v) for m, v in enumerate(inputs)])
-    return result._raw
-
-
-def _plain(v: Any) -> Any:
-    return v.detach() if isinstance(v, TensorBase) else v
-
-
-def _numerical_jacobian(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, eps: float) -> Any:
-    x = inputs[k]
-    is_complex = x._raw.dtype.kind == "c"
-    rows: list[Any] = []
-    for position in range(x._raw.size):
-        row = _difference(one, inputs, k, position, eps)
-        if is_complex:
-            row = row + 1j * _difference(one, inputs, k, position, eps * 1j)
-        rows.append(row.reshape(-1))
-    return T.stacked(rows, x._raw.dtype)
-
-
-def _difference(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, position: int, step: Any) -> Any:
-    up = _moved(one, inputs, k, position, step)
-    down = _moved(one, inputs, k, position, -step)
-    return (up - down) / (2 * abs(step))
-
-
-def _analytical_jacobians(output: Any, inputs: tuple[Any, ...], settings: _Settings) -> list[Any]:
-    live = _live(inputs)
-    wanted = [inputs[k] for k in live]
-    columns: list[list[Any]] = [[] for _ in live]
-    for position in range(output._raw.size):
-        seed = T.zeros_like(output._raw)
-        seed[T.unravel(position, seed.shape)] = 1
-        found = _pulled(output, wanted, new_tensor(seed))
-        for column, g, x in zip(columns, found, wanted):
-            column.append(_checked_gradient(g, x, settings).reshape(-1))
-    return [
-        T.stacked(column, x._raw.dtype).T if column else T.empty((x._raw.size, 0), x._raw.dtype)
-        for column, x in zip(columns, wanted)
-    ]
-
-
-def _pulled(output: Any, wanted: list[Any], seed: Any) -> tuple[Any, ...]:
-    if not output._requires_grad:
-        return (None,) * len(wanted)
-    return grad(output, wanted, seed, retain_graph=True, allow_unused=True)
-
-
-def _checked_gradient(g: Any, x: Any, settings: _Settings) -> Any:
-    if g is None:
-        return T.zeros_like(x._raw)
-    if g._raw.shape != x._raw.shape:
-        raise GradcheckError("Analytical gradient has incorrect size")
-    if settings.check_grad_dtypes and g._raw.dtype != x._raw.dtype:
-        raise GradcheckError("Gradient has dtype mismatch")
-    return g._raw
-
-
-def _forward_jacobian(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, output: Any) -> Any:
-    x = inputs[k]
-    rows: list[Any] = []
-    for position in range(x._raw.size):
-        row = _pushed(one, inputs, {k: _unit(x, position, 1)}, output)
-        if x._raw.dtype.kind == "c":
-            row = row + 1j * _pushed(one, inputs, {k: _unit(x, position, 1j)}, output)
-        rows.append(row.reshape(-1))
-    return T.stacked(rows, x._raw.dtype)
-
-
-def _unit(x: Any, position: int, value: Any) -> Any:
-    unit = T.zeros_like(x._raw)
-    unit[T.unravel(position, unit.shape)] = value
-    return unit
-
-
-def _pushed(one: Callable[..., Any], inputs: tuple[Any, ...], tangents: dict[int, Any], output: Any) -> Any:
-    with forward_ad.dual_level():
-        duals = [
-            forward_ad.make_dual(v.detach(), new_tensor(tangents[m])) if m in tangents else _plain(v)
-            for m, v in enumerate(inputs)
-        ]
-        tangent = forward_ad.unpack_dual(one(*duals)).tangent
-        return T.zeros_like(output._raw) if tangent is None else tangent._raw
-
-
-# ---- fast mode ------------------------------------------------------------------------------------
+# ---- fast mode
+# ------------------------------------------------------------------------------------
 
 
 def _random_unit(x: Any) -> Any:
@@ -366,7 +277,7 @@ def _random_unit(x: Any) -> Any:
 def _check_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any, i: int,
                 settings: _Settings, prefix: str) -> None:  # fmt: skip
     u = _random_unit(output)
-    live = _live(inputs)
+    live = live(inputs)
     directions = {k: _random_unit(inputs[k]) for k in live}
     numerical = {}
     for k in live:
@@ -378,44 +289,49 @@ def _check_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any, i
         numerical[k] = found
     if settings.check_backward_ad:
         wanted = [inputs[k] for k in live]
-        first = _pulled(output, wanted, new_tensor(u))
-        second = _pulled(output, wanted, new_tensor(u))
+        first = pulled(output, wanted, new_tensor(u))
+        second = pulled(output, wanted, new_tensor(u))
         for j, k in enumerate(live):
-            a = _dot(_checked_gradient(first[j], inputs[k], settings), directions[k])
-            b = _dot(_checked_gradient(second[j], inputs[k], settings), directions[k])
+            a = _dot(checked_gradient(first[j], inputs[k], settings), directions[k])
+            b = _dot(checked_gradient(second[j], inputs[k], settings), directions[k])
             _compare_fast(one, inputs, output, i, j, a, numerical[k], settings, prefix)
             if abs(a - b) > settings.nondet_tol:
                 raise GradcheckError(_nondeterministic(settings.nondet_tol))
     if settings.check_forward_ad:
         for j, k in enumerate(live):
-            f = float((_pushed(one, inputs, {k: directions[k]}, output) * u).sum())
+            f = float((pushed(one, inputs, {k: directions[k]}, output) * u).sum())
             _compare_fast(one, inputs, output, i, j, f, numerical[k], settings, prefix)
 
 
 def _dot(g: Any, v: Any) -> float:
     """The real inner product of a gradient and a direction."""
-    return float((g.real * v.real + g.imag * v.imag).sum() if g.dtype.kind == "c" else (g * v).sum())
+    return float(
+        (g.real * v.real + g.imag * v.imag).sum() if g.dtype.kind == "c" else (g * v).sum()
+    )
 
 
-def _along(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, direction: Any, eps: float) -> Any:
+def _along(
+    one: Callable[..., Any], inputs: tuple[Any, ...], k: int, direction: Any, eps: float
+) -> Any:
     x = inputs[k]
     results = []
     for sign in (1, -1):
         moved = new_tensor((x._raw + sign * eps * direction).astype(x._raw.dtype))
         with no_grad():
-            result = one(*[moved if m == k else _plain(v) for m, v in enumerate(inputs)])
+            result = one(*[moved if m == k else plain(v) for m, v in enumerate(inputs)])
         results.append(result._raw)
     return (results[0] - results[1]) / (2 * eps)
 
 
-def _compare_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any, i: int, j: int, a: float,
-                  n: float, settings: _Settings, prefix: str) -> None:  # fmt: skip
-    # A product of two random unit vectors with J: the tolerance for its elements, scaled like a sum.
-    scale = max(1.0, float(inputs[_live(inputs)[j]]._raw.size * max(output._raw.size, 1)) ** 0.5)
+def _compare_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any, i: int, j: int,
+                  a: float, n: float, settings: _Settings, prefix: str) -> None:  # fmt: skip
+    # A product of two random unit vectors with J: the elements' tolerance, scaled like a sum.
+    elements = inputs[live(inputs)[j]]._raw.size * max(output._raw.size, 1)
+    scale = max(1.0, float(elements) ** 0.5)
     if abs(a - n) <= settings.atol * scale + settings.rtol * abs(n):
         return
-    numerical = _numerical_jacobian(one, inputs, _live(inputs)[j], settings.eps)
-    analytical = _analytical_jacobians(output, inputs, settings)[j]
+    numerical = numerical_jacobian(one, inputs, live(inputs)[j], settings.eps)
+    analytical = analytical_jacobians(output, inputs, settings)[j]
     worst = float(abs(numerical - analytical).max()) if numerical.size else 0.0
     shown = FAST_NOTE.format(new_tensor(numerical), new_tensor(analytical), worst)
     raise GradcheckError(
@@ -424,7 +340,8 @@ def _compare_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any,
     )
 
 
-# ---- what else can be wrong -----------------------------------------------------------------------
+# ---- what else can be wrong
+# -----------------------------------------------------------------------
 
 
 def _check_no_differentiable_outputs(func: Callable[..., Any], inputs: tuple[Any, ...],
@@ -438,8 +355,8 @@ def _check_no_differentiable_outputs(func: Callable[..., Any], inputs: tuple[Any
 
         if T.is_discrete(one(*inputs)._raw.dtype):
             continue
-        for k in _live(inputs):
-            jacobian = _numerical_jacobian(one, inputs, k, settings.eps)
+        for k in live(inputs):
+            jacobian = numerical_jacobian(one, inputs, k, settings.eps)
             if bool((abs(jacobian) > settings.atol).any()):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
 
@@ -448,7 +365,7 @@ def _check_multiplied_by_zero(func: Callable[..., Any], inputs: tuple[Any, ...])
     """Backward is linear: zeros in, zeros out."""
     with enable_grad():
         outputs = _outputs(func, inputs)
-    wanted = [inputs[k] for k in _live(inputs)]
+    wanted = [inputs[k] for k in live(inputs)]
     zeros = [new_tensor(T.zeros_like(o._raw)) for o in outputs]
     found = grad(outputs, wanted, zeros, allow_unused=True)
     for g, x in zip(found, wanted):
@@ -466,14 +383,15 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
     """Backward must take undefined output gradients for zeros."""
     with enable_grad():
         outputs = _outputs(func, inputs)
-    wanted = [inputs[k] for k in _live(inputs)]
+    wanted = [inputs[k] for k in live(inputs)]
     undefined = _undefined_gradients(outputs)
     found = grad(undefined, wanted, [new_tensor(T.zeros_like(o._raw)) for o in undefined],
                  retain_graph=True, allow_unused=True)  # fmt: skip
     for g in found:
         if g is not None and bool((g._raw != 0).any()):
             raise GradcheckError(
-                "Expected all input grads to be undefined or zero when all output grads are undefined or "
+                "Expected all input grads to be undefined or zero when all output grads are "
+                "undefined or "
                 "zero. Please look at 'Notes about undefined output gradients' in "
                 "'tools/autograd/derivatives.yaml'"
             )
@@ -499,12 +417,14 @@ def _check_batched(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
     """A batch of output gradients at once must give what one after the other gives."""
     with enable_grad():
         outputs = _outputs(func, inputs)
-    wanted = [inputs[k] for k in _live(inputs)]
+    wanted = [inputs[k] for k in live(inputs)]
     stack = PUBLIC[("", "stack")]
     for o in outputs:
         seeds = [new_tensor(_random_unit(o)) for _ in range(2)]
         each = [grad(o, wanted, s, retain_graph=True, allow_unused=True) for s in seeds]
-        batch = grad(o, wanted, stack(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True)
+        batch = grad(
+            o, wanted, stack(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
+        )
         for j, g in enumerate(batch):
             if g is None:
                 continue
@@ -547,9 +467,7 @@ def gradgradcheck(
     )
     group = (inputs,) if isinstance(inputs, TensorBase) else tuple(inputs)
     if grad_outputs is None:
-        seeds = tuple(
-            _seed_like(o, gen_non_contig_grad_outputs) for o in _outputs(func, group)
-        )
+        seeds = tuple(_seed_like(o, gen_non_contig_grad_outputs) for o in _outputs(func, group))
     else:
         seeds = (grad_outputs,) if isinstance(grad_outputs, TensorBase) else tuple(grad_outputs)
     count = len(seeds)

@@ -45,8 +45,8 @@ def register_multi_grad_hook(
 ) -> _MultiHandle:
     """Has `fn` called once in each backward that reaches the tensors.
 
-    Mode "all": when all gradients that this backward will compute are there, with a list of them (None
-    where it computes none). Mode "any": with the first of them.
+    Mode "all": when all gradients that this backward will compute are there, with a list of them
+    (None where it computes none). Mode "any": with the first of them.
 
     Raises:
         ValueError: for another mode.

@@ -1,7 +1,7 @@
 """Hooks on tensors: `register_hook`, `register_post_accumulate_grad_hook`, `retain_grad`.
 
-A hook belongs to the vertex that a tensor's gradient goes to: its node, or the tensor itself if it is a
-leaf. So a hook registered before an in-place operation stays with the value before it, while
+A hook belongs to the vertex that a tensor's gradient goes to: its node, or the tensor itself if it
+is a leaf. So a hook registered before an in-place operation stays with the value before it, while
 `retain_grad` follows the tensor (`_core.hooks.carry_retained`).
 """
 
@@ -43,7 +43,9 @@ def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     return register(tables[nr], hook)
 
 
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Any], None]) -> RemovableHandle:
+def register_post_accumulate_grad_hook(
+    self: Tensor, hook: Callable[[Any], None]
+) -> RemovableHandle:
     """Has `hook(tensor)` called whenever a gradient has been accumulated into this leaf.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import weakref
 from collections.abc import Callable
@@ -32,10 +33,11 @@ IDENTITY.make = lambda leaf: new_node(_ALIAS, (leaf,), ())
 
 
 class saved_tensors_hooks:
-    """A context in which each saved tensor goes through `pack_hook`, and `unpack_hook` gives it back.
+    """A context in which saved tensors go through `pack_hook`, and back through `unpack_hook`.
 
-    The hooks see the tensors in the order in which they are saved and, backward, in the order in which
-    formulas read them. The innermost context counts. A pack hook must not write to its argument.
+    The hooks see the tensors in the order in which they are saved and, backward, in the order in
+    which formulas read them. The innermost context counts. A pack hook must not write to its
+    argument.
     """
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
@@ -120,10 +122,8 @@ class Spilled:
 def _unlink(path: str, owner: int) -> None:
     if os.getpid() != owner:  # a forked child must not delete its parent's files
         return
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        pass
 
 
 class save_on_disk(saved_tensors_hooks):
@@ -133,8 +133,8 @@ class save_on_disk(saved_tensors_hooks):
 
     Raises:
         OSError: on entering, where `dir` isn't a folder that can be written; in the operation that
-            saves, where the disk is full. Nothing is lost then: the operation has not been recorded,
-            everything saved before stays readable.
+            saves, where the disk is full. Nothing is lost then: the operation has not been
+            recorded, everything saved before stays readable.
     """
 
     def __init__(self, dir: str | os.PathLike[str] | None = None, min_bytes: int = 1 << 20) -> None:
@@ -153,11 +153,14 @@ class save_on_disk(saved_tensors_hooks):
                 raise OSError(
                     error.errno,
                     f"can't keep a saved tensor of {array.nbytes} bytes in {self.dir}: "
-                    f"{error.strerror or error}. The operation was not recorded; what was saved before "
+                    f"{error.strerror or error}. The operation was not recorded; what was saved "
+                    "before "
                     "is still there",
                 ) from error
 
-        super().__init__(pack, lambda packed: packed.load() if isinstance(packed, Spilled) else packed)
+        super().__init__(
+            pack, lambda packed: packed.load() if isinstance(packed, Spilled) else packed
+        )
 
     def __enter__(self) -> None:
         if not os.path.isdir(self.dir) or not os.access(self.dir, os.W_OK):

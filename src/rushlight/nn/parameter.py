@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from typing import Any
 
+from ..subclasses import without_rules
 from ._ground import Tensor, f, preserve_format
 
 __all__ = ["Buffer", "Parameter"]
@@ -32,6 +33,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """
 
     _printed_as_tensor = True
+    __torch_function__ = classmethod(without_rules)
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> "Parameter":
         made: Any

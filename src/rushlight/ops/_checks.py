@@ -53,7 +53,7 @@ def takes(kernel: str, kinds: str, half: bool = True) -> Check:
         for raw in raws:
             found = of(raw)
             if found is not None:
-                if found.category not in allowed or (not half and found is D.float16):
+                if found.category not in allowed or (not half and found in (D.float16, D.bfloat16)):
                     raise NotImplementedError(
                         f"\"{kernel}\" not implemented for '{D.scalar_name(found)}'"
                     )

@@ -295,6 +295,8 @@ def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     made.__module__ = "rushlight"
     for row in rows:
         row.op.function = made
+        if row.simple_op is not None:
+            row.simple_op.function = made
     return made
 
 

@@ -36,16 +36,13 @@ class Generator:
 
         Raises:
             TypeError: for anything but an integer.
-            RuntimeError: for a number out of range.
+            ValueError: for a number out of range.
         """
         if isinstance(seed, TensorBase):
             seed = int(seed._raw.item())
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise TypeError(f"manual_seed expected a long, but got {type(seed).__name__}")
-        try:
-            self.stream.seed(seed)
-        except ValueError as error:
-            raise RuntimeError(str(error)) from None
+        self.stream.seed(seed)
         return self
 
     def seed(self) -> int:

@@ -40,8 +40,7 @@ def word_of_old(size_average: Any, reduce: Any) -> str:
     reduced = True if reduce is None else reduce
     word = "none" if not reduced else "mean" if average else "sum"
     warnings.warn(
-        "size_average and reduce args will be deprecated, please use "
-        f"reduction='{word}' instead.",
+        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.",
         stacklevel=4,
     )
     return word
@@ -70,6 +69,7 @@ def refuse_gradient(function: str, **tensors: Any) -> None:
     for name, t in tensors.items():
         if isinstance(t, TensorBase) and t._requires_grad:
             raise RuntimeError(
-                f"The function '{function}' is not differentiable with respect to argument '{name}'. "
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{name}'. "
                 "This input cannot have requires_grad True."
             )

@@ -10,6 +10,7 @@ from .._array import shapes
 from .._array import types as T
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.storage import TensorBase, new_tensor
+from . import _checks
 from ._composite import composite
 from ._row import general, linear
 from ._traced import table
@@ -199,6 +200,7 @@ def diagflat(input: Any, offset: int = 0) -> Any:
 trace = linear(
     "trace(Tensor self) -> Tensor",
     raw.trace,
+    check=_checks.takes("trace", "ifc"),
     self=lambda xp, g, self_shape: xp.diagonal_backward(
         xp.broadcast_to(g, (min(self_shape),)), self_shape, 0, 0, 1
     ),

@@ -24,7 +24,9 @@ def _nll_gradient(g: Any, log_p: Any, target: Any, weight: Any, reduction: int,
                   ignore_index: int) -> Any:  # fmt: skip
     """-w g at each row's class: what the kernel writes, times `g` as Tensors."""
     like = log_p._raw
-    weights = raw.nll_weights(target._raw, like, None if weight is None else weight._raw, ignore_index)
+    weights = raw.nll_weights(
+        target._raw, like, None if weight is None else weight._raw, ignore_index
+    )
     if reduction == R.MEAN:
         weights = weights / (weights.sum() or 1)
     ones = T.ones_like(target._raw.astype(like.dtype))
@@ -100,7 +102,8 @@ def _nll_nd(input: Any, target: Any, weight: Any, reduction: int, ignore_index: 
 
 @composite("nn.functional")
 def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None,
-             ignore_index: int = -100, reduce: Any = None, reduction: str = "mean") -> Any:  # fmt: skip
+             ignore_index: int = -100, reduce: Any = None, reduction: str = "mean") -> Any:  # fmt:
+             skip
     """Minus the log-probability of each target class, weighted by class and reduced.
 
     "mean" divides by the total of the weights; targets equal to `ignore_index` count nothing.
@@ -129,9 +132,7 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
     shape = _shape(input)
     dim = 1 if len(shape) > 1 else 0
     if label_smoothing and not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}"
-        )
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if _shape(target) == shape:
         _check_probabilities(input, target, weight, ignore_index, shape[dim] if shape else 1)
         log_p = apply_n(LOG_SOFTMAX.op, [input, dim, None])
@@ -156,7 +157,8 @@ def _check_probabilities(input: Any, target: Any, weight: Any, ignore_index: int
         raise RuntimeError("ignore_index is not supported for floating point target")
     if weight is not None and (weight.dim() != 1 or weight.numel() != classes):
         raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all {classes} classes or no "
+            f"cross_entropy: weight tensor should be defined either for all {classes} classes or "
+            "no "
             f"classes but got weight tensor of shape: {list(weight.shape)}"
         )
 
@@ -240,7 +242,8 @@ _multi_margin = general(
 
 @composite("nn.functional")
 def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
-                      size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:  # fmt: skip
+                      size_average: Any = None, reduce: Any = None, reduction: str = "mean") ->
+                      Any:  # fmt: skip
     """The mean over classes of max(0, margin - x_y + x_j)^p for the target class y, reduced.
 
     Shapes: input (N, C) and target (N,), or (C,) and (); weight (C,).

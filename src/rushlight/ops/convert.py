@@ -9,10 +9,13 @@ from .. import errors
 from .._array import types as T
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
-from ..device import check_cpu, device
+from ..device import check_cpu
+from ..device import device as _Device
 from ..memory_format import memory_format as MemoryFormat
 from ._composite import composite
 from ._row import linear
+
+_type = type  # the name is taken below by the method
 
 cast = linear(
     "_to_copy(Tensor self, ScalarType dtype) -> Tensor",
@@ -47,14 +50,20 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
             dtype = arg
         elif isinstance(arg, TensorBase):
             dtype = T.from_raw(arg._raw.dtype)
-        elif arg in _PYTHON_TYPES:
+        elif isinstance(arg, _type) and arg in _PYTHON_TYPES:
             dtype = _PYTHON_TYPES[arg]
         elif isinstance(arg, MemoryFormat):
             memory_format = arg
         elif isinstance(arg, bool):
             copy = copy or (arg and arg is args[-1] and len(args) > 2)
-        elif arg is not None:
+        elif isinstance(arg, float):  # counts as a tensor of its own type
+            dtype = D.float64
+        elif isinstance(arg, int):
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        elif arg is None or isinstance(arg, (str, _Device)):
             device = arg
+        else:
+            raise TypeError(_no_such_call(args))
     if other is not None:
         dtype = T.from_raw(other._raw.dtype)
     if not _is_meta(device):
@@ -68,11 +77,21 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
     return result
 
 
+def _no_such_call(args: tuple[Any, ...]) -> str:
+    given = ", ".join(arg.__class__.__name__ for arg in args)
+    rest = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
+    return (
+        f"to() received an invalid combination of arguments - got ({given}), but expected one of:\n * "
+        f"(torch.device device = None, torch.dtype dtype = None, {rest}\n * (torch.dtype dtype, {rest}"
+        f"\n * (Tensor tensor, {rest}\n"
+    )
+
+
 _PYTHON_TYPES: dict[Any, D.dtype] = {float: D.float64, int: D.int64, bool: D.bool_, complex: D.complex128}
 
 
 def _is_meta(where: Any) -> bool:
-    return isinstance(where, (str, device)) and str(where) == "meta"
+    return isinstance(where, (str, _Device)) and str(where) == "meta"
 
 
 def _caster(name: str, dtype: D.dtype) -> None:

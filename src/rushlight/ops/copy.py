@@ -338,6 +338,10 @@ def squeeze_(self: Any, dim: Any = None) -> Any:
 @composite("private", method=True)
 def t_(self: Any) -> Any:
     """Transposes a matrix, in place: the memory stays as it is."""
+    if self._raw.ndim > 2:
+        raise RuntimeError(
+            f"t_() expects a tensor with <= 2 dimensions, but self is {self._raw.ndim}D"
+        )
     return _change(self, _t, ())
 
 

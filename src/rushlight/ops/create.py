@@ -150,14 +150,7 @@ def _sized(name: str, fill: Any) -> Any:
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         if not size:
-            raise TypeError(
-                f"{name}() received an invalid combination of arguments - got (), but expected one of:"
-                f"\n * (tuple of ints size, *, tuple of names names, torch.dtype dtype = None, "
-                "torch.layout layout = None, torch.device device = None, bool pin_memory = False, bool "
-                "requires_grad = False)\n * (tuple of ints size, *, Tensor out = None, torch.dtype dtype "
-                "= None, torch.layout layout = None, torch.device device = None, bool pin_memory = "
-                "False, bool requires_grad = False)\n"
-            )
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         array = fill(size_of(name, size), dtype_or_default(dtype))
         if out is not None:
             from ._out import place
@@ -176,6 +169,67 @@ empty = composite(name="empty")(_sized("empty", raw.empty))
 zeros.__doc__ = "A tensor of zeros of the given size."
 ones.__doc__ = "A tensor of ones of the given size."
 empty.__doc__ = "A tensor of the given size whose elements are not set."
+
+
+@composite()
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                  requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor of a size with strides of one's own, whose elements are not set."""
+    check_cpu(device)
+    shape, steps = size_of("empty_strided", (size,)), tuple(stride)
+    return finished(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
+
+
+@composite()
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0,
+               requires_grad: bool = False) -> Any:  # fmt: skip
+    """A flat tensor that shares the memory of an object with the buffer protocol.
+
+    Raises:
+        ValueError: for an object without it, and for counts and offsets beyond its end.
+    """
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    found, length = dtype_or_default(dtype), view.nbytes
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % found.itemsize:
+        raise ValueError(
+            f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({found.itemsize})"
+        )
+    if count > 0 and offset + count * found.itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {found.itemsize} bytes) after offset ({offset} bytes) "
+            f"must not be greater than actual buffer length ({length} bytes)"
+        )
+    if view.readonly:
+        import warnings
+
+        warnings.warn(
+            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This "
+            "means you can write to the underlying (supposedly non-writable) buffer using the tensor. "
+            "You may want to copy the buffer to protect its data or make it writable before converting "
+            "it to a tensor. This type of warning will be suppressed for the rest of this program.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finished(raw.from_buffer(view, found, count, offset), requires_grad)
+
+
+@composite()
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor that shares the memory of another library's array."""
+    if isinstance(ext_tensor, TensorBase):
+        return ext_tensor.clone() if copy else ext_tensor.detach()  # type: ignore[attr-defined]
+    return finished(raw.from_dlpack(ext_tensor, copy), False)
 
 
 @composite()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .. import errors
 from .._array import element_losses as raw
@@ -107,7 +107,8 @@ def cosine_embedding_operator(input1: Any, input2: Any, target: Any, margin: flo
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if input1.dim() != count + 1 or input2.dim() != count + 1:
         raise RuntimeError(
-            f"{count}D target tensor expects {count + 1}D input tensors, but found inputs with sizes "
+            f"{count}D target tensor expects {count + 1}D input tensors, but found inputs with "
+            "sizes "
             f"{list(input1.shape)} and {list(input2.shape)}."
         )
     product = (input1 * input2).sum(count)
@@ -155,7 +156,9 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_aver
 
 
 @composite("", name="hinge_embedding_loss")
-def hinge_embedding_operator(input: Any, target: Any, margin: float = 1.0, reduction: int = 1) -> Any:
+def hinge_embedding_operator(
+    input: Any, target: Any, margin: float = 1.0, reduction: int = 1
+) -> Any:
     """The hinge embedding loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     where = _traced.table("where")
     zeros = input.detach() * 0
@@ -246,5 +249,3 @@ def pdist(input: Any, p: float = 2.0) -> Any:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
     first, second = (_traced.constant(side) for side in raw.pairs(input._raw.shape[0]))
     return _traced.table("norm")(input[first] - input[second], p, 1)
-
-

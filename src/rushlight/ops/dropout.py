@@ -74,7 +74,9 @@ def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
 
 
 _declare("dropout", False, False, "Zeros each element with probability `p`, scales the rest.")
-_declare("feature_dropout", False, True, "Zeros each channel with probability `p`, scales the rest.")
+_declare(
+    "feature_dropout", False, True, "Zeros each channel with probability `p`, scales the rest."
+)
 _declare("alpha_dropout", True, False, "Dropout that keeps mean and variance, for SELU networks.")
 _declare("feature_alpha_dropout", True, True, "Alpha dropout of whole channels.")
 
@@ -120,7 +122,8 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     ndim = input.dim()
     if ndim not in (2, 3):
         raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d "
+            f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that "
+            "dropout1d "
             "exists to provide channel-wise dropout on inputs with 1 spatial dimension, a channel "
             "dimension, and an optional batch dimension (i.e. 2D or 3D inputs)."
         )
@@ -139,9 +142,11 @@ def _channels(input: Any, p: float, training: bool, inplace: bool, single: bool)
 def _warn_dimensions(name: str, ndim: int, spatial: int) -> None:
     sizes = f"{spatial + 1}D or {spatial + 2}D"
     warnings.warn(
-        f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error "
+        f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an "
+        "error "
         "in a future release. To retain the behavior and silence this warning, please use dropout "
-        f"instead. Note that {name} exists to provide channel-wise dropout on inputs with {spatial} "
+        f"instead. Note that {name} exists to provide channel-wise dropout on inputs with "
+        f"{spatial} "
         f"spatial dimensions, a channel dimension, and an optional batch dimension (i.e. {sizes} "
         "inputs).",
         stacklevel=3,
@@ -162,7 +167,8 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         warnings.warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout "
             "behavior is desired - input is interpreted as shape (N, C, L), where C is the channel "
-            "dim. This behavior will change in a future release to interpret the input as one without "
+            "dim. This behavior will change in a future release to interpret the input as one "
+            "without "
             "a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout "
             "behavior, please switch to using dropout1d instead.",
             stacklevel=2,

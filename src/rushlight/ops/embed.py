@@ -52,17 +52,20 @@ _embedding = linear(
 def _refuse_sparse(weight: Any, sparse: bool) -> None:
     if sparse and weight._requires_grad:
         raise NotImplementedError(
-            "sparse gradients are not implemented in Rushlight; use sparse=False, which gives the same "
+            "sparse gradients are not implemented in Rushlight; use sparse=False, which gives "
+            "the same "
             "gradient as a dense tensor"
         )
 
 
 @composite("nn.functional")
 def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
-              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Any:  # fmt: skip
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) ->
+              Any:  # fmt: skip
     """The rows of the table `weight` that `input` names.
 
-    The row `padding_idx` gets no gradient. With `max_norm`, rows that are read are first scaled down
+    The row `padding_idx` gets no gradient. With `max_norm`, rows that are read are first scaled
+    down
     to that norm, in place. `scale_grad_by_freq` divides a row's gradient by how often it was read.
     Shapes: input any shape (*) of int64 or int32, weight (V, D); the result (*, D).
     Raises: IndexError for an index that is no row, NotImplementedError for sparse gradients.
@@ -76,7 +79,8 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
         padding_idx %= rows
     if not isinstance(input, TensorBase):
         raise TypeError(
-            f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}"
+            "embedding(): argument 'indices' (position 2) must be Tensor, not "
+            f"{type(input).__name__}"
         )
     if sparse:
         _refuse_sparse(weight, sparse)
@@ -91,10 +95,13 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
 
 
 def _bag_gradient(g: Any, weight: Any, indices: Any, offsets: Any, mode: int, scales: Any,
-                  include_last: bool, padding_idx: int, scale_by_frequency: bool) -> Any:  # fmt: skip
+                  include_last: bool, padding_idx: int, scale_by_frequency: bool) -> Any:  # fmt:
+                  skip
     """The gradient for the table in operations that are recorded, for sums and means."""
     if mode == 2:
-        raise RuntimeError("derivative for embedding_bag_backward with mode 'max' is not implemented")
+        raise RuntimeError(
+            "derivative for embedding_bag_backward with mode 'max' is not implemented"
+        )
     starts, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last)
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
@@ -118,7 +125,8 @@ def _bag_weight_gradient(g: Any, weight: Any, indices: Any, offsets: Any, includ
 
 _bag = general(
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
-    "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, "
+    "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
+    "include_last_offset=False, "
     "int padding_idx=-1) -> Tensor",
     lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: raw.embedding_bag(
         weight, indices, offsets, mode, scales, last, padding
@@ -151,7 +159,8 @@ _MODES = {"sum": 0, "mean": 1, "max": 2}
 def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None,
                   norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean",
                   sparse: bool = False, per_sample_weights: Any = None,
-                  include_last_offset: bool = False, padding_idx: int | None = None) -> Any:  # fmt: skip
+                  include_last_offset: bool = False, padding_idx: int | None = None) -> Any:  #
+                  fmt: skip
     """The sum, mean or maximum of the rows of each bag of indices.
 
     Shapes: input (B, L): B bags of L indices; or (N,) with offsets (B,), where the bags begin.
@@ -159,19 +168,23 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
     """
     if weight.dtype is D.int64 and input.is_floating_point():
         warnings.warn(
-            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, "
+            "Argument order of nn.functional.embedding_bag was changed. Usage "
+            "`embedding_bag(weight, "
             "input, ...)` is deprecated, and should now be `embedding_bag(input, weight, ...)`.",
             stacklevel=2,
         )
         weight, input = input, weight
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it "
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, "
+            "then it "
             f"must have the same shape as the input ({input.shape})"
         )
     if not weight.dim() == 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
-    input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights, weight)
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
+        )
+    input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights)
     number = _MODES.get(mode)
     if number is None:
         raise ValueError("mode has to be one of sum, mean or max")
@@ -181,7 +194,8 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
         raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None and number != 0:
         raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+            "supported for "
             f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
         )
     if padding_idx is None:
@@ -200,12 +214,13 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
                              per_sample_weights, include_last_offset, padding_idx])  # fmt: skip
 
 
-def _as_bags(input: Any, offsets: Any, scales: Any, weight: Any) -> tuple[Any, Any, Any]:
+def _as_bags(input: Any, offsets: Any, scales: Any) -> tuple[Any, Any, Any]:
     """The input as one list with offsets."""
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+                "if input is 2D, then offsets has to be None, as input is treated is a "
+                "mini-batch of "
                 f"fixed length sequences. However, found offsets of type {_type_text(offsets)}"
             )
         bags, length = input.shape
@@ -213,10 +228,12 @@ def _as_bags(input: Any, offsets: Any, scales: Any, weight: Any) -> tuple[Any, A
         offsets = arange(0, input.numel(), length) if length else (arange(bags) * 0)
         return input.reshape(-1), offsets, None if scales is None else scales.reshape(-1)
     if input.dim() != 1:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
     if not isinstance(offsets, TensorBase):
         raise ValueError(f"offsets has to be a 1D Tensor but got {offsets}")
-    if offsets.dim() != 1:
+    if offsets._raw.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
     return input, offsets, scales
 

@@ -10,7 +10,6 @@ from .. import errors
 from .._array import element_losses as raw
 from .._array import types as T
 from .._core.apply import apply2, apply_n
-from .._core.storage import TensorBase
 from . import _reduction as R
 from ._composite import composite
 from ._row import general
@@ -31,7 +30,8 @@ def _shape(x: Any) -> Any:
 def _different(input: Any, target: Any) -> tuple[Any, Any]:
     """Both broadcast to one shape, with PyTorch's warning."""
     warnings.warn(
-        f"Using a target size ({errors.size_text(target.shape)}) that is different to the input size "
+        f"Using a target size ({errors.size_text(target.shape)}) that is different to the input "
+        "size "
         f"({errors.size_text(input.shape)}). This will likely lead to incorrect results due to "
         "broadcasting. Please ensure they have the same size.",
         stacklevel=3,
@@ -82,7 +82,7 @@ _mse = general(
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0), (mk(3), mk(3), 2)],
     doc="The squared differences, reduced.",
 )
-_MSE_MEAN = _mse.simple_op
+_mse_of_two = _mse.simple_op or _mse.op
 
 
 @composite("nn.functional")
@@ -100,7 +100,7 @@ def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = No
         _require_same(weight, input)
         return _weighted((input - target) ** 2, weight, number)
     if number == R.MEAN:
-        return apply2(_MSE_MEAN, input, target)
+        return apply2(_mse_of_two, input, target)
     return apply_n(_mse.op, [input, target, number])
 
 
@@ -129,9 +129,7 @@ def _smooth_gradient(g: Any, x: Any, target: Any, reduction: int, beta: float) -
 
 
 def _smooth_self(xp: Any, g: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
-    return xp.fused(
-        raw.smooth_l1_loss_backward, _smooth_gradient, g, self, target, reduction, beta
-    )
+    return xp.fused(raw.smooth_l1_loss_backward, _smooth_gradient, g, self, target, reduction, beta)
 
 
 def _smooth_target(xp: Any, g: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
@@ -201,7 +199,8 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     """Squared differences within `delta` of the target, linear with slope `delta` outside, reduced.
 
     Shapes: both alike; others broadcast, with a warning.
-    Raises: RuntimeError for a `delta` that isn't positive, ValueError for a weight of another shape.
+    Raises: RuntimeError for a `delta` that isn't positive, ValueError for a weight of another
+    shape.
     """
     number = R.number(reduction)
     if _shape(target) != _shape(input):
@@ -264,7 +263,8 @@ def _bce_target_gradient(g: Any, p: Any, weight: Any, reduction: int) -> Any:
 
 
 _bce = general(
-    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> "
+    "Tensor",
     raw.binary_cross_entropy,
     self=lambda xp, g, self, target, weight, reduction: xp.fused(
         raw.binary_cross_entropy_backward, _bce_gradient, g, self, target, weight, reduction
@@ -285,13 +285,16 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
     """The cross-entropy of the probabilities `input` and the targets, both in [0, 1], reduced.
 
     Shapes: both alike; the weight broadcasts to them.
-    Raises: ValueError for different shapes; RuntimeError for values out of range or of other dtypes.
+    Raises: ValueError for different shapes; RuntimeError for values out of range or of other
+    dtypes.
     """
     number = R.number(reduction, size_average, reduce)
     if _shape(target) != _shape(input):
         raise ValueError(
-            f"Using a target size ({errors.size_text(target.shape)}) that is different to the input "
-            f"size ({errors.size_text(input.shape)}) is deprecated. Please ensure they have the same "
+            f"Using a target size ({errors.size_text(target.shape)}) that is different to the "
+            "input "
+            f"size ({errors.size_text(input.shape)}) is deprecated. Please ensure they have the "
+            "same "
             "size."
         )
     if weight is not None:
@@ -309,7 +312,8 @@ def _bad_weight(have: tuple[int, ...], want: tuple[int, ...]) -> str | None:
     for back in range(1, len(have) + 1):
         if back > len(want) or have[-back] not in (1, want[-back]):
             return (
-                f"Attempting to broadcast a dimension of length {have[-back]} at {-back}! Mismatching "
+                f"Attempting to broadcast a dimension of length {have[-back]} at {-back}! "
+                "Mismatching "
                 f"argument at index 1 had {errors.size_text(have)}; but expected shape should be "
                 f"broadcastable to {list(want)}"
             )
@@ -366,7 +370,8 @@ _bcel = general(
 @composite("nn.functional")
 def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None,
                                      size_average: Any = None, reduce: Any = None,
-                                     reduction: str = "mean", pos_weight: Any = None) -> Any:  # fmt: skip
+                                     reduction: str = "mean", pos_weight: Any = None) -> Any:  #
+                                     fmt: skip
     """The cross-entropy of sigmoid(input) and the targets, reduced.
 
     Shapes: input and target alike; weight and pos_weight broadcast to them.
@@ -402,7 +407,8 @@ def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None
     elif reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
-            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition."
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
             stacklevel=2,
         )
@@ -420,7 +426,9 @@ def _kl_each(input: Any, target: Any, log_target: bool) -> Any:
 
 
 @composite("", name="kl_div")
-def kl_div_operator(input: Any, target: Any, reduction: int = 1, *, log_target: bool = False) -> Any:
+def kl_div_operator(
+    input: Any, target: Any, reduction: int = 1, *, log_target: bool = False
+) -> Any:
     """The Kullback-Leibler divergence; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     return R.apply(_kl_each(input, target, log_target), reduction)
 
@@ -466,12 +474,11 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * input.new_ones(input.size())
-    elif isinstance(var, TensorBase):
-        if var.size() != input.size():
-            if tuple(input.size())[:-1] == tuple(var.size()):
-                var = var.unsqueeze(-1)
-            elif errors.broadcast(var._raw.shape, input._raw.shape) is not None:
-                raise ValueError("var is of incorrect size")
+    elif var._raw.shape != input._raw.shape:
+        if input._raw.shape[:-1] == var._raw.shape:
+            var = var.unsqueeze(-1)
+        elif errors.broadcast(var._raw.shape, input._raw.shape) is not None:
+            raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
     if raw.any_negative(var._raw):

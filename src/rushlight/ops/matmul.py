@@ -9,7 +9,7 @@ from .._array import matmul as raw
 from .._array import types as T
 from .._core.apply import apply2, apply_n
 from .._core.storage import TensorBase
-from . import _traced
+from . import _checks, _traced
 from ._composite import composite
 from ._row import Row, multilinear
 
@@ -18,6 +18,7 @@ _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4,
 mm = multilinear(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     raw.mm,
+    check=_checks.takes("addmm_impl_cpu_", "ifc"),
     self=lambda xp, g, mat2: xp.matmul(g, mat2.T),
     mat2=lambda xp, g, self: xp.matmul(self.T, g),
     samples=_PAIR,
@@ -26,6 +27,7 @@ mm = multilinear(
 mv = multilinear(
     "mv(Tensor self, Tensor vec) -> Tensor",
     raw.mv,
+    check=_checks.takes("addmv_impl_cpu", "ifc"),
     self=lambda xp, g, vec: xp.expand_dims(g, 1) * vec,
     vec=lambda g, self: self.T @ g,
     samples=lambda mk: [(mk(3, 4), mk(4))],
@@ -34,6 +36,7 @@ mv = multilinear(
 dot = multilinear(
     "dot(Tensor self, Tensor tensor) -> Tensor",
     raw.dot,
+    check=_checks.takes("dot", "ifc"),
     self=lambda g, tensor: g * tensor,
     tensor=lambda g, self: g * self,
     samples=lambda mk: [(mk(4), mk(4)), (mk(0), mk(0))],
@@ -42,6 +45,7 @@ dot = multilinear(
 bmm = multilinear(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     raw.bmm,
+    check=_checks.takes("bmm", "ifc"),
     self=lambda xp, g, mat2: xp.matmul(g, xp.matrix_transpose(mat2)),
     mat2=lambda xp, g, self: xp.matmul(xp.matrix_transpose(self), g),
     samples=lambda mk: [(mk(2, 3, 4), mk(2, 4, 2))],
@@ -195,39 +199,40 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return apply_n(row.op, [input, weight, bias])
 
 
-def _scaled(forward: Any, name: str, first: str, second: str, **formulas: Any) -> Row:
+def _scaled(forward: Any, name: str, kernel: str, first: str, second: str, **formulas: Any) -> Row:
     return multilinear(
         f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         forward,
         self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
         inplace=True,
+        check=_checks.takes(kernel, "ifc"),
         **formulas,
     )
 
 
 addmm = _scaled(
-    raw.addmm, "addmm", "mat1", "mat2",
+    raw.addmm, "addmm", "addmm_impl_cpu_", "mat1", "mat2",
     mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
     mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
     samples=lambda mk: [(mk(3, 2), mk(3, 4), mk(4, 2)), (mk(2), mk(3, 4), mk(4, 2))],
     doc="`beta` times `input` plus `alpha` times the product of two matrices.",
 )  # fmt: skip
 addmv = _scaled(
-    raw.addmv, "addmv", "mat", "vec",
+    raw.addmv, "addmv", "addmv_impl_cpu", "mat", "vec",
     mat=lambda xp, g, vec, alpha: xp.expand_dims(g, 1) * vec * alpha,
     vec=lambda g, mat, alpha: (mat.T @ g) * alpha,
     samples=lambda mk: [(mk(3), mk(3, 4), mk(4))],
     doc="`beta` times `input` plus `alpha` times the product of a matrix and a vector.",
 )  # fmt: skip
 baddbmm = _scaled(
-    raw.baddbmm, "baddbmm", "batch1", "batch2",
+    raw.baddbmm, "baddbmm", "baddbmm", "batch1", "batch2",
     batch1=lambda xp, g, batch2, alpha: xp.matmul(g, xp.matrix_transpose(batch2)) * alpha,
     batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), g) * alpha,
     samples=lambda mk: [(mk(2, 3, 2), mk(2, 3, 4), mk(2, 4, 2))],
     doc="`beta` times `input` plus `alpha` times a stack of products of matrices.",
 )  # fmt: skip
 addbmm = _scaled(
-    raw.addbmm, "addbmm", "batch1", "batch2",
+    raw.addbmm, "addbmm", "addmm_impl_cpu_", "batch1", "batch2",
     batch1=lambda xp, g, batch2, alpha: xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha,
     batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), xp.expand_dims(g, 0)) * alpha,
     samples=lambda mk: [(mk(3, 2), mk(2, 3, 4), mk(2, 4, 2))],

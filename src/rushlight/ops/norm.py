@@ -128,3 +128,29 @@ dist = general(
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3, 4), mk(4), 3), (mk(3), mk(3), 1)],
     doc="The norm of order `p` of the difference.",
 )
+
+
+def _renorm_gradient(
+    xp: Any, g: Any, self: Any, p: Any, dim: int, maxnorm: Any, self_dtype: Any
+) -> Any:
+    """Where a slice was scaled by m / n: m (g / n - (g · x) / n² times the gradient of n)."""
+    own = dim % self.ndim
+    dims = tuple([d for d in range(self.ndim) if d != own])
+    real = self_dtype.to_real()
+    norm = xp.vector_norm(self, p, dims, True)
+    inner = xp.real(xp.sum(xp.conj(self) * g, dims, True))
+    of_norm = _norm_gradient(xp, inner, self, norm, p, dims, True, real)
+    inverse = 1 / (norm + 1e-7)
+    scaled = maxnorm * inverse * (g - inverse * of_norm)
+    return xp.where(xp.greater(norm, xp.zeros_like(norm) + maxnorm), scaled, g)
+
+
+renorm = general(
+    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    raw.renorm,
+    self=_renorm_gradient,
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4), 2, 0, 1.0), (mk(3, 4), 1, 1, 1.5), (mk(2, 3, 2), 3, -1, 1)],
+    doc="The tensor with slices across `dim` scaled down to norm `maxnorm` where theirs is larger.",
+)

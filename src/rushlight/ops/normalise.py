@@ -55,7 +55,7 @@ def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: floa
     shape = tuple(normalized_shape)
     if not count or x.shape[-count:] != shape:
         _refuse_layer(x, normalized_shape)
-    if weight is not None and weight.shape != shape or bias is not None and bias.shape != shape:
+    if (weight is not None and weight.shape != shape) or (bias is not None and bias.shape != shape):
         _refuse_parameters(shape, weight, bias)
     if x.dtype.kind not in "fV":
         losses.require_floats(x, "LayerNormKernelImpl")
@@ -72,7 +72,8 @@ def _refuse_layer(x: Any, normalized_shape: Any) -> None:
         )
     wanted = ", ".join(map(str, shape))
     raise RuntimeError(
-        f"Given normalized_shape={shape}, expected input with shape [*, {wanted}], but got input of "
+        f"Given normalized_shape={shape}, expected input with shape [*, {wanted}], but got input "
+        "of "
         f"size{list(x.shape)}"
     )
 
@@ -105,7 +106,8 @@ def _layer_gradients(g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: A
 
 
 LAYER_NORM = general(
-    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps)"
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float "
+    "eps)"
     " -> (Tensor output, Tensor mean, Tensor rstd)",
     _layer_norm,
     joint=lambda xp, g0, input, normalized_shape, mean, rstd, weight, eps, need: xp.fused(
@@ -181,7 +183,8 @@ def _batch_gradients(g: Any, x: Any, weight: Any, mean: Any, var: Any, centre: A
 
 
 def _batch_joint(xp: Any, g0: Any, input: Any, weight: Any, running_mean: Any, running_var: Any,
-                 save_mean: Any, save_invstd: Any, training: bool, eps: float, need: Any) -> Any:  # fmt: skip
+                 save_mean: Any, save_invstd: Any, training: bool, eps: float, need: Any) -> Any: 
+                 # fmt: skip
     return xp.fused(
         raw.batch_norm_backward, _batch_gradients, g0, input, weight, running_mean, running_var,
         save_mean, save_invstd, training, eps, need,
@@ -206,10 +209,12 @@ BATCH_NORM = general(
 
 @composite("nn.functional")
 def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
-               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt: skip
+               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt:
+               skip
     """The input with mean 0 and variance 1 in each channel, scaled and shifted.
 
-    In training the statistics are the batch's, and the running ones move towards them by `momentum`;
+    In training the statistics are the batch's, and the running ones move towards them by
+    `momentum`;
     else the running ones are used. Shapes: input (N, C, …), the others (C,).
     Raises: ValueError for a single value per channel in training, RuntimeError for wrong shapes.
     """
@@ -226,7 +231,8 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
 
 @composite("", name="batch_norm")
 def batch_norm_operator(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
-                        training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Any:  # fmt: skip
+                        training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Any: 
+                        # fmt: skip
     """The input normalised by channel: see `nn.functional.batch_norm`."""
     if running_mean is not None or running_var is not None:
         _reduction.refuse_gradient(
@@ -288,7 +294,7 @@ def instance_norm_operator(input: Any, weight: Any, bias: Any, running_mean: Any
         cudnn_enabled,
     )  # fmt: skip
     for kept, many in ((running_mean, repeated[2]), (running_var, repeated[3])):
-        if kept is not None and use_input_stats:
+        if kept is not None and many is not None and use_input_stats:
             T.write_into(kept._raw, many._raw.reshape(samples, channels).mean(0))
             bump(kept)
     return out.view(shape)
@@ -347,7 +353,9 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     """
     shape = tuple(input.shape)
     if len(shape) < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {len(shape)}"
+        )
     if shape[0] * (shape[1] // num_groups) * math.prod(shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {list(shape)}"
@@ -371,7 +379,8 @@ def group_norm_operator(input: Any, num_groups: int, weight: Any = None, bias: A
         if parameter is not None and tuple(parameter.shape) != shape[1:2]:
             shown = parameter if weight is None else weight  # as PyTorch has it
             raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in input, but "
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                "input, but "
                 f"got {name} of shape {list(shown.shape)} and input of shape {list(shape)}"
             )
     return apply_n(GROUP_NORM.op, [input, weight, bias, num_groups, eps])[0]
@@ -381,7 +390,9 @@ def group_norm_operator(input: Any, num_groups: int, weight: Any = None, bias: A
 
 
 @composite("", "nn.functional")
-def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
+) -> Any:
     """The input divided by its root mean square over the last dimensions, scaled.
 
     `eps` is added to the mean square; None takes the dtype's machine epsilon.
@@ -434,5 +445,3 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
     )
     means = padded.unfold(1, size, 1).mean(-1)
     return input / (means * alpha + k) ** beta
-
-

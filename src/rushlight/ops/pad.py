@@ -101,7 +101,8 @@ def _check_borrowed(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> 
     own = shape[1:] if ndim == count + 2 else shape
     if not all(own):
         raise RuntimeError(
-            f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size and "
+            f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch "
+            "size and "
             f"other non-zero dimensions for input, but got: {list(shape)}"
         )
     if mode != "reflect":

@@ -97,7 +97,8 @@ LOG_SOFTMAX = general(
 def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
     """The dimension that calls without one meant."""
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as "
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as "
         "an argument.",
         stacklevel=stacklevel,
     )

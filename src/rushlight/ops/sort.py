@@ -11,7 +11,7 @@ from .._array import sort as raw
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
-from ._row import general, selection
+from ._row import general, linear, selection
 from ._traced import table
 
 
@@ -119,14 +119,25 @@ def _quantile(
     return _arranged(result, q, dim, wanted, keepdim, ndim)
 
 
+_without_last = linear(
+    "_without_last(Tensor self) -> Tensor",
+    lambda x: x[..., 0],
+    self=lambda xp, g: xp.expand_dims(g, -1),
+    node="SqueezeBackward4",
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 1),)],
+    doc="The tensor without its last dimension, which has size one.",
+)
+
+
 def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: int) -> Any:
     """The values of `q`, now last, in front (one number: gone), the reduced dimension as asked."""
-    if q._raw.ndim == 0:
-        result = table("squeeze")(result, -1)
-        first = 0
-    else:
-        result = table("movedim")(result, -1, 0) if result._raw.ndim > 1 else result
-        first = 1
+    if q._raw.ndim:
+        moved = table("movedim")(result, -1, 0) if result._raw.ndim > 1 else result
+        result = table("unsqueeze")(moved, -1)
+    result = _without_last(result)
+    first = 1 if q._raw.ndim else 0
     if keepdim and ndim:
         for d in range(ndim) if dim is None else (place,):
             result = table("unsqueeze")(result, first + d)

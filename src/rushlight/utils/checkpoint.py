@@ -1,12 +1,13 @@
-"""Activation checkpointing: keep a function's inputs, compute the rest again when backward needs it.
+"""Activation checkpointing: keep a function's inputs, compute the rest again when backward needs
+it.
 
 Note [Recomputing]
-While the function runs, every tensor that would be saved is replaced by a `_Holder`, numbered in order of
-saving. When backward unpacks the first of them, the function runs once more, with hooks that catch what
-would be saved, in the same order; as soon as the last one is there the rerun is abandoned. Each backward
-has a rerun of its own, and a value is let go as soon as it has been unpacked.
-The inputs are saved by a node of their own, in front of the function, so that hooks around the
-checkpoint (an outer checkpoint, say) see them.
+While the function runs, every tensor that would be saved is replaced by a `_Holder`, numbered in
+order of saving. When backward unpacks the first of them, the function runs once more, with hooks
+that catch what would be saved, in the same order; as soon as the last one is there the rerun is
+abandoned. Each backward has a rerun of its own, and a value is let go as soon as it has been
+unpacked. The inputs are saved by a node of their own, in front of the function, so that hooks
+around the checkpoint (an outer checkpoint, say) see them.
 """
 
 from __future__ import annotations
@@ -152,7 +153,8 @@ class _Frame:
             pass
         if len(forms) != wanted and self.check:
             raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the original "
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "original "
                 f"forward and recomputation.\nNumber of tensors saved during forward: {wanted}\n"
                 f"Number of tensors saved during recomputation: {len(forms)}.{ADVICE}"
             )
@@ -164,7 +166,8 @@ class _Frame:
                 for k in different
             )
             raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different "
+                "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                "different "
                 f"metadata than during the forward pass.\n{lines}.{ADVICE}"
             )
         return found
@@ -208,7 +211,8 @@ def checkpoint(
     """
     if use_reentrant is None:
         warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "
+            "Starting in "
             "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
             "use_reentrant=False is recommended, but if you need to preserve the current default "
             "behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
@@ -276,7 +280,8 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs with every tensor detached, still requiring grad where it did."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
-            "Only tuple of tensors is supported. Got Unsupported input type: ", type(inputs).__name__
+            "Only tuple of tensors is supported. Got Unsupported input type: ",
+            type(inputs).__name__,
         )
     return tuple(_detached(x) if isinstance(x, TensorBase) else x for x in inputs)
 
@@ -293,7 +298,9 @@ class CheckpointFunction(Function):
     """The older kind: a node whose backward runs the function again and then its backward."""
 
     @staticmethod
-    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+    def forward(
+        ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any
+    ) -> Any:
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng_state = random.get_rng_state() if preserve_rng_state else None
@@ -308,7 +315,8 @@ class CheckpointFunction(Function):
         run = RUNNING.get()
         if run is not None and run.captures is not None:
             raise RuntimeError(
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing "
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing "
                 "an `inputs` parameter to .backward(). To resolve this error, you can either set "
                 "use_reentrant=False, or call .backward() without passing the `inputs` argument."
             )
@@ -326,7 +334,9 @@ class CheckpointFunction(Function):
             (o, g) for o, g in zip(group, grads) if isinstance(o, TensorBase) and o._requires_grad
         ]
         if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
         run_backward([o for o, _ in pairs], [g for _, g in pairs])
         return (None, None, *[v._grad if isinstance(v, TensorBase) else None for v in values])
 
@@ -334,17 +344,20 @@ class CheckpointFunction(Function):
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
-    """A chain of functions (or an `nn.Sequential`), checkpointed in `segments` parts; the last is not.
+    """A chain of functions (or an `nn.Sequential`), checkpointed in parts all but the last.
 
     Raises:
         ValueError: for unknown keyword arguments.
     """
     if use_reentrant is None:
         warnings.warn(
-            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "
+            "passed "
             "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
-            "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
-            "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+            "use_reentrant=False is recommended, but if you need to preserve the current default "
+            "behavior, "
+            "you can pass use_reentrant=True. Refer to docs for more details on the differences "
+            "between the "
             "two variants.",
             stacklevel=2,
         )
@@ -358,7 +371,10 @@ def checkpoint_sequential(
     for start in range(0, size * (segments - 1), size):
         end = start + size - 1
         input = checkpoint(
-            _segment(chain, start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
+            _segment(chain, start, end),
+            input,
+            use_reentrant=use_reentrant,
+            preserve_rng_state=preserve,
         )
     return _segment(chain, end + 1, len(chain) - 1)(input)
 
@@ -372,6 +388,8 @@ def _segment(chain: list[Any], start: int, end: int) -> Callable[[Any], Any]:
     return run
 
 
-__all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint",
-           "checkpoint_sequential", "detach_variable", "noop_context_fn", "set_checkpoint_debug_enabled",
-           "set_checkpoint_early_stop"]  # fmt: skip
+__all__ = [
+    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint",
+    "checkpoint_sequential", "detach_variable", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+]  # fmt: skip

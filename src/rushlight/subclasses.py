@@ -1,0 +1,131 @@
+"""Subclasses of `Tensor`: what they are told of each operation, and what class results have.
+
+A subclass's `__torch_function__(func, types, args, kwargs)` is called in place of every operation that
+gets one of its instances. The one that subclasses inherit computes on the plain tensors and gives the
+results the subclass. `Parameter` opts out: its results are plain tensors.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any, Final
+
+from ._core import slow
+from ._core.apply import apply_n
+from ._core.storage import TensorBase, init_tensor
+from .tensor import Tensor
+
+_off: Final[ContextVar[bool]] = ContextVar("rushlight_subclasses_off", default=False)
+
+
+class DisableTorchFunctionSubclass:
+    """A context in which subclasses are not asked: operations treat them as plain tensors."""
+
+    def __enter__(self) -> None:
+        self._token = _off.set(True)
+
+    def __exit__(self, *exc: object) -> None:
+        _off.reset(self._token)
+
+
+def without_rules(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The `__torch_function__` of classes that want none: just the operation."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
+
+
+without_rules._opts_out = True  # type: ignore[attr-defined]
+
+
+def _inherited(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The operation on plain tensors; its results get the class."""
+    if not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    with DisableTorchFunctionSubclass():
+        result = func(*args, **(kwargs or {}))
+    return converted(result, cls)
+
+
+def converted(value: Any, cls: Any) -> Any:
+    """A result with its tensors, also inside tuples and lists, made instances of `cls`."""
+    if isinstance(value, TensorBase):
+        return value if isinstance(value, cls) else in_place_of(value, cls)
+    if isinstance(value, (tuple, list)):
+        kind = type(value)
+        parts = [converted(part, cls) for part in value]
+        return kind(parts) if kind in (tuple, list) else type(value)(parts)
+    return value
+
+
+def in_place_of(t: Any, cls: Any) -> Any:
+    """A tensor of class `cls` over the same memory, at the same place of the graph."""
+    made = TensorBase.__new__(cls)
+    init_tensor(made, t._raw)
+    made._node, made._nr, made._requires_grad = t._node, t._nr, t._requires_grad
+    made._cell, made._view, made._inference = t._cell, t._view, t._inference
+    if cls._overrides:
+        made._plain = False
+        made._layered = True
+    else:
+        made._plain = t._plain or not t._inference
+    return made
+
+
+def _asked(op: Any, args: list[Any]) -> Any:
+    """What the subclasses among the arguments make of an operation, the most derived one first."""
+    if _off.get():
+        return slow.NOT_HANDLED
+    found: list[Any] = []
+    for arg in args:
+        for item in arg if type(arg) in (list, tuple) else (arg,):
+            if isinstance(item, TensorBase) and item._layered and isinstance(item, Tensor):
+                if not any(type(item) is type(other) for other in found):
+                    place = next(
+                        (i for i, o in enumerate(found) if issubclass(type(item), type(o))), len(found)
+                    )
+                    found.insert(place, item)
+    if not found:
+        return slow.NOT_HANDLED
+    types = tuple(type(item) for item in found)
+    function = op.function if op.function is not None else _function_of(op)
+    given = tuple(_given(op, args))
+    for item in found:
+        answer = type(item).__torch_function__(function, types, given, {})  # type: ignore[attr-defined]
+        if answer is not NotImplemented:
+            return answer
+    names = ", ".join(repr(t) for t in types)
+    raise TypeError(
+        f"no implementation found for '{getattr(function, '__name__', function)}' on types that "
+        f"implement __torch_function__: [{names}]"
+    )
+
+
+def _function_of(op: Any) -> Any:
+    """The function of an operation that has no public one."""
+
+    def function(*args: Any) -> Any:
+        return apply_n(op, [*args, *(p.default for p in op.row.schema.params[len(args) :])])
+
+    function.__name__ = function.__qualname__ = op.row.schema.name.lstrip("_")
+    op.function = function
+    return function
+
+
+def _given(op: Any, args: list[Any]) -> list[Any]:
+    """The arguments without trailing ones that have their default values."""
+    params = op.row.schema.params
+    count = len(args)
+    while count > 1 and count <= len(params) and args[count - 1] is params[count - 1].default:
+        count -= 1
+    return list(args[:count])
+
+
+def _note(cls: Any, **kwargs: Any) -> None:
+    super(Tensor, cls).__init_subclass__(**kwargs)
+    rule = cls.__torch_function__
+    cls._overrides = not getattr(getattr(rule, "__func__", rule), "_opts_out", False)
+
+
+Tensor.__torch_function__ = classmethod(_inherited)  # type: ignore[attr-defined]
+Tensor.__init_subclass__ = classmethod(_note)  # type: ignore[assignment]
+slow.HANDLERS.override = _asked
