@@ -54,15 +54,15 @@ class Coverage(tuple[Support, ...]):
         public = [s for s in self if s.forward != "composed"]
         composed = len(self) - len(public)
         return (
-            f"{len(public)} overloads with a forward, {sum(bool(s.gradient) for s in public)} with a "
-            f"gradient, {sum(s.second == 'yes' for s in public)} with gradients of every order, "
-            f"{sum(bool(s.tangent) for s in public)} with forward mode; {composed} functions composed "
-            "of them."
+            f"{len(public)} overloads with a forward, {sum(bool(s.gradient) for s in public)} with "
+            f"a gradient, {sum(s.second == 'yes' for s in public)} with gradients of every order, "
+            f"{sum(bool(s.tangent) for s in public)} with forward mode; {composed} functions "
+            "composed of them."
         )
 
 
 def coverage() -> Coverage:
-    """What every public operation supports: forward, gradient, second order, forward mode, in-place, out=.
+    """What every public operation supports: gradients of each order, forward mode, in-place, out=.
 
     Functions that are composed of other operations stand last; they inherit from those what they
     support.

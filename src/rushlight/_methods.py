@@ -16,7 +16,7 @@ from ._array import types as T
 from ._core.apply import apply1, apply2, apply_n
 from ._core.inplace import apply_inplace
 from ._core.op import Op
-from ._core.storage import TensorBase
+from ._core.storage import TensorBase, new_tensor
 from .ops import TENSOR_METHODS
 from .ops._row import ROWS
 from .tensor import Tensor
@@ -83,6 +83,18 @@ def _otherwise(function: Binary, self: Any, other: Any) -> Any:
         return NotImplemented
 
 
+def _equality(name: str) -> Binary:
+    """`==` or `!=`, which take arrays too, where other operators leave these to NumPy."""
+    operator = _binary(name)
+
+    def equality(self: Any, other: Any) -> Any:
+        if isinstance(other, T.ndarray):
+            other = new_tensor(T.plain_array(other))
+        return operator(self, other)
+
+    return equality
+
+
 def _by_method(name: str) -> Binary:
     """The operator of a method with overloads of its own for numbers."""
     function = TENSOR_METHODS[name]
@@ -129,7 +141,8 @@ def _reciprocal_times() -> Binary:
 
     def operator(self: Any, other: Any) -> Any:
         if T.is_number(other):
-            return apply2(times, apply1(reciprocal, self), other)
+            number = other if isinstance(other, NUMBERS) else T.python_number(other)
+            return apply2(times, apply1(reciprocal, self), number)
         return NotImplemented
 
     return operator
@@ -173,6 +186,7 @@ def _hash(self: Any) -> int:
 def operators() -> dict[str, Any]:
     """The operators of `Tensor` by their special names."""
     made: dict[str, Any] = {name: _binary(row) for name, row in BINARY.items()}
+    made.update({name: _equality(name) for name in ("eq", "ne")})
     made.update({name: _inplace(method) for name, method in INPLACE.items()})
     for name, row in REFLECTED.items():
         overload = "" if row[0] == "_" else ("Scalar" if row == "pow" else "Scalar_Tensor")
@@ -194,7 +208,7 @@ def attach() -> None:
         if name not in Tensor.__dict__:
             setattr(Tensor, name, function)
     for name, function in operators().items():
-        function.__name__ = name if function.__name__ == "operator" else function.__name__
+        function.__name__ = name if function.__name__ in ("operator", "equality") else function.__name__
         setattr(Tensor, name, function)
     for name in ("div", "rdiv", "idiv"):
         setattr(Tensor, f"__{name}__", getattr(Tensor, f"__{name.replace('div', 'truediv')}__"))

@@ -167,7 +167,12 @@ def view_inplace(problem: str, output: int, node: str, indirect: bool = False) -
     """
     written = "its base or another view of its base has been" if indirect else "is being"
     where = "inference" if problem == "inference" else "no_grad"
-    if node:
+    if node and problem in ("no_grad", "inference"):
+        text = (
+            f"Output {output} of {node} is a view of a view which was created in {where} mode and "
+            f"{written} modified inplace with grad mode enabled."
+        )
+    elif node:
         text = f"Output {output} of {node} is a view and {written} modified inplace."
     else:
         text = f"A view was created in {where} mode and {written} modified inplace"

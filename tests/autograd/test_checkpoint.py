@@ -166,7 +166,9 @@ def test_keyword_arguments_and_other_values_pass_through() -> None:
 def test_the_reentrant_kind_refuses_grad_and_warns_without_gradients() -> None:
     x = leaf()
     y = checkpoint(f, x, use_reentrant=True).sum()
-    with pytest.raises(RuntimeError, match="torch.utils.checkpoint is incompatible with .grad()"):
+    with pytest.raises(
+        RuntimeError, match=r"torch\.utils\.checkpoint is incompatible with \.grad\(\)"
+    ):
         torch.autograd.grad(y, x)
     with pytest.warns(UserWarning, match="None of the inputs have requires_grad=True"):
         checkpoint(f, x.detach(), use_reentrant=True)

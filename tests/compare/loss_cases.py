@@ -1,7 +1,7 @@
 """Calls of `nn.functional` that must do the same on torch and on Rushlight.
 
-A case is a function of (m, F, *tensors) and the arrays that it takes; arrays of floats require grad unless
-they come wrapped in `Fixed`.
+A case is a function of (m, F, *tensors) and the arrays that it takes; arrays of floats require grad
+unless they come wrapped in `Fixed`.
 """
 
 from __future__ import annotations
@@ -84,62 +84,125 @@ add("softmax_to_double", lambda m, F, x: F.softmax(x, 1, dtype=m.float64), r(3, 
 # ---- element by element -----------------------------------------------------------------------
 for _name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
     reductions(_name, lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw), r(3, 4), r(3, 4))
-    reductions(f"{_name}_fixed", lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw),
-               r(3, 4), Fixed(r(3, 4)))  # fmt: skip
-    reductions(f"{_name}_broadcast", lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw),
-               r(3, 4), r(4))  # fmt: skip
+    reductions(
+        f"{_name}_fixed",
+        lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw),
+        r(3, 4),
+        Fixed(r(3, 4)),
+    )
+    reductions(
+        f"{_name}_broadcast",
+        lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw),
+        r(3, 4),
+        r(4),
+    )
     reductions(f"{_name}_0d", lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw), r(), r())
-    reductions(f"{_name}_empty", lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw),
-               r(0, 2), r(0, 2))  # fmt: skip
-    reductions(f"{_name}_turned", lambda F, x, y, n=_name, **kw: getattr(F, n)(x.t(), y.t(), **kw),
-               r(3, 4), r(3, 4))  # fmt: skip
+    reductions(
+        f"{_name}_empty", lambda F, x, y, n=_name, **kw: getattr(F, n)(x, y, **kw), r(0, 2), r(0, 2)
+    )
+    reductions(
+        f"{_name}_turned",
+        lambda F, x, y, n=_name, **kw: getattr(F, n)(x.t(), y.t(), **kw),
+        r(3, 4),
+        r(3, 4),
+    )
     if _name != "smooth_l1_loss":
-        reductions(f"{_name}_weight",
-                   lambda F, x, y, w, n=_name, **kw: getattr(F, n)(x, y, weight=w, **kw),
-                   r(3, 4), r(3, 4), Fixed(u(3, 4)))  # fmt: skip
+        reductions(
+            f"{_name}_weight",
+            lambda F, x, y, w, n=_name, **kw: getattr(F, n)(x, y, weight=w, **kw),
+            r(3, 4),
+            r(3, 4),
+            Fixed(u(3, 4)),
+        )
 add("mse_long", lambda m, F, x, y: F.mse_loss(x, y), r(200, 100), Fixed(r(200, 100)))
 for _beta in (0.0, 0.3, 2.0):
-    reductions(f"smooth_l1_{_beta}",
-               lambda F, x, y, b=_beta, **kw: F.smooth_l1_loss(x, y, beta=b, **kw), r(9), r(9))  # fmt: skip
+    reductions(
+        f"smooth_l1_{_beta}",
+        lambda F, x, y, b=_beta, **kw: F.smooth_l1_loss(x, y, beta=b, **kw),
+        r(9),
+        r(9),
+    )
 for _delta in (0.3, 2.0):
-    reductions(f"huber_{_delta}",
-               lambda F, x, y, d=_delta, **kw: F.huber_loss(x, y, delta=d, **kw), r(9), r(9))  # fmt: skip
+    reductions(
+        f"huber_{_delta}",
+        lambda F, x, y, d=_delta, **kw: F.huber_loss(x, y, delta=d, **kw),
+        r(9),
+        r(9),
+    )
 reductions(
     "soft_margin_loss", lambda F, x, y, **kw: F.soft_margin_loss(x, y, **kw), r(3, 4), signs(3, 4)
 )
-reductions("soft_margin_broadcast", lambda F, x, y, **kw: F.soft_margin_loss(x, y, **kw),
-           r(3, 4), signs(4))  # fmt: skip
+reductions(
+    "soft_margin_broadcast", lambda F, x, y, **kw: F.soft_margin_loss(x, y, **kw), r(3, 4), signs(4)
+)
 reductions("bce", lambda F, p, t, **kw: F.binary_cross_entropy(p, t, **kw), u(3, 4), Fixed(u(3, 4)))
 reductions("bce_both", lambda F, p, t, **kw: F.binary_cross_entropy(p, t, **kw), u(3, 4), u(3, 4))
-reductions("bce_weight", lambda F, p, t, w, **kw: F.binary_cross_entropy(p, t, w, **kw),
-           u(3, 4), u(3, 4), Fixed(u(3, 4)))  # fmt: skip
-reductions("bce_weight_row", lambda F, p, t, w, **kw: F.binary_cross_entropy(p, t, w, **kw),
-           u(3, 4), u(3, 4), Fixed(u(4)))  # fmt: skip
+reductions(
+    "bce_weight",
+    lambda F, p, t, w, **kw: F.binary_cross_entropy(p, t, w, **kw),
+    u(3, 4),
+    u(3, 4),
+    Fixed(u(3, 4)),
+)
+reductions(
+    "bce_weight_row",
+    lambda F, p, t, w, **kw: F.binary_cross_entropy(p, t, w, **kw),
+    u(3, 4),
+    u(3, 4),
+    Fixed(u(4)),
+)
 reductions("bce_0d", lambda F, p, t, **kw: F.binary_cross_entropy(p, t, **kw), u(), u())
-add("bce_edges", lambda m, F, p, t: F.binary_cross_entropy(p, t, reduction="none"),
-    Fixed(np.array([0.0, 1.0, 0.0, 1.0])), Fixed(np.array([0.0, 1.0, 1.0, 0.0])))  # fmt: skip
+add(
+    "bce_edges",
+    lambda m, F, p, t: F.binary_cross_entropy(p, t, reduction="none"),
+    Fixed(np.array([0.0, 1.0, 0.0, 1.0])),
+    Fixed(np.array([0.0, 1.0, 1.0, 0.0])),
+)
 _LOGITS = "binary_cross_entropy_with_logits"
 reductions("bcel", lambda F, x, t, **kw: getattr(F, _LOGITS)(x, t, **kw), r(3, 4), Fixed(u(3, 4)))
 reductions("bcel_both", lambda F, x, t, **kw: getattr(F, _LOGITS)(x, t, **kw), 9 * r(3, 4), u(3, 4))
-reductions("bcel_weight", lambda F, x, t, w, **kw: getattr(F, _LOGITS)(x, t, w, **kw),
-           r(3, 4), u(3, 4), Fixed(u(4)))  # fmt: skip
-reductions("bcel_pos_weight", lambda F, x, t, w, **kw: getattr(F, _LOGITS)(x, t, pos_weight=w, **kw),
-           5 * r(3, 4), u(3, 4), Fixed(3 * u(4)))  # fmt: skip
-reductions("bcel_both_weights",
-           lambda F, x, t, v, w, **kw: getattr(F, _LOGITS)(x, t, v, pos_weight=w, **kw),
-           r(3, 4), u(3, 4), Fixed(u(3, 1)), Fixed(3 * u(4)))  # fmt: skip
+reductions(
+    "bcel_weight",
+    lambda F, x, t, w, **kw: getattr(F, _LOGITS)(x, t, w, **kw),
+    r(3, 4),
+    u(3, 4),
+    Fixed(u(4)),
+)
+reductions(
+    "bcel_pos_weight",
+    lambda F, x, t, w, **kw: getattr(F, _LOGITS)(x, t, pos_weight=w, **kw),
+    5 * r(3, 4),
+    u(3, 4),
+    Fixed(3 * u(4)),
+)
+reductions(
+    "bcel_both_weights",
+    lambda F, x, t, v, w, **kw: getattr(F, _LOGITS)(x, t, v, pos_weight=w, **kw),
+    r(3, 4),
+    u(3, 4),
+    Fixed(u(3, 1)),
+    Fixed(3 * u(4)),
+)
 add("bcel_large", lambda m, F, x, t: getattr(F, _LOGITS)(x, t, reduction="none"), 80 * r(9), u(9))
 for _word in ("none", "mean", "sum", "batchmean"):
     add(
         f"kl_div_{_word}", lambda m, F, x, t, w=_word: F.kl_div(x, t, reduction=w), r(3, 4), u(3, 4)
     )
-    add(f"kl_div_log_{_word}",
-        lambda m, F, x, t, w=_word: F.kl_div(x, t, reduction=w, log_target=True), r(3, 4), r(3, 4))  # fmt: skip
+    add(
+        f"kl_div_log_{_word}",
+        lambda m, F, x, t, w=_word: F.kl_div(x, t, reduction=w, log_target=True),
+        r(3, 4),
+        r(3, 4),
+    )
 reductions(
     "poisson", lambda F, x, t, **kw: F.poisson_nll_loss(x, t, **kw), r(3, 4), Fixed(4 * u(3, 4))
 )
-reductions("poisson_full", lambda F, x, t, **kw: F.poisson_nll_loss(x, t, False, True, **kw),
-           u(3, 4), Fixed(4 * u(3, 4)))  # fmt: skip
+reductions(
+    "poisson_full",
+    lambda F, x, t, **kw: F.poisson_nll_loss(x, t, False, True, **kw),
+    u(3, 4),
+    Fixed(4 * u(3, 4)),
+)
 reductions(
     "gaussian",
     lambda F, x, t, v, **kw: F.gaussian_nll_loss(x, t, v, **kw),
@@ -147,8 +210,13 @@ reductions(
     r(3, 4),
     u(3, 4),
 )
-reductions("gaussian_full", lambda F, x, t, v, **kw: F.gaussian_nll_loss(x, t, v, True, 0.5, **kw),
-           r(3, 4), r(3, 4), u(3, 4))  # fmt: skip
+reductions(
+    "gaussian_full",
+    lambda F, x, t, v, **kw: F.gaussian_nll_loss(x, t, v, True, 0.5, **kw),
+    r(3, 4),
+    r(3, 4),
+    u(3, 4),
+)
 reductions(
     "gaussian_rows",
     lambda F, x, t, v, **kw: F.gaussian_nll_loss(x, t, v, **kw),
@@ -156,8 +224,13 @@ reductions(
     r(3, 4),
     u(3),
 )
-reductions("gaussian_column", lambda F, x, t, v, **kw: F.gaussian_nll_loss(x, t, v, **kw),
-           r(3, 4), r(3, 4), u(3, 1))  # fmt: skip
+reductions(
+    "gaussian_column",
+    lambda F, x, t, v, **kw: F.gaussian_nll_loss(x, t, v, **kw),
+    r(3, 4),
+    r(3, 4),
+    u(3, 1),
+)
 add("gaussian_number", lambda m, F, x, t: F.gaussian_nll_loss(x, t, 0.7), r(3, 4), r(3, 4))
 
 # ---- classes ----------------------------------------------------------------------------------
@@ -182,13 +255,21 @@ for _name in ("nll_loss", "cross_entropy"):
     reductions(f"{_name}_many", _call, r(64, 10), k(10, 64))
     reductions(f"{_name}_many_large", _call, 30 * r(64, 10), k(10, 64))
     for _word in ("none", "mean", "sum"):
-        add(f"{_name}_ignore_class_{_word}",
+        add(
+            f"{_name}_ignore_class_{_word}",
             lambda m, F, x, t, n=_name, w=_word: getattr(F, n)(x, t, ignore_index=1, reduction=w),
-            r(6, 4), k(3, 6))  # fmt: skip
-        add(f"{_name}_ignore_weight_{_word}",
+            r(6, 4),
+            k(3, 6),
+        )
+        add(
+            f"{_name}_ignore_weight_{_word}",
             lambda m, F, x, t, v, n=_name, w=_word: getattr(F, n)(
-                x, t, v, ignore_index=1, reduction=w),
-            r(6, 4), k(3, 6), Fixed(u(4)))  # fmt: skip
+                x, t, v, ignore_index=1, reduction=w
+            ),
+            r(6, 4),
+            k(3, 6),
+            Fixed(u(4)),
+        )
 
 
 def _smoothed(F: Any, *args: Any, **kw: Any) -> Any:
@@ -213,30 +294,54 @@ reductions("probabilities_4d", _plain, r(2, 4, 3, 2), u(2, 4, 3, 2), Fixed(u(4))
 reductions("probabilities_1d", _plain, r(4), u(4))
 reductions("probabilities_smoothed", _smoothed, r(5, 4), u(5, 4), Fixed(u(4)))
 for _p in (1, 2):
-    reductions(f"multi_margin_{_p}", lambda F, x, t, p=_p, **kw: F.multi_margin_loss(x, t, p, **kw),
-               r(5, 4), k(4, 5))  # fmt: skip
-    reductions(f"multi_margin_weight_{_p}",
-               lambda F, x, t, w, p=_p, **kw: F.multi_margin_loss(x, t, p, 0.5, w, **kw),
-               r(5, 4), k(4, 5), Fixed(u(4)))  # fmt: skip
+    reductions(
+        f"multi_margin_{_p}",
+        lambda F, x, t, p=_p, **kw: F.multi_margin_loss(x, t, p, **kw),
+        r(5, 4),
+        k(4, 5),
+    )
+    reductions(
+        f"multi_margin_weight_{_p}",
+        lambda F, x, t, w, p=_p, **kw: F.multi_margin_loss(x, t, p, 0.5, w, **kw),
+        r(5, 4),
+        k(4, 5),
+        Fixed(u(4)),
+    )
 reductions(
     "multi_margin_1d",
     lambda F, x, t, **kw: F.multi_margin_loss(x, t, **kw),
     r(4),
     Fixed(np.array(2)),
 )
-reductions("multi_margin_1d_one", lambda F, x, t, **kw: F.multi_margin_loss(x, t, **kw),
-           r(4), Fixed(np.array([2])))  # fmt: skip
+reductions(
+    "multi_margin_1d_one",
+    lambda F, x, t, **kw: F.multi_margin_loss(x, t, **kw),
+    r(4),
+    Fixed(np.array([2])),
+)
 _LISTS = Fixed(np.array([[1, 3, -1, 0], [0, 2, 1, 3], [-1, 0, 1, 2], [2, 2, -1, 1]]))
 reductions(
     "multilabel_margin", lambda F, x, t, **kw: F.multilabel_margin_loss(x, t, **kw), r(4, 4), _LISTS
 )
-reductions("multilabel_margin_1d", lambda F, x, t, **kw: F.multilabel_margin_loss(x, t, **kw),
-           r(4), Fixed(np.array([2, 0, -1, 1])))  # fmt: skip
-reductions("multilabel_soft", lambda F, x, t, **kw: F.multilabel_soft_margin_loss(x, t, **kw),
-           r(3, 4), Fixed(u(3, 4)))  # fmt: skip
-reductions("multilabel_soft_weight",
-           lambda F, x, t, w, **kw: F.multilabel_soft_margin_loss(x, t, w, **kw),
-           r(3, 4), Fixed(u(3, 4)), Fixed(u(4)))  # fmt: skip
+reductions(
+    "multilabel_margin_1d",
+    lambda F, x, t, **kw: F.multilabel_margin_loss(x, t, **kw),
+    r(4),
+    Fixed(np.array([2, 0, -1, 1])),
+)
+reductions(
+    "multilabel_soft",
+    lambda F, x, t, **kw: F.multilabel_soft_margin_loss(x, t, **kw),
+    r(3, 4),
+    Fixed(u(3, 4)),
+)
+reductions(
+    "multilabel_soft_weight",
+    lambda F, x, t, w, **kw: F.multilabel_soft_margin_loss(x, t, w, **kw),
+    r(3, 4),
+    Fixed(u(3, 4)),
+    Fixed(u(4)),
+)
 
 # ---- distances --------------------------------------------------------------------------------
 add("cosine_similarity", lambda m, F, x, y: F.cosine_similarity(x, y), r(3, 4), r(3, 4))
@@ -262,12 +367,27 @@ add(
 )
 add("pairwise_distance_1d", lambda m, F, x, y: F.pairwise_distance(x, y), r(4), r(4))
 add("pdist", lambda m, F, x: F.pdist(x), r(4, 3))
-reductions("cosine_embedding", lambda F, x, y, t, **kw: F.cosine_embedding_loss(x, y, t, 0.1, **kw),
-           r(6, 4), r(6, 4), signs(6))  # fmt: skip
-reductions("cosine_embedding_1d", lambda F, x, y, t, **kw: F.cosine_embedding_loss(x, y, t, **kw),
-           r(4), r(4), signs())  # fmt: skip
-reductions("margin_ranking", lambda F, x, y, t, **kw: F.margin_ranking_loss(x, y, t, 0.3, **kw),
-           r(6), r(6), signs(6))  # fmt: skip
+reductions(
+    "cosine_embedding",
+    lambda F, x, y, t, **kw: F.cosine_embedding_loss(x, y, t, 0.1, **kw),
+    r(6, 4),
+    r(6, 4),
+    signs(6),
+)
+reductions(
+    "cosine_embedding_1d",
+    lambda F, x, y, t, **kw: F.cosine_embedding_loss(x, y, t, **kw),
+    r(4),
+    r(4),
+    signs(),
+)
+reductions(
+    "margin_ranking",
+    lambda F, x, y, t, **kw: F.margin_ranking_loss(x, y, t, 0.3, **kw),
+    r(6),
+    r(6),
+    signs(6),
+)
 reductions(
     "hinge_embedding",
     lambda F, x, t, **kw: F.hinge_embedding_loss(x, t, **kw),
@@ -281,12 +401,22 @@ reductions(
     r(5, 4),
     r(5, 4),
 )
-reductions("triplet_swap", lambda F, a, p, n, **kw: F.triplet_margin_loss(a, p, n, 0.7, 3, swap=True, **kw),
-           r(5, 4), r(5, 4), r(5, 4))  # fmt: skip
-reductions("triplet_own",
-           lambda F, a, p, n, **kw: F.triplet_margin_with_distance_loss(
-               a, p, n, distance_function=lambda x, y: ((x - y) ** 2).sum(-1), swap=True, **kw),
-           r(5, 4), r(5, 4), r(5, 4))  # fmt: skip
+reductions(
+    "triplet_swap",
+    lambda F, a, p, n, **kw: F.triplet_margin_loss(a, p, n, 0.7, 3, swap=True, **kw),
+    r(5, 4),
+    r(5, 4),
+    r(5, 4),
+)
+reductions(
+    "triplet_own",
+    lambda F, a, p, n, **kw: F.triplet_margin_with_distance_loss(
+        a, p, n, distance_function=lambda x, y: ((x - y) ** 2).sum(-1), swap=True, **kw
+    ),
+    r(5, 4),
+    r(5, 4),
+    r(5, 4),
+)
 for _p in (1.0, 2.0, 3.0):
     add(f"normalize_{_p}", lambda m, F, x, p=_p: F.normalize(x, p), r(3, 4))
 add("normalize_dims", lambda m, F, x: F.normalize(x, dim=(0, 2)), r(3, 4, 2))
@@ -315,22 +445,41 @@ add(
     k(6, 4),
 )
 for _mode in ("sum", "mean", "max"):
-    add(f"bag_{_mode}", lambda m, F, w, i, o, n=_mode: F.embedding_bag(i, w, o, mode=n),
-        r(6, 3), k(6, 9), Fixed(np.array([0, 3, 3, 7])))  # fmt: skip
+    add(
+        f"bag_{_mode}",
+        lambda m, F, w, i, o, n=_mode: F.embedding_bag(i, w, o, mode=n),
+        r(6, 3),
+        k(6, 9),
+        Fixed(np.array([0, 3, 3, 7])),
+    )
     add(
         f"bag_2d_{_mode}",
         lambda m, F, w, i, n=_mode: F.embedding_bag(i, w, mode=n),
         r(6, 3),
         k(6, 4, 3),
     )
-    add(f"bag_padding_{_mode}",
+    add(
+        f"bag_padding_{_mode}",
         lambda m, F, w, i, o, n=_mode: F.embedding_bag(i, w, o, mode=n, padding_idx=1),
-        r(4, 3), k(4, 9), Fixed(np.array([0, 3, 3, 7])))  # fmt: skip
-    add(f"bag_last_{_mode}",
+        r(4, 3),
+        k(4, 9),
+        Fixed(np.array([0, 3, 3, 7])),
+    )
+    add(
+        f"bag_last_{_mode}",
         lambda m, F, w, i, o, n=_mode: F.embedding_bag(i, w, o, mode=n, include_last_offset=True),
-        r(4, 3), k(4, 9), Fixed(np.array([0, 3, 9])))  # fmt: skip
-add("bag_scales", lambda m, F, w, i, o, s: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=s),
-    r(6, 3), k(6, 9), Fixed(np.array([0, 3, 3, 7])), u(9))  # fmt: skip
+        r(4, 3),
+        k(4, 9),
+        Fixed(np.array([0, 3, 9])),
+    )
+add(
+    "bag_scales",
+    lambda m, F, w, i, o, s: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=s),
+    r(6, 3),
+    k(6, 9),
+    Fixed(np.array([0, 3, 3, 7])),
+    u(9),
+)
 # Not compared: scale_grad_by_freq in bags. torch 2.13 divides the k-th distinct row by the
 # frequency of
 # the k-th index in sorted order, not by its own.
@@ -352,13 +501,27 @@ add("layer_norm_bias", lambda m, F, x, b: F.layer_norm(x, (4,), None, b), r(3, 4
 add("layer_norm_1d", lambda m, F, x, w, b: F.layer_norm(x, (4,), w, b), r(4), u(4), r(4))
 add("layer_norm_empty", lambda m, F, x, w, b: F.layer_norm(x, (4,), w, b), r(0, 4), u(4), r(4))
 for _shape in ((5, 3), (4, 3, 5), (2, 3, 4, 2)):
-    add(f"batch_norm_{len(_shape)}",
-        lambda m, F, x, w, b: F.batch_norm(x, None, None, w, b, True), r(*_shape), u(3), r(3))  # fmt: skip
-    add(f"batch_norm_plain_{len(_shape)}",
-        lambda m, F, x: F.batch_norm(x, None, None, training=True), r(*_shape))  # fmt: skip
-    add(f"batch_norm_eval_{len(_shape)}",
+    add(
+        f"batch_norm_{len(_shape)}",
+        lambda m, F, x, w, b: F.batch_norm(x, None, None, w, b, True),
+        r(*_shape),
+        u(3),
+        r(3),
+    )
+    add(
+        f"batch_norm_plain_{len(_shape)}",
+        lambda m, F, x: F.batch_norm(x, None, None, training=True),
+        r(*_shape),
+    )
+    add(
+        f"batch_norm_eval_{len(_shape)}",
         lambda m, F, x, w, b, u, v: F.batch_norm(x, u, v, w, b, False),
-        r(*_shape), u(3), r(3), Fixed(r(3)), Fixed(u(3)))  # fmt: skip
+        r(*_shape),
+        u(3),
+        r(3),
+        Fixed(r(3)),
+        Fixed(u(3)),
+    )
 
 
 def _running(m: Any, F: Any, x: Any, mean: Any, var: Any) -> Any:
@@ -381,8 +544,13 @@ add(
     r(3),
 )
 add("instance_norm_plain", lambda m, F, x: F.instance_norm(x), r(2, 3, 2, 2))
-add("instance_norm_eval", lambda m, F, x, a, b: F.instance_norm(x, a, b, use_input_stats=False),
-    r(2, 3, 5), Fixed(r(3)), Fixed(u(3)))  # fmt: skip
+add(
+    "instance_norm_eval",
+    lambda m, F, x, a, b: F.instance_norm(x, a, b, use_input_stats=False),
+    r(2, 3, 5),
+    Fixed(r(3)),
+    Fixed(u(3)),
+)
 add("group_norm", lambda m, F, x, w, b: F.group_norm(x, 2, w, b), r(3, 4, 2), u(4), r(4))
 add("group_norm_2d", lambda m, F, x, w, b: F.group_norm(x, 2, w, b), r(3, 4), u(4), r(4))
 add("group_norm_plain", lambda m, F, x: F.group_norm(x, 4), r(2, 4, 3, 2))

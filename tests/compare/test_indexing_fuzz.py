@@ -1,7 +1,9 @@
-"""Random indexing expressions, read, written and differentiated on PyTorch and on Rushlight alike.
+"""Random indexing expressions, read, written and differentiated on PyTorch and on Rushlight
+alike.
 
-An index is described once, as plain data, and built for each implementation. Both must give the same values,
-shapes, strides, views, node names, versions and gradients, or the same error in the same words.
+An index is described once, as plain data, and built for each implementation. Both must give the
+same values, shapes, strides, views, node names, versions and gradients, or the same error in the
+same words.
 """
 
 from __future__ import annotations
@@ -102,9 +104,7 @@ def built(items: list[Item], implementation: ModuleType) -> Any:
         elif kind in ("tensor", "matrix", "zero_dim"):
             made.append(implementation.tensor(what, dtype=implementation.int64))
         elif kind == "mask":
-            empty = not what or (isinstance(what[0], list) and not what[0])
-            mask = np.array(what, dtype=bool)
-            made.append(implementation.from_numpy(mask if not empty or mask.ndim > 1 else mask))
+            made.append(implementation.from_numpy(np.array(what, dtype=bool)))
         elif kind == "array":
             made.append(np.array(what, dtype=np.int64))
         elif kind == "dots":
@@ -123,7 +123,9 @@ LAYOUTS = {
 
 
 # ---- what happens ------------------------------------------------------------------------------
-def leaf(shape: tuple[int, ...], implementation: ModuleType, start: float, grad: bool = True) -> Any:
+def leaf(
+    shape: tuple[int, ...], implementation: ModuleType, start: float, grad: bool = True
+) -> Any:
     count = int(np.prod(shape))
     values = (np.arange(count, dtype=np.float64) * 0.5 + start).reshape(shape)
     return implementation.from_numpy(values).requires_grad_(grad)
@@ -180,7 +182,9 @@ def writing(case: dict[str, Any], implementation: ModuleType) -> Any:
     seen["base"] = numbers(y._base) if y._is_view() else None
     if y.requires_grad:
         sources = [t for t in (x, v) if t is not None and t.requires_grad]
-        grads = implementation.autograd.grad(weighted(y, implementation), sources, allow_unused=True)
+        grads = implementation.autograd.grad(
+            weighted(y, implementation), sources, allow_unused=True
+        )
         seen["gradients"] = [numbers(g) for g in grads]
     return seen
 

@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the comparison needs torch")
 
-import rushlight
-from rushlight.nn import functional
+import rushlight  # noqa: E402
+from rushlight.nn import functional  # noqa: E402
 
 # x, y: (3, 4); a, b: fresh ones of a shape; c: classes; L, D: int64 and float64.
 CALLS = """
@@ -269,16 +269,29 @@ F.pdist(x[0])
 def _outcome(module: Any, space: Any, call: str) -> Any:
     x = module.arange(12.0).reshape(3, 4) / 7 - 0.5
     names = {
-        "m": module, "F": space, "x": x, "y": x * x, "p": module.sigmoid(x), "q": module.sigmoid(-x),
-        "g": x.clone().requires_grad_(), "c": module.tensor([0, 1, 2]), "w": module.ones(10, 3),
-        "ones": module.ones, "tensor": module.tensor, "L": module.int64, "D": module.float64,
-    }  # fmt: skip
+        "m": module,
+        "F": space,
+        "x": x,
+        "y": x * x,
+        "p": module.sigmoid(x),
+        "q": module.sigmoid(-x),
+        "g": x.clone().requires_grad_(),
+        "c": module.tensor([0, 1, 2]),
+        "w": module.ones(10, 3),
+        "ones": module.ones,
+        "tensor": module.tensor,
+        "L": module.int64,
+        "D": module.float64,
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             result = eval(call, names)
-            said: Any = None if result is None else (str(result.dtype).rpartition(".")[2],
-                                                     tuple(result.shape))  # fmt: skip
+            said: Any = (
+                None
+                if result is None
+                else (str(result.dtype).rpartition(".")[2], tuple(result.shape))
+            )
         except Exception as error:  # the kind and the text are what is compared
             said = (type(error).__name__, str(error))
     return said, [(w.category.__name__, str(w.message)) for w in caught]

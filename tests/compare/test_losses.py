@@ -19,8 +19,8 @@ from loss_cases import CASES, Fixed
 
 torch = pytest.importorskip("torch", reason="the comparison needs torch")
 
-import rushlight
-from rushlight.nn import functional
+import rushlight  # noqa: E402
+from rushlight.nn import functional  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5), "float16": (2e-2, 5e-3)}
@@ -79,10 +79,12 @@ def _observed(module: Any, space: Any, case: Any, dtype: str, second: bool) -> d
         warnings.simplefilter("always")
         out = case.function(module, space, *inputs)
     seen: dict[str, Any] = {
-        "value": _numbers(out), "dtype": str(out.dtype).rpartition(".")[2], "shape": tuple(out.shape),
+        "value": _numbers(out),
+        "dtype": str(out.dtype).rpartition(".")[2],
+        "shape": tuple(out.shape),
         "warnings": [str(w.message) for w in caught if "internally" not in str(w.message)],
         "requires_grad": out.requires_grad,
-    }  # fmt: skip
+    }
     if not out.requires_grad:
         return seen
     seen["graph"] = _names(out.grad_fn)

@@ -252,7 +252,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "plain": lambda t, x: x.detach().histogram(3),
         "range": lambda t, x: t.histogram(x.detach(), 4, range=(-1.0, 1.0), density=True),
         "edges": lambda t, x: t.histogram(x.detach(), t.tensor([-1, 0, 1]).to(x.dtype)),
-        "none": lambda t, x: x.histogram(0),
+        "none": lambda t, x: x.detach().float().histogram(0),
     },
     "dist": {
         f"p{p}": (lambda t, x, p=p: t.dist(x, x.detach() * 0 + 1, p))
@@ -375,6 +375,8 @@ KNOWN: dict[str, str] = {
     "norm/p0": "PyTorch leaves the gradient of a count undefined, here it is zeros",
     "norm/p0dim": "the same",
     "dist/p0": "the same",
+    "histogram/uint8": "PyTorch refuses it too, in other words",
+    "histogram/bool": "the same",
     "search/number": "for a number PyTorch takes boundaries of any type",
 }
 

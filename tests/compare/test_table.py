@@ -1,4 +1,4 @@
-"""Every public row on its samples: torch gives the same values, gradients, node names and errors."""
+"""Every public row on its samples: torch gives the same values, gradients, nodes and errors."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ KNOWN: dict[str, str] = {
     "value[view_as_complex-0-float16]": "NumPy has no complex32",
     "value[view_as_complex_copy-0-float16]": "NumPy has no complex32",
     "value[complex-0-float16]": "NumPy has no complex32",
+    "value[native_layer_norm-0-float16]": "means and deviations are kept in single precision",
+    "value[native_layer_norm-0-bfloat16]": "means and deviations are kept in single precision",
     "gradient[celu-1-float64]": "PyTorch rounds 1 / alpha to single precision",
 }
 

@@ -109,9 +109,9 @@ def test_an_operation_inside_a_pack_hook_is_not_packed_itself() -> None:
 
 def test_a_pack_hook_must_not_write() -> None:
     x = leaf(2.0)
-    with graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
-        with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
-            x * x
+    refused = pytest.raises(RuntimeError, match="pack hook is modifying its input in place")
+    with graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t), refused:
+        x * x
 
 
 def test_an_unpack_hook_must_return_a_tensor() -> None:
@@ -136,12 +136,15 @@ def test_a_pack_hook_that_raises_stops_the_operation_and_nothing_else() -> None:
 
 
 def test_disabled_hooks_raise_the_given_message() -> None:
-    with graph.disable_saved_tensors_hooks("not here"):
-        with pytest.raises(RuntimeError, match="not here"):
-            graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__()
-    with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
-        with pytest.raises(RuntimeError, match="nor here"):
-            graph.disable_saved_tensors_hooks("nor here").__enter__()
+    hooks = graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    here, there = (
+        pytest.raises(RuntimeError, match="not here"),
+        pytest.raises(RuntimeError, match="nor"),
+    )
+    with graph.disable_saved_tensors_hooks("not here"), here:
+        hooks.__enter__()
+    with hooks, there:
+        graph.disable_saved_tensors_hooks("nor here").__enter__()
 
 
 def test_hooks_of_one_node_are_registered_once_and_pack_at_once() -> None:
@@ -221,3 +224,15 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
 def test_a_folder_that_isnt_there_is_refused_on_entering(tmp_path: pathlib.Path) -> None:
     with pytest.raises(OSError, match="not a folder that can be written"):
         graph.save_on_disk(tmp_path / "missing").__enter__()
+
+
+def test_saved_tensors_may_be_written_where_that_is_allowed() -> None:
+    x = leaf(2.0)
+    with graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        z = y * y
+        w = y.exp()
+        y.mul_(100.0)
+        w.zero_()
+    (z + w).backward()
+    assert x.grad.item() == 4.0

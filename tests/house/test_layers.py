@@ -17,7 +17,7 @@ LAYERS = {
     2: "_core",
     3: "ops",
     4: "tensor return_types _methods _functions",
-    5: "autograd func random",
+    5: "_coverage autograd func random",
     6: "nn optim utils serialization viz compile",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see

@@ -5,7 +5,9 @@ from tests.table import report
 
 def test_the_reference_pages_are_up_to_date() -> None:
     stale = report.outdated()
-    assert not stale, f"run `python -m tests.table.report`: {', '.join(stale)} differ from the table"
+    assert not stale, (
+        f"run `python -m tests.table.report`: {', '.join(stale)} differ from the table"
+    )
 
 
 def test_the_reference_pages_are_the_same_when_written_twice() -> None:

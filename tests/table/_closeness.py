@@ -12,8 +12,8 @@ ROUNDING = {
     "float16": 2e-2, "bfloat16": 1e-1,
 }  # fmt: skip
 
-#: Step and tolerance of central differences in double precision: the step's error is of the order of
-#: its square, the rounding error of the order of 1e-16 divided by the step.
+#: Step and tolerance of central differences in double precision: the step's error is of the order
+#: of its square, the rounding error of the order of 1e-16 divided by the step.
 STEP = 1e-5
 SLOPE = 2e-6
 
@@ -32,7 +32,9 @@ def assert_same(got: Any, wanted: Any, tolerance: float, what: str) -> None:
     assert same and np.isfinite(a[finite]).all(), f"{what}:\n{got}\nnot\n{wanted}"
     scale = 1.0 + float(np.max(np.abs(b[finite]), initial=0.0))
     off = float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
-    assert off <= tolerance * scale, f"{what}: off by {off:.3g} (of {scale:.3g}):\n{got}\nnot\n{wanted}"
+    assert off <= tolerance * scale, (
+        f"{what}: off by {off:.3g} (of {scale:.3g}):\n{got}\nnot\n{wanted}"
+    )
 
 
 def widened(array: Any) -> Any:

@@ -1,8 +1,8 @@
 """Cases for the tests of the table: each row's samples, in each dtype, as arrays.
 
-A row's `samples=` is a function of `mk`, the maker of inputs; a row without samples gets a few shapes
-of random numbers, read off its schema. Elementwise rows also get a 0-d, an empty and a broadcasting
-case derived from their first sample, whatever their samples are.
+A row's `samples=` is a function of `mk`, the maker of inputs; a row without samples gets a few
+shapes of random numbers, read off its schema. Elementwise rows also get a 0-d, an empty and a
+broadcasting case derived from their first sample, whatever their samples are.
 """
 
 from __future__ import annotations
@@ -133,7 +133,9 @@ class Case:
 
     # ---- calling ------------------------------------------------------------------------------
 
-    def tensors(self, arrays: list[Any] | None = None, wants: Any = ()) -> tuple[list[Any], list[Any]]:
+    def tensors(
+        self, arrays: list[Any] | None = None, wants: Any = ()
+    ) -> tuple[list[Any], list[Any]]:
         """Fresh arguments, and those of them that stand at `places`.
 
         `arrays` replace the sample's at the places; those whose number is in `wants` require grad.
@@ -240,9 +242,7 @@ class Case:
             create_graph=traced,
             allow_unused=True,
         )
-        return [
-            np.zeros_like(arrays[k]) if g is None else g._raw for k, g in zip(wants, found)
-        ]
+        return [np.zeros_like(arrays[k]) if g is None else g._raw for k, g in zip(wants, found)]
 
     def directions(self, salt: int) -> list[Any]:
         """A random direction for each place."""
@@ -365,7 +365,8 @@ def default_argument(row: Row, p: Parameter) -> Any:
     if p.type == "bool" and not p.is_list:
         return False
     raise LookupError(
-        f"no default sample for `{p.type} {p.name}`: give the row samples=lambda mk: [(mk(3, 4), …)]"
+        f"no default sample for `{p.type} {p.name}`: "
+        "give the row samples=lambda mk: [(mk(3, 4), …)]"
     )
 
 

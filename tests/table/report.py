@@ -1,4 +1,4 @@
-"""Writes the reference pages from the table: `python -m tests.table.report` (`--check`: only compares).
+"""Writes the reference pages: `python -m tests.table.report` (`--check` only compares them).
 
 The pages depend on the table alone, so that the same table gives the same pages everywhere.
 """
@@ -42,10 +42,10 @@ def coverage_page() -> str:
     composed = sorted(s.operator for s in table if s.forward == "composed")
     lines = [
         NOTICE, "", "# What is supported", "", table.summary, "",
-        "`rushlight.coverage()` gives the same table. A gradient lists the arguments that have one. "
-        "In forward mode a tangent goes through the row's own formulas (`formula`), through the "
-        "operation applied to tangents (`itself`), or through two backward passes. Every cell is "
-        "tested, from the row, by `tests/table/`.", "",
+        "`rushlight.coverage()` gives the same table. A gradient lists the arguments that have "
+        "one. In forward mode a tangent goes through the row's own formulas (`formula`), through "
+        "the operation applied to tangents (`itself`), or through two backward passes. Every "
+        "cell is tested, from the row, by `tests/table/`.", "",
         "| " + " | ".join(table.HEAD) + " |",
         "|" + "---|" * len(table.HEAD),
     ]  # fmt: skip
@@ -78,9 +78,9 @@ def operators_page() -> str:
     lines = [
         NOTICE, "", "# Operators", "",
         "Each with its signatures, what it gives, and the formulas of its gradients as the engine "
-        "runs them: `g` is the incoming gradient, `out` the result, `xp` the namespace of the arrays. "
-        "Broadcasting, conversion of types and complex conjugation are the engine's business and "
-        "stand in no formula.", "",
+        "runs them: `g` is the incoming gradient, `out` the result, `xp` the namespace of the "
+        "arrays. Broadcasting, conversion of types and complex conjugation are the engine's "
+        "business and stand in no formula.", "",
     ]  # fmt: skip
     for name in names:
         lines += section(name, [row for row in ROWS[name] if is_public(row)])

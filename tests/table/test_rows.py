@@ -57,7 +57,7 @@ def test_an_unknown_name_in_a_formula_suggests_the_nearest_legal_one(
 
 @pytest.mark.usefixtures("apart")
 def test_an_unknown_name_that_resembles_nothing_is_refused_without_a_guess() -> None:
-    with pytest.raises(ValueError, match="asks for 'zzqqxx', which is not a name here$"):
+    with pytest.raises(ValueError, match=r"asks for 'zzqqxx', which is not a name here$"):
         two(self=lambda g, zzqqxx: g)
 
 
@@ -139,7 +139,11 @@ def test_names_asked_of_xp_are_found_in_formulas_and_in_what_they_call() -> None
 
 
 def test_every_node_class_is_named_as_pytorch_names_them() -> None:
-    wrong = [name for name in NODE_CLASSES if not re.fullmatch(r"[A-Z]\w*Backward(s|\d+(_copy)?)|NotImplemented", name)]
+    wrong = [
+        name
+        for name in NODE_CLASSES
+        if not re.fullmatch(r"[A-Z]\w*Backward(s|\d+(_copy)?)|NotImplemented", name)
+    ]
     assert not wrong
 
 
@@ -194,7 +198,9 @@ def test_every_case_has_a_name_of_its_own() -> None:
 
 def test_an_expected_failure_names_a_case_that_exists() -> None:
     known = {case.id for case in CASES} | {row_name(row) for row in all_rows()}
-    unknown = [n for n in EXPECTED if (m := re.search(r"\[(.*)\]$", n)) is None or m[1] not in known]
+    unknown = [
+        n for n in EXPECTED if (m := re.search(r"\[(.*)\]$", n)) is None or m[1] not in known
+    ]
     assert not unknown
 
 

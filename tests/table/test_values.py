@@ -113,7 +113,11 @@ def test_half_precision_gives_nearly_the_value_or_is_refused(case: Case, dtype: 
         return
     rounded = [rounded_through(a, dtype) for a in case.args]
     for k, (got, want) in enumerate(zip(results, case.call([as_tensors(a) for a in rounded]))):
-        if got.dtype.kind in "iu" and got.dtype == want._raw.dtype and case.row.kind != "elementwise":
+        if (
+            got.dtype.kind in "iu"
+            and got.dtype == want._raw.dtype
+            and case.row.kind != "elementwise"
+        ):
             continue  # positions of what lower precision no longer tells apart
         if want._raw.dtype == np.float64:
             assert T.from_raw(got.dtype) in (dtype, D.float32), f"output {k}: {got.dtype}"
@@ -312,7 +316,9 @@ def test_out_receives_the_value(case: Case) -> None:
     rights = [np.full_like(r, 1) for r in case.result]
     targets = [new_tensor(r) for r in rights]
     one = case.row.op.n_out == 1
-    back = called(case.row.op.function, case.row, case.args, out=targets[0] if one else tuple(targets))
+    back = called(
+        case.row.op.function, case.row, case.args, out=targets[0] if one else tuple(targets)
+    )
     for k, (t, right, want) in enumerate(zip(targets, rights, case.result)):
         assert_same(t._raw, want, ROUNDING["float64"], f"out {k}")
         assert back[k] is t
@@ -332,6 +338,6 @@ def test_an_element_of_an_elementwise_result_comes_from_the_elements_there(case:
     shape = case.result[0].shape
     wide = [np.broadcast_to(a, shape) for a in arrays]
     for place in list(np.ndindex(*shape))[:: max(1, int(np.prod(shape)) // 3)]:
-        single = with_arrays(case.args, lambda k, a: np.array(wide[k][place]))
+        single = with_arrays(case.args, lambda k, a: np.array(wide[k][place]))  # noqa: B023
         got = raw_of(case.call([as_tensors(a) for a in single])[0])
         assert_same(got, np.asarray(case.result[0][place]), ROUNDING["float64"], f"at {place}")

@@ -1,4 +1,6 @@
-"""Copies in another arrangement: repeated, flipped, rolled, turned; triangles and diagonals; padding."""
+"""Copies in another arrangement: repeated, flipped, rolled, turned; triangles and diagonals;
+padding.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from .indexing import number_like
-from .shapes import ALL, axes_of, axis_of, diagonal
+from .axes import ALL, axes_of, axis_of
+from .number import number_like
 from .types import from_raw, to_raw
+from .windows import diagonal
 
 
 def repeat(x: Any, repeats: tuple[int, ...]) -> Any:
@@ -22,7 +25,8 @@ def repeat(x: Any, repeats: tuple[int, ...]) -> Any:
     """
     if len(repeats) < x.ndim:
         raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
         )
     shape = (1,) * (len(repeats) - x.ndim) + x.shape
     wanted = tuple([r * n for r, n in zip(repeats, shape)])
@@ -86,7 +90,7 @@ def flip(x: Any, dims: tuple[int, ...]) -> Any:
 
 
 def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
-    """`x` with elements moved along dimensions (or flat), those past the end coming in at the start.
+    """`x` with elements moved along dimensions (or flat); the end comes in at the start.
 
     Raises:
         RuntimeError: where numbers of shifts and dimensions differ.
@@ -214,7 +218,7 @@ def trace(x: Any) -> Any:
 
 
 def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
-    """`x` with `value` around it: pairs of widths from the last dimension on; negative widths cut off.
+    """`x` with `value` around it: pairs of widths from the last dimension on.
 
     Raises:
         RuntimeError: for an odd number of widths, or too many, or where nothing would be left.
@@ -223,7 +227,8 @@ def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) // 2 > x.ndim:
         raise RuntimeError(
-            "Length of pad should be no more than twice the number of dimensions of the input. Pad length "
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            "Pad length "
             f"is {len(pad)}while the input has {x.ndim}dimensions."
         )
     shape = list(x.shape)
@@ -239,7 +244,8 @@ def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
             raise RuntimeError("narrow(): length must be non-negative.")
         if shape[d] < 0:
             raise RuntimeError(
-                f"The input size {n}, plus negative padding {before} and {after} resulted in a negative "
+                f"The input size {n}, plus negative padding {before} and {after} resulted in a "
+                "negative "
                 "output size, which is invalid. Check dimension "
                 f"{d} of your input."
             )
@@ -262,7 +268,8 @@ def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
     fits = lead >= 0 and all(n in (1, m) for n, m in zip(size, shape[max(lead, 0) :]))
     if not fits:
         raise RuntimeError(
-            f"size {{{errors.shape_text(size)}}} is not expandable to size {{{errors.shape_text(shape)}}}."
+            f"size {{{errors.shape_text(size)}}} is not expandable to size "
+            f"{{{errors.shape_text(shape)}}}."
         )
     return tuple(range(lead)) + tuple(
         [d for d in range(lead, len(shape)) if size[d - lead] == 1 and shape[d] != 1]

@@ -55,7 +55,7 @@ def embedding(weight: Any, index: Any) -> Any:
 def embedding_gradient(
     g: Any, index: Any, rows: int, padding_idx: int, scale_by_frequency: bool
 ) -> Any:
-    """The gradient for a table of `rows` rows, from that of the rows read; zero at `padding_idx`."""
+    """The gradient for a table of `rows` rows, zero at `padding_idx`."""
     return embedding_backward(g, index.astype(np.int64, copy=False), rows, padding_idx,
                               scale_by_frequency)  # fmt: skip
 
@@ -170,9 +170,16 @@ def _bag_maxima(rows: Any, bags: Any, count: int) -> tuple[Any, Any]:
 
 
 def embedding_bag_backward(
-    g: Any, weight: Any, index: Any, offsets: Any, mode: int, scales: Any, include_last: bool,
-    padding_idx: int, scale_by_frequency: bool,
-) -> Any:  # fmt: skip
+    g: Any,
+    weight: Any,
+    index: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
+    scale_by_frequency: bool,
+) -> Any:
     """The gradient of `embedding_bag` for its table."""
     starts, lengths = bag_lengths(index, offsets, include_last)
     bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)

@@ -3,8 +3,8 @@
 A channel is axis 1. Float16 and bfloat16 are computed in float32.
 
 Note [Sums by channel]
-An array (N, C, L) is summed over N and L by two products with ones, first along L, which BLAS does faster
-than NumPy's `sum` over two axes; (N, C) by one.
+An array (N, C, L) is summed over N and L by two products with ones, first along L, which BLAS does
+faster than NumPy's `sum` over two axes; (N, C) by one.
 """
 
 from __future__ import annotations
@@ -93,9 +93,14 @@ def _inverse_deviation(var: Any, eps: float) -> Any:
 
 
 def running_update(
-    running_mean: Any, running_var: Any, mean: Any, inverse: Any, count: int, momentum: float,
+    running_mean: Any,
+    running_var: Any,
+    mean: Any,
+    inverse: Any,
+    count: int,
+    momentum: float,
     eps: float,
-) -> None:  # fmt: skip
+) -> None:
     """Moves the running statistics towards the batch's by `momentum`, in place.
 
     The running variance takes the unbiased one: the batch's times n / (n - 1).
@@ -112,9 +117,17 @@ def running_update(
 
 
 def batch_norm_backward(
-    g: Any, x: Any, weight: Any, mean: Any, var: Any, centre: Any, inverse: Any, training: bool,
-    eps: float, need: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    var: Any,
+    centre: Any,
+    inverse: Any,
+    training: bool,
+    eps: float,
+    need: Any,
+) -> tuple[Any, Any, Any]:
     """The gradients for input, weight and bias; None for those not needed."""
     raw, g_raw = _split(lifted(x)), _split(lifted(g))
     if not training:
@@ -146,7 +159,7 @@ def batch_norm_backward(
 
 
 def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
-    """Each group of channels of each sample with mean 0 and variance 1, scaled and shifted by channel.
+    """Each group of channels with mean 0 and variance 1, scaled and shifted by channel.
 
     The further results are the means and 1/deviations, (N, groups).
     """

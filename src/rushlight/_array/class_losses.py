@@ -1,4 +1,4 @@
-"""Losses for class targets: the negative log likelihood and the margin losses, with their gradients.
+"""Losses for class targets: the negative log likelihood and margins, with their gradients.
 
 `reduction` is 0 (none), 1 (mean) or 2 (sum), as in PyTorch's operators.
 """
@@ -34,7 +34,7 @@ def _name(x: Any) -> str:
 
 
 def _plain(log_p: Any, target: Any, weight: Any) -> bool:
-    """Whether each target is a class of its row, and nothing is ignored, weighted or out of order."""
+    """Whether each target is a class of its row, and nothing is weighted or out of order."""
     return (
         weight is None
         and fits(log_p)
@@ -211,7 +211,8 @@ def multi_margin_loss(
 ) -> Any:
     """The mean over classes of max(0, margin - x_y + x_j)^p, weighted by the class y, reduced.
 
-    Shapes: x (N, C) and target (N,), or (C,) and () or (1,). Raises: RuntimeError where they don't fit.
+    Shapes: x (N, C) and target (N,), or (C,) and () or (1,).
+    Raises: RuntimeError where they don't fit.
     """
     rows = _check_margin(x, target, weight)
     classes = target.reshape(-1)
@@ -239,7 +240,7 @@ def multi_margin_loss_backward(
 
 
 def _labels(x: Any, target: Any) -> tuple[Any, Any, Any]:
-    """Rows; for each place of the target list whether it counts; for each class whether it is meant.
+    """Rows; whether each place of the target list counts; whether each class is meant.
 
     A list ends at its first -1. Raises: RuntimeError for wrong shapes, dtypes, labels.
     """

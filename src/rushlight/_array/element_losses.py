@@ -1,7 +1,7 @@
 """Losses that compare two arrays element by element, reduced, and their gradients.
 
-`reduction` is 0 (none), 1 (mean) or 2 (sum), as in PyTorch's operators. Float16 and bfloat16 are computed
-in float32 and rounded once. A gradient kernel takes `g`, the gradient of the reduced loss.
+`reduction` is 0 (none), 1 (mean) or 2 (sum), as in PyTorch's operators. Float16 and bfloat16 are
+computed in float32 and rounded once. A gradient kernel takes `g`, the gradient of the reduced loss.
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from .types import from_raw
 __all__ = [
     "any_negative", "binary_cross_entropy", "binary_cross_entropy_backward",
     "binary_cross_entropy_logits", "binary_cross_entropy_logits_backward",
-    "binary_cross_entropy_logits_target", "binary_cross_entropy_target", "broadcast_shape", "
-    ""filled",
-    "floor_at", "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward", "
-    ""mse_mean", "pairs", "reduced",
-    "require_floats", "smooth_l1_loss", "smooth_l1_loss_backward", "soft_margin_loss",
-    "soft_margin_loss_backward", "total",
+    "binary_cross_entropy_logits_target", "binary_cross_entropy_target", "broadcast_shape",
+    "filled", "floor_at", "huber_loss", "huber_loss_backward", "mse_loss", "mse_loss_backward",
+    "mse_mean", "pairs", "reduced", "require_dtype", "require_floats", "smooth_l1_loss",
+    "smooth_l1_loss_backward", "soft_margin_loss", "soft_margin_loss_backward", "total",
 ]  # fmt: skip
 
 _PIECE = 4096
@@ -104,7 +102,7 @@ def reduced(each: Any, reduction: int, dtype: Any) -> Any:
 
 
 def _spread(slope: Any, g: Any, reduction: int, dtype: Any) -> Any:
-    """The slopes of the losses by element times the gradient of the reduced loss, written over `slope`."""
+    """The slopes by element times the gradient of the reduced loss, written over `slope`."""
     if reduction == 1 and slope.size > 1:
         g = np.true_divide(lifted(g), slope.size)
     out = np.multiply(slope, g, slope)

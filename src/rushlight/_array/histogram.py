@@ -39,17 +39,22 @@ def data_range(column: Any) -> tuple[float, float]:
     return (float(column.min()), float(column.max())) if column.size else (0.0, 1.0)
 
 
+def check_type(rows: Any, from_data: bool) -> None:
+    """Raises NotImplementedError for integers, complex numbers, and the range of 16-bit floats."""
+    from_data = from_data and bool(rows.size)
+    if rows.dtype.kind in "biuc" or (from_data and rows.dtype.itemsize == 2):
+        what = "histogramdd" if from_data else "histogram_cpu"
+        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(rows.dtype)}'")
+
+
 def counts(rows: Any, edges: list[Any], weight: Any, density: bool) -> Any:
     """How many rows of a matrix (or how much weight) fall between the edges of each dimension.
 
     The last bin includes its upper edge.
-
-    Raises:
-        NotImplementedError: for integers.
-        RuntimeError: for weights of another shape.
     """
-    if rows.dtype.kind != "f" or rows.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{name_of(rows.dtype)}'")
+    stored = rows.dtype
+    if stored.itemsize == 2:
+        rows, edges = rows.astype(np.float32), [e.astype(np.float32) for e in edges]
     shape = tuple(len(e) - 1 for e in edges)
     flat = np.zeros(len(rows), np.int64)
     inside = np.ones(len(rows), bool)
@@ -66,4 +71,4 @@ def counts(rows: Any, edges: list[Any], weight: Any, density: bool) -> Any:
             inner = [1] * len(edges)
             inner[d] = -1
             total = total / np.diff(edge.astype(np.float64)).reshape(inner)
-    return total.astype(rows.dtype)
+    return total.astype(stored)

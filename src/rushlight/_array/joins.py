@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from .shapes import LEAD, axis_of
+from .axes import LEAD, axis_of
 from .types import converted, from_raw
 
 
@@ -80,7 +80,8 @@ def _check_cat(arrays: list[Any], first: Any, axis: int) -> None:
             if d != axis and x.shape[d] != first.shape[d]:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {axis}. Expected size "
-                    f"{first.shape[d]} but got size {x.shape[d]} for tensor number {place} in the list."
+                    f"{first.shape[d]} but got size {x.shape[d]} for tensor number {place} in "
+                    "the list."
                 )
 
 
@@ -97,7 +98,8 @@ def stack(tensors: list[Any], dim: int = 0) -> Any:
     for place, x in enumerate(tensors):
         if x.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {errors.shape_text(shape)} at "
+                f"stack expects each tensor to be equal size, but got {errors.shape_text(shape)} "
+                "at "
                 f"entry 0 and {errors.shape_text(x.shape)} at entry {place}"
             )
     arrays = common(tensors)
@@ -156,8 +158,8 @@ def split_with_sizes(x: Any, split_sizes: tuple[int, ...], dim: int = 0) -> list
     n = x.shape[axis]
     if min(split_sizes, default=0) < 0:
         raise RuntimeError(
-            "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes="
-            + errors.shape_text(split_sizes)
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            "split_sizes=" + errors.shape_text(split_sizes)
         )
     if sum(split_sizes) != n:
         raise RuntimeError(

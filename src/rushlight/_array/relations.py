@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..dtypes import get_default_dtype, scalar_name
+from ..dtypes import FLOAT, get_default_dtype, scalar_name
 from .masks import where
 from .types import from_raw, to_raw
 
@@ -163,7 +163,7 @@ def frexp(x: Any) -> tuple[Any, Any]:
     Raises:
         RuntimeError: for types without fractions.
     """
-    if from_raw(x.dtype).category != D.FLOAT:
+    if from_raw(x.dtype).category != FLOAT:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = np.frexp(x if x.dtype.kind == "f" else x.astype(np.float32))
     return mantissa.astype(x.dtype, copy=False), np.asarray(exponent, np.int32)

@@ -1,9 +1,8 @@
 """Softmax and cross-entropy of small matrices, where the number of NumPy calls is the cost.
 
 Each function gives None where its short cut doesn't hold: another layout or dtype, many elements,
-or logits
-whose exponentials would lose digits (see Note [Softmax without the row maximum] in `rows`). The caller
-then takes the general way.
+or logits whose exponentials would lose digits (see Note [Softmax without the row maximum] in
+`rows`). The caller then takes the general way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Writing into arrays: copies with conversion, fills, and what may not be written; other shapes of memory."""
+"""Writing into arrays: copies with conversion, fills, and what may not be written; other shapes
+of memory.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,12 @@ from typing import Any, Final
 import numpy as np
 
 from .. import errors
-from .indexing import number_like
+from .number import number_like
 from .types import converted, from_raw, ndarray, owner, refuse_overlap
 
 _OVERLAP_BETWEEN: Final = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
+    "a single "
     "memory location. Please clone() the tensor before performing the operation."
 )
 
@@ -98,7 +101,8 @@ def fill_tensor_into(x: Any, value: Any) -> None:
     """
     if value.ndim:
         raise RuntimeError(
-            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
+            "dimensions."
         )
     write_converted(x, value)
 
@@ -111,7 +115,9 @@ def filled_tensor(x: Any, value: Any) -> Any:
 
 
 def resized(array: Any, size: tuple[int, ...]) -> Any:
-    """The memory of `array` in another shape; more memory, with its elements copied, where that is needed."""
+    """The memory of `array` in another shape; more memory, with its elements copied, where that is
+    needed.
+    """
     count = prod(size)
     if array.flags.c_contiguous and count <= array.size:
         return array.reshape(-1)[:count].reshape(size)

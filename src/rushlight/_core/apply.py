@@ -17,7 +17,7 @@ from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
 from .op import ARG, OUT, SHAPE, Op
-from .storage import DEFAULT, IN_NO_GRAD, TensorBase, View, new_tensor
+from .storage import DEFAULT, IN_NO_GRAD, TensorBase, View, new_tensor, version_of
 from .views import Step, follows, view_target
 
 ndarray: Final = _ndarray
@@ -175,9 +175,112 @@ def apply_n(op: Op, args: list[Any]) -> Any:
     """The result of any operation; `args` in schema order, defaults filled in."""
     if op.lone:
         return apply_lone(op, args)
+    if op.direct:
+        return apply_several(op, args)
     if op.is_view and op.n_out == 1:
         return apply_view(op, args[0], tuple(args[1:]))
     return slow.apply(op, args)
+
+
+def apply_several(op: Op, args: list[Any]) -> Any:
+    """The result of an operation on some tensors, taken as they are, and further arguments."""
+    mode: Mode = current()
+    if mode.slow or op.check is not None:
+        return slow.apply(op, args)
+    raws = args[:]
+    live = 0
+    dtype: Any = None
+    for pos in op.tensors:
+        t = args[pos]
+        if t is None:
+            continue
+        if not isinstance(t, TensorBase) or not t._plain:
+            return slow.apply(op, args)
+        array = t._raw
+        raws[pos] = array
+        if t._requires_grad or (t._view is not None and follows(t)):
+            if dtype is None:
+                dtype = array.dtype
+                if dtype is not F32 and dtype is not F64:
+                    return slow.apply(op, args)
+            elif array.dtype is not dtype:
+                return slow.apply(op, args)
+            live |= 1 << pos
+    for pos in op.constants:
+        t = args[pos]
+        if t is None:
+            continue
+        if not isinstance(t, TensorBase) or not t._plain:
+            return slow.apply(op, args)
+        raws[pos] = t._raw
+    try:
+        result = op.raw(*raws)
+    except Exception:
+        return slow.apply(op, args)  # explains
+    if type(result) is not ndarray:
+        result = as_array(result)
+    out = new_tensor(result)
+    if mode.grad:
+        live &= op.diff_mask
+        if live:
+            if result.dtype is dtype:
+                _record_several(op, args, raws, result, out, live)
+            else:
+                slow.record(op, args, raws, [out], live, mode, None)
+    return out
+
+
+def _record_several(
+    op: Op, args: list[Any], raws: list[Any], result: Any, out: TensorBase, live: int
+) -> None:
+    """Makes the node of a call of `apply_several`."""
+    goals: list[Vertex | None] = []
+    several = False
+    for pos in op.tensors:
+        goal: Vertex | None = None
+        if live >> pos & 1:
+            t: TensorBase = args[pos]
+            if t._view is not None:
+                view_target(t)
+            goal = t._node
+            if goal is None:
+                goal = t
+            if t._nr:
+                several = True
+        goals.append(goal)
+    saved: list[Any] = []
+    versioned = False
+    masks = op.masks
+    k = 0
+    for entry in op.entries:
+        value: Any = None
+        if masks[k] & live:
+            kind, pos, _ = entry
+            if kind == ARG:
+                value = args[pos]
+                if isinstance(value, TensorBase):
+                    cell = value._cell if value._view is None else value._view.base._cell
+                    if cell is not None and cell.n:
+                        versioned = True
+                elif type(value) is list:
+                    value = tuple(value)
+            elif kind == OUT:
+                value = result
+            elif kind == SHAPE:
+                array = raws[pos]
+                if array is not None:
+                    value = array.shape
+            else:
+                value = slow.dtype_of_argument(args[pos])
+        saved.append(value)
+        k += 1
+    node = new_node(op, tuple(goals), tuple(saved))
+    if several:
+        node.nrs = tuple([args[pos]._nr if live >> pos & 1 else 0 for pos in op.tensors])
+    if versioned:
+        node.versions = tuple([version_of(v) if isinstance(v, TensorBase) else 0 for v in saved])
+    out._node = node
+    out._requires_grad = True
 
 
 def apply_lone(op: Op, args: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
-from .mode import CURRENT, ready, replaced
+from .mode import CURRENT, ready, with_grad
 from .node import Node, Vertex
 from .run import Run
 from .storage import TensorBase, new_tensor
@@ -22,7 +22,7 @@ ndarray: Final = _ndarray
 
 
 class Hooks:
-    """The hooks of one vertex; dictionaries by handle id, which run in the order of registration."""
+    """The hooks of one vertex, by handle id; they run in the order of registration."""
 
     __slots__ = ("accumulated", "extra", "post", "pre", "retain", "tensor")
 
@@ -81,8 +81,7 @@ def unwrapped(g: Any, traced: bool) -> Any:
 
 def enter(traced: bool) -> Any:
     """Puts in force the grad mode in which user code runs during a backward."""
-    mode = ready()
-    return CURRENT.set(mode if mode.grad is traced else replaced(mode, grad=traced))
+    return CURRENT.set(with_grad(ready(), traced))
 
 
 def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:

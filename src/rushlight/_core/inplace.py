@@ -40,9 +40,14 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         raise RuntimeError(errors.INFERENCE_INPLACE)
     live = 0
     if mode.grad:
-        live = slow.live_mask(op, args)
-        if live or me._requires_grad:
+        view = me._view
+        if me._requires_grad or (view is not None and view.tracked and view.base._requires_grad):
             check_writable(me)
+            live = slow.live_mask(op, args)
+        else:
+            live = slow.live_mask(op, args)
+            if live:
+                check_writable(me)
     raws = [slow.to_raw(arg) for arg in args]
     array = raws[0]
     promoted: D.dtype | None = None
@@ -176,5 +181,7 @@ def check_writable(me: TensorBase) -> None:
             raise RuntimeError(errors.LEAF_VIEW_INPLACE)
         if view.creation != DEFAULT:
             refuse_view(me, False)
+        elif me._node is None and base._requires_grad:  # older than its base's history
+            raise RuntimeError(errors.LEAF_INPLACE)
     elif me._requires_grad and me._node is None:
         raise RuntimeError(errors.LEAF_INPLACE)

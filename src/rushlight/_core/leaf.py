@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .._array import types as T
 from .hooks import Hooks
-from .mode import CURRENT, ready, replaced
+from .mode import CURRENT, ready, replaced, with_grad
 from .storage import TensorBase, bump, new_tensor
 
 # Adding large arrays lets other threads run, so two threads that accumulate into one leaf must take
@@ -55,8 +55,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
         lock.release()
     hooks: Hooks | None = leaf.hooks
     if hooks is not None and hooks.accumulated:
-        mode = ready()
-        token = CURRENT.set(mode if mode.grad is traced else replaced(mode, grad=traced))
+        token = CURRENT.set(with_grad(ready(), traced))
         try:
             for hook in list(hooks.accumulated.values()):
                 hook(leaf)

@@ -73,6 +73,9 @@ FRESH: Final[Mode] = Mode(fresh=True)
 READY: Final[Mode] = Mode()
 NO_GRAD: Final[Mode] = Mode(grad=False)
 
+# Inside the forward of a custom function: nothing is recorded, in either direction.
+UNRECORDED: Final[Mode] = Mode(grad=False, forward_grad=False)
+
 CURRENT: Final[ContextVar[Mode]] = ContextVar("rushlight_mode", default=FRESH)
 current: Final = CURRENT.get
 
@@ -108,6 +111,24 @@ def ready() -> Mode:
             mode = READY
         CURRENT.set(mode)
     return mode
+
+
+def with_grad(mode: Mode, enabled: bool) -> Mode:
+    """A mode like `mode` in which gradients are recorded, or not."""
+    if mode.grad is enabled:
+        return mode
+    if mode is READY:
+        return NO_GRAD
+    if mode is NO_GRAD:
+        return READY
+    return replaced(mode, grad=enabled)
+
+
+def unrecorded(mode: Mode) -> Mode:
+    """A mode like `mode` in which nothing is recorded, in either direction."""
+    if mode is READY or mode is NO_GRAD:
+        return UNRECORDED
+    return replaced(mode, grad=False, forward_grad=False)
 
 
 def set_mode(mode: Mode) -> Token[Mode]:

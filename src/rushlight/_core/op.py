@@ -36,7 +36,7 @@ class Op:
         "simple", "freed", "formulas", "forms", "picks", "joint", "joint_picks", "special",
         "n_out", "promote", "is_view", "holomorphic", "saves_out", "row", "defaults",
         "promote_at", "broadcasts", "differentiable_out", "out_raw", "runs_on_none", "function",
-        "lone", "returns",
+        "lone", "returns", "constants",
         "direct", "diff_mask",
         "records", "check",
     )  # fmt: skip
@@ -73,6 +73,7 @@ class Op:
     direct: bool  # `apply_n` may handle it: one output, no lists, no promotion, not a view
     diff_mask: int  # the bits of the arguments that have a formula
     function: Any  # the public function: what replays a view on Tensors
+    constants: tuple[int, ...]  # positions of single tensors without an edge: indices, masks
     lone: bool  # one tensor, the first argument; one fresh output; no promotion: see `apply_lone`
     returns: Any  # makes the named tuple of several outputs; None: a plain tuple
     records: bool  # has a gradient at all

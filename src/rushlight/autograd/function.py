@@ -12,7 +12,7 @@ from .._array import types as T
 from .._core import engine, slow
 from .._core.copyslices import custom_op, rebase
 from .._core.hooks import carry_retained
-from .._core.mode import CURRENT, Mode, ready, replaced
+from .._core.mode import CURRENT, Mode, ready, replaced, unrecorded
 from .._core.node import Vertex, new_node
 from .._core.storage import (
     IN_CUSTOM_FUNCTION,
@@ -143,8 +143,7 @@ class Function:
                 return handled
         node, executable = _opened(cls, args, mode)
         ctx = node.shown()
-        inside = replaced(mode, grad=False, forward_grad=False)
-        token = CURRENT.set(inside)
+        token = CURRENT.set(unrecorded(mode))
         try:
             if separate:
                 result = cls.forward(*args, **kwargs)
@@ -377,9 +376,11 @@ def _carry_tangents(
             for t, a in zip(tangents, args)
         ]
     node.forward_kept = tuple(notes.get("saved_for_forward", to_save))
+    token = CURRENT.set(replaced(ready(), forward_grad=False))
     try:
         found = node.function.jvp(node.shown(), *tangents)
     finally:
+        CURRENT.reset(token)
         node.forward_kept = None
     found = found if type(found) is tuple else (found,)
     if len(found) != len(outputs):

@@ -22,7 +22,6 @@ from .. import dtypes as D
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
 from ..ops import PUBLIC
-from . import forward_ad
 from .backward import grad
 from .grad_mode import enable_grad, no_grad
 from .jacobians import (
@@ -30,13 +29,12 @@ from .jacobians import (
     analytical_jacobians,
     checked_gradient,
     forward_jacobian,
-    live,
+    live_inputs,
     numerical_jacobian,
     plain,
     pulled,
     pushed,
 )
-
 
 NONDETERMINISTIC = """
 
@@ -218,10 +216,10 @@ def _check_output(one: Callable[..., Any], inputs: tuple[Any, ...], i: int, sett
     if settings.fast_mode:
         _check_fast(one, inputs, output, i, settings, prefix)
         return
-    numerical = [numerical_jacobian(one, inputs, k, settings.eps) for k in live(inputs)]
+    numerical = [numerical_jacobian(one, inputs, k, settings.eps) for k in live_inputs(inputs)]
     if settings.check_backward_ad:
-        analytical = analytical_jacobians(output, inputs, settings)
-        again = analytical_jacobians(output, inputs, settings)
+        analytical = analytical_jacobians(output, inputs, settings.check_grad_dtypes)
+        again = analytical_jacobians(output, inputs, settings.check_grad_dtypes)
         for a, b in zip(analytical, again):
             if a.size and float(abs(a - b).max()) > settings.nondet_tol:
                 raise GradcheckError(_nondeterministic(settings.nondet_tol))
@@ -229,7 +227,7 @@ def _check_output(one: Callable[..., Any], inputs: tuple[Any, ...], i: int, sett
             if not _close(a, n, settings):
                 raise GradcheckError(_mismatch(a, n, i, j, prefix))
     if settings.check_forward_ad:
-        for j, (k, n) in enumerate(zip(live(inputs), numerical)):
+        for j, (k, n) in enumerate(zip(live_inputs(inputs), numerical)):
             f = forward_jacobian(one, inputs, k, output)
             if not _close(f, n, settings):
                 raise GradcheckError(
@@ -277,7 +275,7 @@ def _random_unit(x: Any) -> Any:
 def _check_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any, i: int,
                 settings: _Settings, prefix: str) -> None:  # fmt: skip
     u = _random_unit(output)
-    live = live(inputs)
+    live = live_inputs(inputs)
     directions = {k: _random_unit(inputs[k]) for k in live}
     numerical = {}
     for k in live:
@@ -292,8 +290,12 @@ def _check_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any, i
         first = pulled(output, wanted, new_tensor(u))
         second = pulled(output, wanted, new_tensor(u))
         for j, k in enumerate(live):
-            a = _dot(checked_gradient(first[j], inputs[k], settings), directions[k])
-            b = _dot(checked_gradient(second[j], inputs[k], settings), directions[k])
+            a = _dot(
+                checked_gradient(first[j], inputs[k], settings.check_grad_dtypes), directions[k]
+            )
+            b = _dot(
+                checked_gradient(second[j], inputs[k], settings.check_grad_dtypes), directions[k]
+            )
             _compare_fast(one, inputs, output, i, j, a, numerical[k], settings, prefix)
             if abs(a - b) > settings.nondet_tol:
                 raise GradcheckError(_nondeterministic(settings.nondet_tol))
@@ -326,12 +328,12 @@ def _along(
 def _compare_fast(one: Callable[..., Any], inputs: tuple[Any, ...], output: Any, i: int, j: int,
                   a: float, n: float, settings: _Settings, prefix: str) -> None:  # fmt: skip
     # A product of two random unit vectors with J: the elements' tolerance, scaled like a sum.
-    elements = inputs[live(inputs)[j]]._raw.size * max(output._raw.size, 1)
+    elements = inputs[live_inputs(inputs)[j]]._raw.size * max(output._raw.size, 1)
     scale = max(1.0, float(elements) ** 0.5)
     if abs(a - n) <= settings.atol * scale + settings.rtol * abs(n):
         return
-    numerical = numerical_jacobian(one, inputs, live(inputs)[j], settings.eps)
-    analytical = analytical_jacobians(output, inputs, settings)[j]
+    numerical = numerical_jacobian(one, inputs, live_inputs(inputs)[j], settings.eps)
+    analytical = analytical_jacobians(output, inputs, settings.check_grad_dtypes)[j]
     worst = float(abs(numerical - analytical).max()) if numerical.size else 0.0
     shown = FAST_NOTE.format(new_tensor(numerical), new_tensor(analytical), worst)
     raise GradcheckError(
@@ -355,7 +357,7 @@ def _check_no_differentiable_outputs(func: Callable[..., Any], inputs: tuple[Any
 
         if T.is_discrete(one(*inputs)._raw.dtype):
             continue
-        for k in live(inputs):
+        for k in live_inputs(inputs):
             jacobian = numerical_jacobian(one, inputs, k, settings.eps)
             if bool((abs(jacobian) > settings.atol).any()):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
@@ -365,7 +367,7 @@ def _check_multiplied_by_zero(func: Callable[..., Any], inputs: tuple[Any, ...])
     """Backward is linear: zeros in, zeros out."""
     with enable_grad():
         outputs = _outputs(func, inputs)
-    wanted = [inputs[k] for k in live(inputs)]
+    wanted = [inputs[k] for k in live_inputs(inputs)]
     zeros = [new_tensor(T.zeros_like(o._raw)) for o in outputs]
     found = grad(outputs, wanted, zeros, allow_unused=True)
     for g, x in zip(found, wanted):
@@ -383,7 +385,7 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
     """Backward must take undefined output gradients for zeros."""
     with enable_grad():
         outputs = _outputs(func, inputs)
-    wanted = [inputs[k] for k in live(inputs)]
+    wanted = [inputs[k] for k in live_inputs(inputs)]
     undefined = _undefined_gradients(outputs)
     found = grad(undefined, wanted, [new_tensor(T.zeros_like(o._raw)) for o in undefined],
                  retain_graph=True, allow_unused=True)  # fmt: skip
@@ -417,7 +419,7 @@ def _check_batched(func: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
     """A batch of output gradients at once must give what one after the other gives."""
     with enable_grad():
         outputs = _outputs(func, inputs)
-    wanted = [inputs[k] for k in live(inputs)]
+    wanted = [inputs[k] for k in live_inputs(inputs)]
     stack = PUBLIC[("", "stack")]
     for o in outputs:
         seeds = [new_tensor(_random_unit(o)) for _ in range(2)]

@@ -11,7 +11,13 @@ from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
 from .edges import GradientEdge, Node, get_gradient_edge
 from .hooks import register_hook, vertex_of_tensor
-from .saving import disable_saved_tensors_hooks, save_on_cpu, save_on_disk, saved_tensors_hooks
+from .saving import (
+    allow_mutation_on_saved_tensors,
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    save_on_disk,
+    saved_tensors_hooks,
+)
 
 
 def increment_version(tensor: Any) -> None:
@@ -93,6 +99,6 @@ def register_multi_grad_hook(
     return _MultiHandle([register_hook(t, hook_of(i)) for i, t in enumerate(group)])
 
 
-__all__ = ["GradientEdge", "Node", "disable_saved_tensors_hooks",
+__all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
            "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
            "save_on_disk", "saved_tensors_hooks"]  # fmt: skip

@@ -19,7 +19,8 @@ class GradcheckError(RuntimeError):
     """A gradient that `gradcheck` found wrong."""
 
 
-def live(inputs: tuple[Any, ...]) -> list[int]:
+def live_inputs(inputs: tuple[Any, ...]) -> list[int]:
+    """The positions of the inputs that require grad."""
     return [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x._requires_grad]
 
 
@@ -37,12 +38,12 @@ def moved(
 
 
 def plain(v: Any) -> Any:
+    """A tensor without its history; anything else as it is."""
     return v.detach() if isinstance(v, TensorBase) else v  # type: ignore[attr-defined]
 
 
-def numerical_jacobian(
-    one: Callable[..., Any], inputs: tuple[Any, ...], k: int, eps: float
-) -> Any:
+def numerical_jacobian(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, eps: float) -> Any:
+    """The Jacobian by input `k`, by central differences."""
     x = inputs[k]
     is_complex = x._raw.dtype.kind == "c"
     rows: list[Any] = []
@@ -57,13 +58,15 @@ def numerical_jacobian(
 def difference(
     one: Callable[..., Any], inputs: tuple[Any, ...], k: int, position: int, step: Any
 ) -> Any:
+    """The central difference of the output along one element of an input."""
     up = moved(one, inputs, k, position, step)
     down = moved(one, inputs, k, position, -step)
     return (up - down) / (2 * abs(step))
 
 
 def analytical_jacobians(output: Any, inputs: tuple[Any, ...], check_dtypes: bool) -> list[Any]:
-    live = live(inputs)
+    """The Jacobians by the inputs that require grad, by one backward for each output element."""
+    live = live_inputs(inputs)
     wanted = [inputs[k] for k in live]
     columns: list[list[Any]] = [[] for _ in live]
     for position in range(output._raw.size):
@@ -79,12 +82,18 @@ def analytical_jacobians(output: Any, inputs: tuple[Any, ...], check_dtypes: boo
 
 
 def pulled(output: Any, wanted: list[Any], seed: Any) -> tuple[Any, ...]:
+    """The gradients of the wanted inputs for one gradient of the output; None where unreached."""
     if not output._requires_grad:
         return (None,) * len(wanted)
     return grad(output, wanted, seed, retain_graph=True, allow_unused=True)
 
 
 def checked_gradient(g: Any, x: Any, check_dtypes: bool) -> Any:
+    """A gradient as an array, zeros for None.
+
+    Raises:
+        GradcheckError: where its shape (or, if asked for, its dtype) differs from the input's.
+    """
     if g is None:
         return T.zeros_like(x._raw)
     if g._raw.shape != x._raw.shape:
@@ -95,6 +104,7 @@ def checked_gradient(g: Any, x: Any, check_dtypes: bool) -> Any:
 
 
 def forward_jacobian(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, output: Any) -> Any:
+    """The Jacobian by input `k`, in forward mode, one input element at a time."""
     x = inputs[k]
     rows: list[Any] = []
     for position in range(x._raw.size):
@@ -106,6 +116,7 @@ def forward_jacobian(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, o
 
 
 def unit(x: Any, position: int, value: Any) -> Any:
+    """Zeros shaped like a tensor, with one element set."""
     unit = T.zeros_like(x._raw)
     unit[T.unravel(position, unit.shape)] = value
     return unit
@@ -114,11 +125,10 @@ def unit(x: Any, position: int, value: Any) -> Any:
 def pushed(
     one: Callable[..., Any], inputs: tuple[Any, ...], tangents: dict[int, Any], output: Any
 ) -> Any:
+    """The tangent of the output for tangents of some inputs."""
     with forward_ad.dual_level():
         duals = [
-            forward_ad.make_dual(v.detach(), new_tensor(tangents[m]))
-            if m in tangents
-            else plain(v)
+            forward_ad.make_dual(v.detach(), new_tensor(tangents[m])) if m in tangents else plain(v)
             for m, v in enumerate(inputs)
         ]
         tangent = forward_ad.unpack_dual(one(*duals)).tangent

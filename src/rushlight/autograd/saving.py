@@ -98,6 +98,16 @@ class save_on_cpu(saved_tensors_hooks):
         self.device_type = device_type
 
 
+class allow_mutation_on_saved_tensors(saved_tensors_hooks):
+    """A context in which saved tensors may be written: backward uses the values as they were.
+
+    Every saved tensor is copied when it is saved (PyTorch copies at the first write).
+    """
+
+    def __init__(self) -> None:
+        super().__init__(lambda t: new_tensor(T.copy_like(t._raw, t._raw)), lambda t: t)
+
+
 class Spilled:
     """A tensor's elements in a file, which goes when this object goes, or when the process ends."""
 
@@ -168,4 +178,10 @@ class save_on_disk(saved_tensors_hooks):
         super().__enter__()
 
 
-__all__ = ["disable_saved_tensors_hooks", "save_on_cpu", "save_on_disk", "saved_tensors_hooks"]
+__all__ = [
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "save_on_cpu",
+    "save_on_disk",
+    "saved_tensors_hooks",
+]

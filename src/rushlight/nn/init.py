@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ._ground import Generator, Tensor, dtypes, f, linalg, no_grad
+from .._array import factor
+from ._ground import Generator, Tensor, dtypes, f, no_grad
 
 __all__ = [
     "calculate_gain",
@@ -255,7 +256,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     with no_grad():
         drawn = f.empty((rows, columns), dtype=tensor.dtype, device=tensor.device)
         drawn.normal_(0, 1, generator=generator)
-        q, r = linalg.qr(drawn.t() if rows < columns else drawn)
+        matrix = drawn.t() if rows < columns else drawn
+        q, r = (f.from_numpy(part) for part in factor.qr(matrix._raw))
         # With R's diagonal positive the decomposition is unique, so q is uniformly distributed.
         q = q * f.diagonal(r, 0).sign()
         tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape)).mul_(gain)

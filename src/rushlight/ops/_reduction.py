@@ -1,4 +1,4 @@
-"""The `reduction` of losses: from words and from the booleans of old to the number that rows take."""
+"""The `reduction` of losses, from words and the booleans of old to the number that rows take."""
 
 from __future__ import annotations
 

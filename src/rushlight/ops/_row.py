@@ -248,6 +248,9 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
             i for i in op.tensors
             if formulas.get(schema.params[i].name) is not None or schema.params[i].name == "self"
         )  # fmt: skip
+    op.constants = tuple(
+        i for i, p in enumerate(schema.params) if p.is_tensor and i not in op.tensors
+    )
     lists = [i for i, p in enumerate(schema.params) if p.type == "Tensor" and p.is_list]
     op.lists = lists[0] if lists else -1
     op.defaults = tuple(p.default for p in schema.params)

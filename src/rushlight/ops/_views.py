@@ -1,12 +1,13 @@
 """Public functions of view operations: the usual calls go straight to the core.
 
-A view costs little more than making a tensor, so looking a call up in the plans of `_dispatch.py` would be
-half of its time. Here the arguments of the usual positional forms are checked by hand.
+A view costs little more than making a tensor, so looking a call up in the plans of `_dispatch.py`
+would be half of its time. Here the arguments of the usual positional forms are checked by hand.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._core.apply import apply_view
 from .._core.op import Op
@@ -16,7 +17,7 @@ from ._row import Row
 
 
 def view_function(row: Row, others: list[Row], general: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for a view row: `general` takes whatever isn't a usual call, also of `others`."""
+    """The function for a view row: `general` takes all but the usual calls, also of `others`."""
     params = [p for p in row.schema.params[1:] if not p.kw_only]
     rest = tuple(p.default for p in row.schema.params[1:] if p.kw_only)
     kinds = [(p.type, p.is_list) for p in params]
@@ -57,7 +58,12 @@ def _bare_or_one(op: Op, one: Op, general: Callable[..., Any]) -> Callable[..., 
 
 def _one(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == 2 and not kwargs and type(args[1]) is int and isinstance(args[0], TensorBase):
+        if (
+            len(args) == 2
+            and not kwargs
+            and type(args[1]) is int
+            and isinstance(args[0], TensorBase)
+        ):
             return apply_view(op, args[0], args[1:])
         return general(*args, **kwargs)
 
@@ -118,5 +124,7 @@ def wrong_arguments(name: str, given: tuple[Any, ...], options: tuple[str, ...])
     for option in options:
         text += f" * ({option})\n"
         if len(given) == 1:
-            text += f"      didn't match because some of the arguments have invalid types: ({marked})\n"
+            text += (
+                f"      didn't match because some of the arguments have invalid types: ({marked})\n"
+            )
     return TypeError(text)

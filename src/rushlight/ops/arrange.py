@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import dtypes as D
 from .._array import arrangement as raw
-from .._array import shapes
 from .._array import types as T
+from .._array.axes import axis_of
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.storage import TensorBase, new_tensor
 from . import _checks
@@ -50,8 +50,9 @@ def tile(input: Any, *dims: Any) -> Any:
 
 
 @composite("", method=True)
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *,
-                      output_size: int | None = None) -> Any:  # fmt: skip
+def repeat_interleave(
+    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Any:
     """Every element (or every place of a dimension) repeated, one number for all or one each."""
     if repeats is None:
         return new_tensor(raw.repeated_places(input._raw, None))
@@ -61,7 +62,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
         repeats = table("tensor")(repeats)
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
-    axis = shapes.axis_of(dim, input._raw.ndim)
+    axis = axis_of(dim, input._raw.ndim)
     n = input._raw.shape[axis] if input._raw.ndim else 1
     count = repeats._raw.size
     if repeats._raw.ndim == 1 and count not in (1, n):
@@ -77,14 +78,16 @@ def _repeated_evenly(input: Any, repeats: int, dim: int | None) -> Any:
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     shape = input._raw.shape or (1,)
-    axis = shapes.axis_of(dim, len(shape))
+    axis = axis_of(dim, len(shape))
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     wide = apply_view(unsqueeze.op, input, (axis + 1 if input._raw.ndim else 0,))
     lead = shape[: axis + 1] if input._raw.ndim else ()
     spread = apply_view(expand.op, wide, ((*lead, repeats, *shape[axis + 1 :]), False))
     copied = apply1(clone_contiguous.op, spread)
-    return apply_view(view.op, copied, ((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]),))
+    return apply_view(
+        view.op, copied, ((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]),)
+    )
 
 
 # ---- moved ------------------------------------------------------------------------------------
@@ -156,15 +159,29 @@ triu = linear(
 
 
 @composite("")
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = D.int64, device: Any = None,
-                 layout: Any = None) -> Any:  # fmt: skip
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = D.int64,
+    device: Any = None,
+    layout: Any = None,
+) -> Any:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
     return new_tensor(raw.triangle_places(row, col, offset, dtype, True))
 
 
 @composite("")
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = D.int64, device: Any = None,
-                 layout: Any = None) -> Any:  # fmt: skip
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = D.int64,
+    device: Any = None,
+    layout: Any = None,
+) -> Any:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
     return new_tensor(raw.triangle_places(row, col, offset, dtype, False))
 
@@ -212,7 +229,7 @@ trace = linear(
 
 
 @composite("")
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """The powers of the elements of a vector, a row each; falling powers unless `increasing`."""
     if x._raw.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
@@ -268,5 +285,3 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     stacked = table("stack")([new_tensor(x) for x in raw.unraveled(indices._raw, sizes)], -1)
     return table("unbind")(stacked, -1)
-
-

@@ -20,8 +20,9 @@ from .softmax import LOG_SOFTMAX
 # ---- negative log likelihood ------------------------------------------------------------------
 
 
-def _nll_gradient(g: Any, log_p: Any, target: Any, weight: Any, reduction: int,
-                  ignore_index: int) -> Any:  # fmt: skip
+def _nll_gradient(
+    g: Any, log_p: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+) -> Any:
     """-w g at each row's class: what the kernel writes, times `g` as Tensors."""
     like = log_p._raw
     weights = raw.nll_weights(
@@ -38,8 +39,9 @@ def _nll_gradient(g: Any, log_p: Any, target: Any, weight: Any, reduction: int,
     return new_tensor(mask) * scaled.unsqueeze(dim)
 
 
-def _nll_formula(xp: Any, g: Any, self: Any, target: Any, weight: Any, reduction: int,
-                 ignore_index: int) -> Any:  # fmt: skip
+def _nll_formula(
+    xp: Any, g: Any, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
+) -> Any:
     return xp.fused(
         raw.nll_loss_backward, _nll_gradient, g, self, target, weight, reduction, ignore_index
     )
@@ -101,9 +103,15 @@ def _nll_nd(input: Any, target: Any, weight: Any, reduction: int, ignore_index: 
 
 
 @composite("nn.functional")
-def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None,
-             ignore_index: int = -100, reduce: Any = None, reduction: str = "mean") -> Any:  # fmt:
-             skip
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """Minus the log-probability of each target class, weighted by class and reduced.
 
     "mean" divides by the total of the weights; targets equal to `ignore_index` count nothing.
@@ -118,9 +126,16 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
 
 
 @composite("nn.functional")
-def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None,
-                  ignore_index: int = -100, reduce: Any = None, reduction: str = "mean",
-                  label_smoothing: float = 0.0) -> Any:  # fmt: skip
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
     """The cross-entropy between softmax(input) and the targets, weighted by class and reduced.
 
     Targets are classes, or probabilities where their shape is the input's. `label_smoothing` moves
@@ -146,8 +161,9 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
     return kept + apply_n(times.op, [smooth, label_smoothing / shape[dim]])
 
 
-def _check_probabilities(input: Any, target: Any, weight: Any, ignore_index: int,
-                         classes: int) -> None:  # fmt: skip
+def _check_probabilities(
+    input: Any, target: Any, weight: Any, ignore_index: int, classes: int
+) -> None:
     if not target.is_floating_point():
         raise RuntimeError(
             "Expected floating point type for target with class probabilities, got "
@@ -168,8 +184,9 @@ def _by_class(weight: Any, ndim: int) -> Any:
     return weight if ndim == 1 else weight.view((1, -1) + (1,) * (ndim - 2))
 
 
-def _expected(log_p: Any, target: Any, weight: Any, reduction: int, label_smoothing: float,
-              dim: int) -> Any:  # fmt: skip
+def _expected(
+    log_p: Any, target: Any, weight: Any, reduction: int, label_smoothing: float, dim: int
+) -> Any:
     """-Σ t log p for probabilities t."""
     shape = log_p.shape
     if label_smoothing > 0:
@@ -187,8 +204,9 @@ def _expected(log_p: Any, target: Any, weight: Any, reduction: int, label_smooth
     return apply_n(over.op, [loss, log_p.numel() // (shape[dim] or 1)])
 
 
-def _smooth_loss(log_p: Any, target: Any, weight: Any, reduction: int, ignore_index: int,
-                 dim: int) -> Any:  # fmt: skip
+def _smooth_loss(
+    log_p: Any, target: Any, weight: Any, reduction: int, ignore_index: int, dim: int
+) -> Any:
     """-Σ w log p over all classes, for the targets that count."""
     weighted = log_p if weight is None else log_p * _by_class(weight, log_p.dim())
     loss = -weighted.sum(dim)
@@ -207,8 +225,9 @@ def _smooth_loss(log_p: Any, target: Any, weight: Any, reduction: int, ignore_in
 # ---- margins ----------------------------------------------------------------------------------
 
 
-def _margin_gradient(g: Any, x: Any, target: Any, p: int, margin: float, weight: Any,
-                     reduction: int) -> Any:  # fmt: skip
+def _margin_gradient(
+    g: Any, x: Any, target: Any, p: int, margin: float, weight: Any, reduction: int
+) -> Any:
     """w/C (s_j - [j = y] Σ s) with s the slope of max(0, z)^p, z = margin - x_y + x_j."""
     rows = x.reshape(1, -1) if x.dim() < 2 else x
     classes = target.reshape(-1)
@@ -230,20 +249,34 @@ _multi_margin = general(
     "int reduction=1) -> Tensor",
     raw.multi_margin_loss,
     self=lambda xp, g, self, target, p, margin, weight, reduction: xp.fused(
-        raw.multi_margin_loss_backward, _margin_gradient, g, self, target, p, margin, weight,
+        raw.multi_margin_loss_backward,
+        _margin_gradient,
+        g,
+        self,
+        target,
+        p,
+        margin,
+        weight,
         reduction,
     ),
     public=False,
     method=False,
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="The margins by which other classes come too close to the target, reduced.",
-)  # fmt: skip
+)
 
 
 @composite("nn.functional")
-def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None,
-                      size_average: Any = None, reduce: Any = None, reduction: str = "mean") ->
-                      Any:  # fmt: skip
+def multi_margin_loss(
+    input: Any,
+    target: Any,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """The mean over classes of max(0, margin - x_y + x_j)^p for the target class y, reduced.
 
     Shapes: input (N, C) and target (N,), or (C,) and (); weight (C,).
@@ -283,8 +316,9 @@ _multilabel_margin = general(
 
 
 @composite("nn.functional")
-def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
-                           reduction: str = "mean") -> Any:  # fmt: skip
+def multilabel_margin_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
     """The mean over classes of max(0, 1 - x_label + x_i), summed over labels and other classes.
 
     Shapes: input and target alike, (N, C) or (C,); the labels of a row end at the first -1.
@@ -295,9 +329,14 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, re
 
 
 @composite("nn.functional")
-def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None,
-                                size_average: Any = None, reduce: Any = None,
-                                reduction: str = "mean") -> Any:  # fmt: skip
+def multilabel_soft_margin_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """The binary cross-entropy of sigmoid(input), averaged over the last dimension, then reduced.
 
     Raises: ValueError for a `reduction` that is none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from .._array import shapes
+from .._array import shapes, windows
 from .._array import types as T
 from .._array import writing as W
 from .._core.inplace import apply_inplace, check_writable
@@ -59,17 +59,23 @@ def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
     if not mode.slow and t._plain and src._plain:
         if t is src:
             return t
-        if not mode.grad or not (t._requires_grad or src._requires_grad):
+        if not mode.grad or not (records(t) or records(src)):
             W.copy_into(t._raw, src._raw)
             bump(t)
             return t
     return apply_inplace(copy_row.op, [t, src, non_blocking], W.copy_into)
 
 
-def _is_free(t: Any) -> bool:
+def is_free(t: Any) -> bool:
     """Whether a write to `t` needs no check and no record."""
     mode = current()
-    return bool(t._plain and not mode.slow and not (t._requires_grad and mode.grad))
+    return bool(t._plain and not mode.slow and not (mode.grad and records(t)))
+
+
+def records(t: Any) -> bool:
+    """Whether an operation on `t` may be recorded: it has history, or its base has."""
+    view = t._view
+    return bool(t._requires_grad or (view is not None and view.base._requires_grad))
 
 
 # ---- fills ------------------------------------------------------------------------------------
@@ -142,7 +148,7 @@ def fill_(self: Any, value: Any) -> Any:
         return apply_inplace(fill_tensor_row.op, [self, value], W.fill_tensor_into)
     if not T.is_number(value):
         raise wrong_arguments("fill_", (value,), ("Tensor value", "Number value"))
-    if _is_free(self):
+    if is_free(self):
         W.fill_into(self._raw, value)
         bump(self)
         return self
@@ -152,7 +158,7 @@ def fill_(self: Any, value: Any) -> Any:
 @composite("", method=True)
 def zero_(self: Any) -> Any:
     """Writes zeros everywhere."""
-    if _is_free(self):
+    if is_free(self):
         self._raw.fill(0)
         bump(self)
         return self
@@ -171,12 +177,12 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    from .shape import as_strided
+    from .parts import as_strided
 
-    strides = shapes.element_strides(self._raw)
+    strides = windows.element_strides(self._raw)
     step = sum(strides)
     count = min(shape)
-    offset = shapes.storage_offset(self._raw)
+    offset = windows.storage_offset(self._raw)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
         count = -(-shape[0] * shape[1] // (shape[1] + 1))
         if not self._raw.flags.c_contiguous:
@@ -215,7 +221,9 @@ def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
 
 
 @composite("private", method=True)
-def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+def set_(
+    self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Any:
     """Makes the tensor show the memory of another one.
 
     Raises:
@@ -237,7 +245,7 @@ def set_(self: Any, source: Any = None, storage_offset: int = 0, size: Any = Non
     array = source._raw
     if size is not None:
         steps = tuple(stride) if stride is not None else W.contiguous_strides(tuple(size))
-        array = shapes.as_strided(array, tuple(size), steps, storage_offset)
+        array = windows.as_strided(array, tuple(size), steps, storage_offset)
     self._raw = array
     bump(self)
     return self
@@ -273,20 +281,24 @@ _transpose = _turned(
 
 
 def _strided_gradient(xp: Any, g: Any, shape: Any, *geometry: Any) -> Any:
-    return xp.placed_or_dropped(g, xp.constant(shapes.window_index(shape, *geometry)), shape)
+    return xp.placed_or_dropped(g, xp.constant(windows.window_index(shape, *geometry)), shape)
 
 
 _as_strided = _turned(
     "as_strided",
-    "_as_strided_(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] self_stride, "
+    "_as_strided_(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] "
+    "self_stride, "
     "int self_offset) -> Tensor(a)",
-    shapes.as_strided,
+    windows.as_strided,
     lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
-        _strided_gradient(
-            xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset
-        )
+        _strided_gradient(xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset)
     ),
-    "AsStridedBackward1", (2, 3), (1, 0), None, (1, 1), 0,
+    "AsStridedBackward1",
+    (2, 3),
+    (1, 0),
+    None,
+    (1, 1),
+    0,
 )
 
 
@@ -358,6 +370,6 @@ for _name in ("swapdims_", "swapaxes_"):
 @composite("", method=True)
 def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """Makes the tensor a window of any strides over its memory, in place."""
-    from .shape import strided_arguments
+    from .parts import strided_arguments
 
     return _change(self, _as_strided, strided_arguments(self, size, stride, storage_offset))

@@ -55,8 +55,9 @@ def _directions(x: Any, dim: int, eps: float) -> Any:
 
 
 @composite("", "nn.functional")
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6,
-                      keepdim: bool = False) -> Any:  # fmt: skip
+def pairwise_distance(
+    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Any:
     """The p-norm of x1 - x2 + eps along the last dimension.
 
     Shapes: x1 and x2 broadcast; the result without the last dimension, or with 1 there.
@@ -65,8 +66,9 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6,
     return apply_n(_norm.op, [moved, p, (max(moved.dim() - 1, 0),), keepdim])
 
 
-def _norm_formula(xp: Any, g: Any, self: Any, out: Any, p: Any, dim: Any, keepdim: bool,
-                  self_dtype: Any) -> Any:  # fmt: skip
+def _norm_formula(
+    xp: Any, g: Any, self: Any, out: Any, p: Any, dim: Any, keepdim: bool, self_dtype: Any
+) -> Any:
     return _norm_gradient(xp, g, self, out, p, dim, keepdim, self_dtype)
 
 
@@ -86,9 +88,15 @@ _norm = general(
 
 
 @composite("nn.functional")
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0,
-                          size_average: Any = None, reduce: Any = None,
-                          reduction: str = "mean") -> Any:  # fmt: skip
+def cosine_embedding_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """1 - cos for pairs with target 1, max(0, cos - margin) for pairs with target -1, reduced.
 
     Shapes: inputs (N, D) and target (N,), or (D,) and ().
@@ -99,8 +107,9 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
 
 
 @composite("", name="cosine_embedding_loss")
-def cosine_embedding_operator(input1: Any, input2: Any, target: Any, margin: float = 0.0,
-                              reduction: int = 1) -> Any:  # fmt: skip
+def cosine_embedding_operator(
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1
+) -> Any:
     """The cosine embedding loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     count = target.dim()
     if count > 1:
@@ -123,9 +132,15 @@ def cosine_embedding_operator(input1: Any, input2: Any, target: Any, margin: flo
 
 
 @composite("nn.functional")
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0,
-                        size_average: Any = None, reduce: Any = None,
-                        reduction: str = "mean") -> Any:  # fmt: skip
+def margin_ranking_loss(
+    input1: Any,
+    input2: Any,
+    target: Any,
+    margin: float = 0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """max(0, -target (input1 - input2) + margin), reduced.
 
     Raises: RuntimeError where the three have different numbers of dimensions.
@@ -141,15 +156,22 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
 
 
 @composite("", name="margin_ranking_loss")
-def margin_ranking_operator(input1: Any, input2: Any, target: Any, margin: float = 0.0,
-                            reduction: int = 1) -> Any:  # fmt: skip
+def margin_ranking_operator(
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1
+) -> Any:
     """The margin ranking loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     return R.apply(apply_n(plus.op, [-target * (input1 - input2), margin]).clamp_min(0), reduction)
 
 
 @composite("nn.functional")
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: Any = None,
-                         reduce: Any = None, reduction: str = "mean") -> Any:  # fmt: skip
+def hinge_embedding_loss(
+    input: Any,
+    target: Any,
+    margin: float = 1.0,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """The input where the target is 1, max(0, margin - input) where it is -1, reduced."""
     number = R.number(reduction, size_average, reduce)
     return hinge_embedding_operator(input, target, margin, number)
@@ -168,9 +190,18 @@ def hinge_embedding_operator(
 
 
 @composite("nn.functional")
-def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2,
-                        eps: float = 1e-6, swap: bool = False, size_average: Any = None,
-                        reduce: Any = None, reduction: str = "mean") -> Any:  # fmt: skip
+def triplet_margin_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """max(0, d(anchor, positive) - d(anchor, negative) + margin) for p-norm distances, reduced.
 
     `swap` takes d(positive, negative) where it is smaller than d(anchor, negative).
@@ -183,9 +214,16 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float
 
 
 @composite("", name="triplet_margin_loss")
-def triplet_margin_operator(anchor: Any, positive: Any, negative: Any, margin: float = 1.0,
-                            p: float = 2.0, eps: float = 1e-6, swap: bool = False,
-                            reduction: int = 1) -> Any:  # fmt: skip
+def triplet_margin_operator(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 1,
+) -> Any:
     """The triplet margin loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     _require_like_dimensions(anchor, positive, negative)
     near = pairwise_distance(anchor, positive, p, eps)
@@ -206,10 +244,15 @@ def _require_like_dimensions(anchor: Any, positive: Any, negative: Any) -> None:
 
 @composite("nn.functional")
 def triplet_margin_with_distance_loss(
-    anchor: Any, positive: Any, negative: Any, *,
-    distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0,
-    swap: bool = False, reduction: str = "mean",
-) -> Any:  # fmt: skip
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    *,
+    distance_function: Callable[[Any, Any], Any] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
     """`triplet_margin_loss` for distances of one's own.
 
     Raises: ValueError for a margin that isn't positive, RuntimeError for unlike shapes.

@@ -102,8 +102,9 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 
 
 @composite("nn.functional")
-def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False,
-                          inplace: bool = False) -> Any:  # fmt: skip
+def feature_alpha_dropout(
+    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Any:
     """Alpha dropout of whole channels.
 
     Raises: ValueError for a probability outside [0, 1].

@@ -29,12 +29,18 @@ def _rows_added(g: Any, index: Any, rows: int, padding_idx: int, scale_by_freque
     return (g.detach()[:1].sum() * 0).expand(rows, g.shape[1]).index_add(0, flat, g)
 
 
-def _table_gradient(xp: Any, g: Any, indices: Any, weight_shape: Any, padding_idx: int,
-                    scale_grad_by_freq: bool) -> Any:  # fmt: skip
+def _table_gradient(
+    xp: Any, g: Any, indices: Any, weight_shape: Any, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
     return xp.fused(
-        raw.embedding_gradient, _rows_added, g, indices, weight_shape[0], padding_idx,
+        raw.embedding_gradient,
+        _rows_added,
+        g,
+        indices,
+        weight_shape[0],
+        padding_idx,
         scale_grad_by_freq,
-    )  # fmt: skip
+    )
 
 
 _embedding = linear(
@@ -59,14 +65,20 @@ def _refuse_sparse(weight: Any, sparse: bool) -> None:
 
 
 @composite("nn.functional")
-def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
-              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) ->
-              Any:  # fmt: skip
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
     """The rows of the table `weight` that `input` names.
 
     The row `padding_idx` gets no gradient. With `max_norm`, rows that are read are first scaled
-    down
-    to that norm, in place. `scale_grad_by_freq` divides a row's gradient by how often it was read.
+    down to that norm, in place. `scale_grad_by_freq` divides a row's gradient by how often it was
+    read.
     Shapes: input any shape (*) of int64 or int32, weight (V, D); the result (*, D).
     Raises: IndexError for an index that is no row, NotImplementedError for sparse gradients.
     """
@@ -94,9 +106,17 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
 # ---- bags -------------------------------------------------------------------------------------
 
 
-def _bag_gradient(g: Any, weight: Any, indices: Any, offsets: Any, mode: int, scales: Any,
-                  include_last: bool, padding_idx: int, scale_by_frequency: bool) -> Any:  # fmt:
-                  skip
+def _bag_gradient(
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
+    scale_by_frequency: bool,
+) -> Any:
     """The gradient for the table in operations that are recorded, for sums and means."""
     if mode == 2:
         raise RuntimeError(
@@ -115,12 +135,61 @@ def _bag_gradient(g: Any, weight: Any, indices: Any, offsets: Any, mode: int, sc
     return _rows_added(rows, used, weight.shape[0], -1, scale_by_frequency)
 
 
-def _bag_weight_gradient(g: Any, weight: Any, indices: Any, offsets: Any, include_last: bool,
-                         padding_idx: int) -> Any:  # fmt: skip
+def _bag_weight_gradient(
+    g: Any, weight: Any, indices: Any, offsets: Any, include_last: bool, padding_idx: int
+) -> Any:
     _, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last)
     bags = _traced.constant(raw.bag_numbers(lengths))
     used = indices[: bags.shape[0]]
     return (weight[used] * g[bags]).sum(1) * (used != padding_idx).to(g.dtype)
+
+
+def _bag_table(
+    xp: Any,
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    mode: int,
+    per_sample_weights: Any,
+    include_last_offset: bool,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Any:
+    return xp.fused(
+        raw.embedding_bag_backward,
+        _bag_gradient,
+        g,
+        weight,
+        indices,
+        offsets,
+        mode,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+        scale_grad_by_freq,
+    )
+
+
+def _bag_scales(
+    xp: Any,
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    include_last_offset: bool,
+    padding_idx: int,
+) -> Any:
+    return xp.fused(
+        raw.embedding_bag_weights,
+        _bag_weight_gradient,
+        g,
+        weight,
+        indices,
+        offsets,
+        include_last_offset,
+        padding_idx,
+    )
 
 
 _bag = general(
@@ -131,16 +200,8 @@ _bag = general(
     lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: raw.embedding_bag(
         weight, indices, offsets, mode, scales, last, padding
     ),
-    weight=lambda xp, g, weight, indices, offsets, mode, per_sample_weights, include_last_offset,
-    padding_idx, scale_grad_by_freq: xp.fused(
-        raw.embedding_bag_backward, _bag_gradient, g, weight, indices, offsets, mode,
-        per_sample_weights, include_last_offset, padding_idx, scale_grad_by_freq,
-    ),
-    per_sample_weights=lambda xp, g, weight, indices, offsets, include_last_offset,
-    padding_idx: xp.fused(
-        raw.embedding_bag_weights, _bag_weight_gradient, g, weight, indices, offsets,
-        include_last_offset, padding_idx,
-    ),
+    weight=_bag_table,
+    per_sample_weights=_bag_scales,
     node="EmbeddingBagBackward0",
     public=False,
     method=False,
@@ -151,16 +212,24 @@ _bag = general(
         for mode in (0, 1, 2)
     ],
     doc="The sums, means or maxima of bags of rows.",
-)  # fmt: skip
+)
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
 @composite("nn.functional")
-def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None,
-                  norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean",
-                  sparse: bool = False, per_sample_weights: Any = None,
-                  include_last_offset: bool = False, padding_idx: int | None = None) -> Any:  #
-                  fmt: skip
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
     """The sum, mean or maximum of the rows of each bag of indices.
 
     Shapes: input (B, L): B bags of L indices; or (N,) with offsets (B,), where the bags begin.

@@ -17,6 +17,8 @@ named_results("histogram_out", ("hist", "bin_edges"))
 def _edges(rows: Any, bins: Any, limits: Any) -> list[Any]:
     """The edges of each column's bins, given as tensors, or as numbers of bins and ranges."""
     width = rows.shape[1]
+    numbered = not isinstance(bins, TensorBase)
+    raw.check_type(rows, numbered and limits is None)
     given = [bins] * width if isinstance(bins, (int, TensorBase)) else list(bins)
     if len(given) != width:
         raise RuntimeError(
@@ -40,8 +42,8 @@ def _check_weight(shape: tuple[int, ...], weight: Any) -> None:
     if weight is not None and tuple(weight._raw.shape) != shape[:-1]:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
-            f"input tensor excluding its innermost dimension, but got input with shape {list(shape)} and "
-            f"weight with shape {list(weight._raw.shape)}"
+            "input tensor excluding its innermost dimension, but got input with shape "
+            f"{list(shape)} and weight with shape {list(weight._raw.shape)}"
         )
 
 

@@ -1,9 +1,9 @@
 """Indexing with brackets: reading, writing, and the two operations behind advanced indices.
 
 Note [What an index becomes]
-Integers, slices, None and `...` are views, taken one after the other; tensors, masks, lists and bools are
-collected and make one `index` (or `index_put_`) of the view that the others have left. Where nothing is
-recorded, a chain of views is taken in one step.
+Integers, slices, None and `...` are views, taken one after the other; tensors, masks, lists and
+bools are collected and make one `index` (or `index_put_`) of the view that the others have left.
+Where nothing is recorded, a chain of views is taken in one step.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, Final
 from .._array import indexing as raw
 from .._array import types as T
 from .._array import writing as W
-from .._array.shapes import END
+from .._array.axes import END
+from .._array.number import number_like
 from .._core.apply import apply_n, apply_view
 from .._core.inplace import apply_inplace
 from .._core.mode import current
@@ -22,8 +23,9 @@ from .._core.storage import TensorBase, bump, new_tensor
 from ._composite import METHODS, composite
 from ._row import linear
 from ._traced import table
-from .copy import copy_into, fill_tensor_row
-from .shape import alias, expand, select, slice_, unsqueeze, view
+from .copy import copy_into, fill_tensor_row, records
+from .parts import select, slice_
+from .shape import alias, expand, unsqueeze, view
 
 index = linear(
     "index.Tensor(Tensor self, Indices indices) -> Tensor",
@@ -107,13 +109,16 @@ def _put(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any
 
 # ---- what the index says ----------------------------------------------------------------------
 _SEQUENCE_WARNING: Final = (
-    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
-    "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed "
+    "in pytorch "
+    "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor "
+    "index, "
     "x[torch.tensor(seq)], which will result either in an error or a different result (Triggered "
     "internally at /__w/pytorch/pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)"
 )
 _ZERO_DIM: Final = (
-    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert "
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+    "to convert "
     "a 0-dim tensor to a number"
 )
 _SLICE_TYPES: Final = "slice indices must be integers or None or have an __index__ method"
@@ -128,16 +133,23 @@ def _refused(item: Any) -> IndexError:
     if type(item).__module__ == "numpy":
         name = f"numpy.{name}"
     return IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+        "valid indices "
         f"(got {name})"
     )
 
 
 def _items(given: Any) -> tuple[Any, ...]:
-    """The index as a tuple; a list with tensors, slices or sequences in it counts as one, with a warning."""
+    """The index as a tuple; a list with tensors, slices or sequences in it counts as one, with a
+    warning.
+    """
     if type(given) is list and len(given) < 32:
         for item in given:
-            if item is None or item is Ellipsis or isinstance(item, (TensorBase, slice, list, tuple)):
+            if (
+                item is None
+                or item is Ellipsis
+                or isinstance(item, (TensorBase, slice, list, tuple))
+            ):
                 warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
                 return tuple(given)
     return given if isinstance(given, tuple) else (given,)
@@ -226,7 +238,9 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
     for item in items:
         if isinstance(item, TensorBase):
             d = item._raw.dtype
-            specified += item._raw.ndim if d.kind == "b" or (d.kind == "u" and d.itemsize == 1) else 1
+            specified += (
+                item._raw.ndim if d.kind == "b" or (d.kind == "u" and d.itemsize == 1) else 1
+            )
         elif item is not None and item is not Ellipsis and item is not True and item is not False:
             specified += 1
     ndim = t._raw.ndim
@@ -245,7 +259,9 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
         if kind is int:
             n = seen._raw.shape[dim]
             if not -n <= item < n:
-                raise IndexError(f"index {item} is out of bounds for dimension {place} with size {n}")
+                raise IndexError(
+                    f"index {item} is out of bounds for dimension {place} with size {n}"
+                )
             seen = apply_view(select.op, seen, (dim, item))
         elif kind is slice:
             start, end, step = _bounds(item)
@@ -294,14 +310,12 @@ def getitem(self: Any, given: Any) -> Any:
         if not shape:
             raise IndexError(_zero_dim(given))
         if not -shape[0] <= given < shape[0]:
-            raise IndexError(
-                f"index {given} is out of bounds for dimension 0 with size {shape[0]}"
-            )
+            raise IndexError(f"index {given} is out of bounds for dimension 0 with size {shape[0]}")
         return apply_view(select.op, self, (0, given))
     if given is None:
         return apply_view(unsqueeze.op, self, (0,))
     if kind is tuple:
-        if self._plain and not (self._requires_grad and current().grad):
+        if self._plain and not (current().grad and records(self)):
             key = _basic_key(given)
             if key is not None:
                 try:
@@ -354,7 +368,11 @@ def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
     for item in items:
         kind = type(item)
         if kind is slice:
-            if item.step is not None or type(item.start) not in _ENDS or type(item.stop) not in _ENDS:
+            if (
+                item.step is not None
+                or type(item.start) not in _ENDS
+                or type(item.stop) not in _ENDS
+            ):
                 return None
         elif item is Ellipsis:
             if dots:
@@ -396,7 +414,9 @@ def setitem(self: Any, given: Any, value: Any) -> None:
             return
     elif kind is not bool and kind is not complex:
         if isinstance(value, (float, int, complex)):
-            value = T.python_number(value) if T.is_number(value) and hasattr(value, "item") else value
+            value = (
+                T.python_number(value) if T.is_number(value) and hasattr(value, "item") else value
+            )
         else:
             name = kind.__name__
             if kind.__module__ == "numpy":
@@ -407,7 +427,8 @@ def setitem(self: Any, given: Any, value: Any) -> None:
     if given is False:
         return
     if given is Ellipsis:
-        seen, found = self, []
+        seen = self
+        found: list[Any] = []
     else:
         seen, found = _taken(self, _items(given), False)
     if found:
@@ -419,7 +440,7 @@ def setitem(self: Any, given: Any, value: Any) -> None:
 def _written_plainly(t: Any, given: Any, value: Any) -> bool:
     """Whether a number could be written at once: basic indices, nothing recorded."""
     mode = current()
-    if mode.slow or not t._plain or (mode.grad and t._requires_grad):
+    if mode.slow or not t._plain or (mode.grad and records(t)):
         return False
     kind = type(given)
     if kind is int:
@@ -442,7 +463,7 @@ def _written_plainly(t: Any, given: Any, value: Any) -> bool:
     if array.dtype.kind != "f" or (kind is int and array.dtype.itemsize == 2):
         if type(value) is int and not -(1 << 63) <= value < 1 << 63:
             return False
-        value = raw.number_like(value, array.dtype)
+        value = number_like(value, array.dtype)
     elif not -3e38 < value < 3e38:
         return False
     try:
@@ -454,11 +475,11 @@ def _written_plainly(t: Any, given: Any, value: Any) -> bool:
 
 
 def _written_tensor(t: Any, given: Any, value: Any) -> bool:
-    """Whether a tensor of the same type could be written at once: basic indices, nothing recorded."""
+    """Whether a tensor of the same type could be written at once, unrecorded, at basic indices."""
     mode = current()
     if mode.slow or not t._plain or not value._plain:
         return False
-    if mode.grad and (t._requires_grad or value._requires_grad):
+    if mode.grad and (records(t) or records(value)):
         return False
     array, source = t._raw, value._raw
     if array.dtype is not source.dtype or source.base is not None or source is array:

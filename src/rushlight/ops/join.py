@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from .. import dtypes as D
 from .. import errors
 from .._array import joins as raw
 from .._array import types as T
-from .._array.shapes import axis_of
+from .._array.axes import axis_of
 from .._core.apply import apply_list, apply_n, apply_view
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._dispatch import Dispatcher
 from ._row import linear
 from ._traced import table
-from .shape import expand, flatten, reshape, slice_, unsqueeze, view
+from .parts import slice_
+from .shape import expand, flatten, reshape, unsqueeze, view
 
 
 # ---- one after the other ----------------------------------------------------------------------
@@ -73,7 +75,8 @@ def _cat(*args: Any, **kwargs: Any) -> Any:
             for place, x in enumerate(tensors):
                 if not isinstance(x, TensorBase):
                     raise TypeError(
-                        f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}"
+                        f"expected Tensor as element {place} in argument 0, but got "
+                        f"{type(x).__name__}"
                     )
             return apply_list(cat.op, tensors, (dim,))
     return _cat_words(*args, **kwargs)
@@ -92,7 +95,8 @@ def _stack(*args: Any, **kwargs: Any) -> Any:
             for place, x in enumerate(tensors):
                 if not isinstance(x, TensorBase):
                     raise TypeError(
-                        f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}"
+                        f"expected Tensor as element {place} in argument 0, but got "
+                        f"{type(x).__name__}"
                     )
             return apply_list(stack.op, tensors, (dim,))
     return _stack_words(*args, **kwargs)
@@ -144,7 +148,8 @@ def dstack(tensors: Any, *, out: Any = None) -> Any:
 def column_stack(tensors: Any, *, out: Any = None) -> Any:
     """The tensors joined along their second dimension; vectors as columns."""
     found = [
-        reshape(x, (x._raw.size, 1)) if x._raw.ndim <= 1 else x for x in _list(tensors, "column_stack")
+        reshape(x, (x._raw.size, 1)) if x._raw.ndim <= 1 else x
+        for x in _list(tensors, "column_stack")
     ]
     return _finished(apply_list(cat.op, found, (1,)), out)
 
@@ -206,12 +211,16 @@ def _equal_sizes(n: int, size: int) -> list[int]:
     return [min(size, n - k) for k in range(0, n, size)]
 
 
-def _split_backward(xp: Any, gs: Any, self_shape: Any, self_dtype: Any, split_size: int, dim: int) -> Any:
+def _split_backward(
+    xp: Any, gs: Any, self_shape: Any, self_dtype: Any, split_size: int, dim: int
+) -> Any:
     sizes = _equal_sizes(self_shape[dim % len(self_shape)], split_size)
     return _pieces(xp, gs, sizes, self_shape, self_dtype, dim)
 
 
-def _sizes_backward(xp: Any, gs: Any, self_shape: Any, self_dtype: Any, split_sizes: Any, dim: int) -> Any:
+def _sizes_backward(
+    xp: Any, gs: Any, self_shape: Any, self_dtype: Any, split_sizes: Any, dim: int
+) -> Any:
     return _pieces(xp, gs, split_sizes, self_shape, self_dtype, dim)
 
 
@@ -304,9 +313,15 @@ def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 
 @composite("", method=True)
-def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, sections: Any = None,
-                 indices: Any = None) -> Any:  # fmt: skip
-    """The pieces along a dimension: a number of nearly equal ones, or those between given places."""
+def tensor_split(
+    input: Any,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    sections: Any = None,
+    indices: Any = None,
+) -> Any:
+    """The pieces along a dimension: a number of nearly equal ones, or those between places."""
     where = next(v for v in (indices_or_sections, indices, sections) if v is not None)
     array = input._raw
     if array.ndim == 0:
@@ -337,36 +352,43 @@ def _places_in(where: Any) -> Any:
     if array.dtype.kind != "i" or array.itemsize != 8:
         name = T.type_name(array.dtype)[6:-6]
         raise RuntimeError(
-            f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {name}"
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{name}"
         )
     if array.ndim > 1:
         raise RuntimeError(
-            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            "one-dimensional "
             f"tensor, but got a tensor with {array.ndim} dims"
         )
     return array.tolist()
 
 
 def _along(name: str, least: int, axis: Any) -> None:
-    def pieces(input: Any, indices_or_sections: Any = None, *, sections: Any = None,
-               indices: Any = None) -> Any:  # fmt: skip
+    def pieces(
+        input: Any, indices_or_sections: Any = None, *, sections: Any = None, indices: Any = None
+    ) -> Any:
         where = next(v for v in (indices_or_sections, indices, sections) if v is not None)
         shape = input._raw.shape
         if len(shape) < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a "
+                "tensor with "
                 f"{len(shape)} dimensions!"
             )
         dim = axis(len(shape))
         if isinstance(where, int) and (where <= 0 or shape[dim] % where):
             raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the "
+                "dimension "
                 f"{shape[dim]} is not divisible by the split_size {where}!"
             )
         return tensor_split(input, where, dim)
 
     pieces.__name__ = pieces.__qualname__ = name
-    pieces.__doc__ = "The pieces along a dimension: a number of equal ones, or those between given places."
+    pieces.__doc__ = (
+        "The pieces along a dimension: a number of equal ones, or those between given places."
+    )
     composite("", method=True, name=name)(pieces)
 
 
@@ -466,8 +488,10 @@ def broadcast_shapes(*shapes: Any) -> Any:
                 continue
             if found[-back] != 1:
                 raise RuntimeError(
-                    f"Attempting to broadcast a dimension of length {n} at {-back}! Mismatching argument "
-                    f"at index {place} had {shape}; but expected shape should be broadcastable to {found}"
+                    f"Attempting to broadcast a dimension of length {n} at {-back}! Mismatching "
+                    "argument "
+                    f"at index {place} had {shape}; but expected shape should be broadcastable "
+                    f"to {found}"
                 )
             found[-back] = n
     return Size(found)
@@ -505,13 +529,16 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     for place, x in zip(places, tensors):
         row = [1] * len(tensors)
         row[place] = x._raw.size
-        seen = apply_view(view.op, x, (tuple(row),)) if x._raw.flags.c_contiguous else reshape(x, row)
+        seen = (
+            apply_view(view.op, x, (tuple(row),)) if x._raw.flags.c_contiguous else reshape(x, row)
+        )
         grids.append(apply_view(expand.op, seen, (tuple(shape), False)))
     return tuple(grids)
 
 
 _MESHGRID_WARNING = (
-    "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered "
+    "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. "
+    "(Triggered "
     "internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4585.)"
 )
 
@@ -521,7 +548,9 @@ def cartesian_prod(*tensors: Any) -> Any:
     """All tuples with one element of each vector, as rows."""
     for x in tensors:
         if x._raw.ndim != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape {errors.shape_text(x._raw.shape)}")
+            raise RuntimeError(
+                f"Expect a 1D vector, but got shape {errors.shape_text(x._raw.shape)}"
+            )
     if len(tensors) == 1:
         return tensors[0]
     grids = meshgrid(*tensors, indexing="ij")
@@ -542,7 +571,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     n = input._raw.size
     places = meshgrid(*[table("arange")(n)] * r, indexing="ij")
     mask: Any = None
-    for a, b in zip(places, places[1:]):
+    for a, b in pairwise(places):
         rising = table("le" if with_replacement else "lt")(a, b)
         mask = rising if mask is None else table("logical_and")(mask, rising)
     if mask is None:

@@ -86,8 +86,14 @@ _mse_of_two = _mse.simple_op or _mse.op
 
 
 @composite("nn.functional")
-def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
-             reduction: str = "mean", weight: Any = None) -> Any:  # fmt: skip
+def mse_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
     """The mean (or sum, or each) of the squared differences of input and target.
 
     Shapes: both alike; others broadcast, with a warning.
@@ -105,8 +111,14 @@ def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = No
 
 
 @composite("nn.functional")
-def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
-            reduction: str = "mean", weight: Any = None) -> Any:  # fmt: skip
+def l1_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
     """The mean (or sum, or each) of the absolute differences of input and target.
 
     Shapes: both alike; others broadcast, with a warning.
@@ -152,8 +164,14 @@ _smooth_l1 = general(
 
 
 @composite("nn.functional")
-def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
-                   reduction: str = "mean", beta: float = 1.0) -> Any:  # fmt: skip
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
     """Squared differences within `beta` of the target, absolute ones outside, reduced.
 
     Shapes: both alike; others broadcast, with a warning.
@@ -194,8 +212,9 @@ _huber = general(
 
 
 @composite("nn.functional")
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0,
-               weight: Any = None) -> Any:  # fmt: skip
+def huber_loss(
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Any:
     """Squared differences within `delta` of the target, linear with slope `delta` outside, reduced.
 
     Shapes: both alike; others broadcast, with a warning.
@@ -232,8 +251,9 @@ _soft_margin = general(
 
 
 @composite("nn.functional")
-def soft_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
-                     reduction: str = "mean") -> Any:  # fmt: skip
+def soft_margin_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
     """The logistic loss for targets of 1 and -1, reduced."""
     number = R.number(reduction, size_average, reduce)
     R.refuse_gradient("soft_margin_loss", target=target)
@@ -280,8 +300,14 @@ _bce = general(
 
 
 @composite("nn.functional")
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None,
-                         reduce: Any = None, reduction: str = "mean") -> Any:  # fmt: skip
+def binary_cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
     """The cross-entropy of the probabilities `input` and the targets, both in [0, 1], reduced.
 
     Shapes: both alike; the weight broadcasts to them.
@@ -320,8 +346,9 @@ def _bad_weight(have: tuple[int, ...], want: tuple[int, ...]) -> str | None:
     return None
 
 
-def _bcel_gradient(g: Any, x: Any, target: Any, weight: Any, pos_weight: Any,
-                   reduction: int) -> Any:  # fmt: skip
+def _bcel_gradient(
+    g: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
     if pos_weight is None:
         slope = x.sigmoid() - target
     else:
@@ -332,8 +359,9 @@ def _bcel_gradient(g: Any, x: Any, target: Any, weight: Any, pos_weight: Any,
     return slope * R.spread(g, _count(x), reduction)
 
 
-def _bcel_target_gradient(g: Any, x: Any, weight: Any, pos_weight: Any, reduction: int,
-                          dtype: Any) -> Any:  # fmt: skip
+def _bcel_target_gradient(
+    g: Any, x: Any, weight: Any, pos_weight: Any, reduction: int, dtype: Any
+) -> Any:
     slope = -x
     if pos_weight is not None:
         # `minimum` and `abs` have the half slopes at 0 that add up to σ(0).
@@ -350,12 +378,24 @@ _bcel = general(
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
     raw.binary_cross_entropy_logits,
     self=lambda xp, g, self, target, weight, pos_weight, reduction: xp.fused(
-        raw.binary_cross_entropy_logits_backward, _bcel_gradient, g, self, target, weight,
-        pos_weight, reduction,
+        raw.binary_cross_entropy_logits_backward,
+        _bcel_gradient,
+        g,
+        self,
+        target,
+        weight,
+        pos_weight,
+        reduction,
     ),
     target=lambda xp, g, self, weight, pos_weight, reduction, target_dtype: xp.fused(
-        raw.binary_cross_entropy_logits_target, _bcel_target_gradient, g, self, weight, pos_weight,
-        reduction, T.to_raw(target_dtype),
+        raw.binary_cross_entropy_logits_target,
+        _bcel_target_gradient,
+        g,
+        self,
+        weight,
+        pos_weight,
+        reduction,
+        T.to_raw(target_dtype),
     ),
     method=False,
     out=False,
@@ -364,14 +404,19 @@ _bcel = general(
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9), None, mk(4, low=0.5, high=2.0), 2),
     ],
     doc="The cross-entropy of sigmoid(input) and the targets, weighted and reduced.",
-)  # fmt: skip
+)
 
 
 @composite("nn.functional")
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None,
-                                     size_average: Any = None, reduce: Any = None,
-                                     reduction: str = "mean", pos_weight: Any = None) -> Any:  #
-                                     fmt: skip
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
     """The cross-entropy of sigmoid(input) and the targets, reduced.
 
     Shapes: input and target alike; weight and pos_weight broadcast to them.
@@ -393,8 +438,14 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
 
 
 @composite("nn.functional")
-def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
-           reduction: str = "mean", log_target: bool = False) -> Any:  # fmt: skip
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
     """The Kullback-Leibler divergence of log-probabilities `input` from the target, reduced.
 
     "batchmean" divides the sum by the size of the first dimension.
@@ -434,10 +485,19 @@ def kl_div_operator(
 
 
 @composite("nn.functional")
-def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool = False,
-                     size_average: Any = None, eps: float = 1e-8, reduce: Any = None,
-                     reduction: str = "mean") -> Any:  # fmt: skip
-    """The negative log-likelihood of counts under Poisson distributions of rate exp(input), reduced.
+def poisson_nll_loss(
+    input: Any,
+    target: Any,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Any = None,
+    eps: float = 1e-8,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The negative log-likelihood of counts under Poisson distributions, reduced.
+
+    The rates are exp(input).
 
     `log_input=False` takes the rates themselves; `full` adds Stirling's approximation of log t!.
     Raises: ValueError for a `reduction` that is none.
@@ -448,8 +508,9 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool
 
 
 @composite("", name="poisson_nll_loss")
-def poisson_nll_operator(input: Any, target: Any, log_input: bool, full: bool, eps: float,
-                         reduction: int) -> Any:  # fmt: skip
+def poisson_nll_operator(
+    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+) -> Any:
     """The Poisson negative log-likelihood; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     if log_input:
         loss = input.exp() - target * input
@@ -462,8 +523,14 @@ def poisson_nll_operator(input: Any, target: Any, log_input: bool, full: bool, e
 
 
 @composite("nn.functional")
-def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
-                      reduction: str = "mean") -> Any:  # fmt: skip
+def gaussian_nll_loss(
+    input: Any,
+    target: Any,
+    var: Any,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:
     """The negative log-likelihood of the target under normal distributions, reduced.
 
     The variance is at least `eps`; the gradient passes through as if it weren't cut off.

@@ -87,13 +87,15 @@ def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: Any) -> None:
             )
 
 
-def _layer_kernel(g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float,
-                  need: Any) -> Any:  # fmt: skip
+def _layer_kernel(
+    g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
     return moments.layer_norm_backward(g, x, len(shape), mean, rstd, weight, tuple(need))
 
 
-def _layer_gradients(g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float,
-                     need: Any) -> Any:  # fmt: skip
+def _layer_gradients(
+    g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
     inner = tuple(range(-len(shape), 0))
     outer = tuple(range(x.dim() - len(shape)))
     hat, inverse = _centred(x, inner, eps)
@@ -123,8 +125,9 @@ LAYER_NORM = general(
 
 
 @composite("nn.functional")
-def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None,
-               eps: float = 1e-5) -> Any:  # fmt: skip
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
     """The input with mean 0 and variance 1 over its last dimensions, scaled and shifted.
 
     Shapes: normalized_shape the last dimensions, as weight and bias.
@@ -138,8 +141,14 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 
 
 @composite("", name="layer_norm")
-def layer_norm_operator(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None,
-                        eps: float = 1e-5, cudnn_enable: bool = True) -> Any:  # fmt: skip
+def layer_norm_operator(
+    input: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Any:
     """The input normalised over its last dimensions: see `nn.functional.layer_norm`."""
     return layer_norm(input, normalized_shape, weight, bias, eps)
 
@@ -147,29 +156,44 @@ def layer_norm_operator(input: Any, normalized_shape: Any, weight: Any = None, b
 # ---- batch norm -------------------------------------------------------------------------------
 
 
-def _batch_norm(x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool,
-                momentum: float, eps: float) -> Any:  # fmt: skip
+def _batch_norm(
+    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
+) -> Any:
     channels = x.shape[1] if x.ndim > 1 else 0
     for name, value in (
-        ("running_mean", mean), ("running_var", var), ("weight", weight), ("bias", bias)
-    ):  # fmt: skip
+        ("running_mean", mean),
+        ("running_var", var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
         if value is not None and value.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
         if value is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
     losses.require_floats(x, "batch_norm")
     for value in (mean, var, weight, bias):
-        if value is not None and value.dtype != x.dtype:
-            if x.dtype.itemsize != 2 or value.dtype != T.FLOAT32:
-                raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+        if value is None or value.dtype == x.dtype:
+            continue
+        if x.dtype.itemsize != 2 or value.dtype != T.FLOAT32:
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
         raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
     return out, centre, inverse
 
 
-def _batch_gradients(g: Any, x: Any, weight: Any, mean: Any, var: Any, centre: Any, inverse: Any,
-                     training: bool, eps: float, need: Any) -> Any:  # fmt: skip
+def _batch_gradients(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    var: Any,
+    centre: Any,
+    inverse: Any,
+    training: bool,
+    eps: float,
+    need: Any,
+) -> Any:
     shape = (1, -1) + (1,) * (x.dim() - 2)
     dims = (0, *range(2, x.dim()))
     if training:
@@ -182,13 +206,33 @@ def _batch_gradients(g: Any, x: Any, weight: Any, mean: Any, var: Any, centre: A
     return _kept((d_x, (g * hat).sum(dims), g.sum(dims)), need)
 
 
-def _batch_joint(xp: Any, g0: Any, input: Any, weight: Any, running_mean: Any, running_var: Any,
-                 save_mean: Any, save_invstd: Any, training: bool, eps: float, need: Any) -> Any: 
-                 # fmt: skip
+def _batch_joint(
+    xp: Any,
+    g0: Any,
+    input: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    save_mean: Any,
+    save_invstd: Any,
+    training: bool,
+    eps: float,
+    need: Any,
+) -> Any:
     return xp.fused(
-        raw.batch_norm_backward, _batch_gradients, g0, input, weight, running_mean, running_var,
-        save_mean, save_invstd, training, eps, need,
-    )  # fmt: skip
+        raw.batch_norm_backward,
+        _batch_gradients,
+        g0,
+        input,
+        weight,
+        running_mean,
+        running_var,
+        save_mean,
+        save_invstd,
+        training,
+        eps,
+        need,
+    )
 
 
 BATCH_NORM = general(
@@ -208,14 +252,20 @@ BATCH_NORM = general(
 
 
 @composite("nn.functional")
-def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
-               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt:
-               skip
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
     """The input with mean 0 and variance 1 in each channel, scaled and shifted.
 
     In training the statistics are the batch's, and the running ones move towards them by
-    `momentum`;
-    else the running ones are used. Shapes: input (N, C, …), the others (C,).
+    `momentum`; else the running ones are used. Shapes: input (N, C, …), the others (C,).
     Raises: ValueError for a single value per channel in training, RuntimeError for wrong shapes.
     """
     if training:
@@ -230,9 +280,17 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
 
 
 @composite("", name="batch_norm")
-def batch_norm_operator(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
-                        training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Any: 
-                        # fmt: skip
+def batch_norm_operator(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
     """The input normalised by channel: see `nn.functional.batch_norm`."""
     if running_mean is not None or running_var is not None:
         _reduction.refuse_gradient(
@@ -254,19 +312,25 @@ def _require_several(shape: Any) -> None:
 
 
 @composite("nn.functional")
-def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None,
-                  bias: Any = None, use_input_stats: bool = True, momentum: float = 0.1,
-                  eps: float = 1e-5) -> Any:  # fmt: skip
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
     """The input with mean 0 and variance 1 in each channel of each sample, scaled and shifted.
 
     Raises: ValueError for a single place per channel, or one running statistic without the other.
     """
-    if use_input_stats:
-        if math.prod(input.shape[2:]) == 1:
-            raise ValueError(
-                "Expected more than 1 spatial element when training, got input size "
-                f"{errors.size_text(input.shape)}"
-            )
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(
+            "Expected more than 1 spatial element when training, got input size "
+            f"{errors.size_text(input.shape)}"
+        )
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     return instance_norm_operator(
@@ -275,9 +339,17 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
 
 
 @composite("", name="instance_norm")
-def instance_norm_operator(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
-                           use_input_stats: bool, momentum: float, eps: float,
-                           cudnn_enabled: bool) -> Any:  # fmt: skip
+def instance_norm_operator(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
     """The input normalised by sample and channel: batch norm of one sample of N·C channels."""
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError(
@@ -290,9 +362,16 @@ def instance_norm_operator(input: Any, weight: Any, bias: Any, running_mean: Any
     ]
     merged = input.contiguous().view((1, samples * channels, *shape[2:]))
     out = batch_norm_operator(
-        merged, repeated[0], repeated[1], repeated[2], repeated[3], use_input_stats, momentum, eps,
+        merged,
+        repeated[0],
+        repeated[1],
+        repeated[2],
+        repeated[3],
+        use_input_stats,
+        momentum,
+        eps,
         cudnn_enabled,
-    )  # fmt: skip
+    )
     for kept, many in ((running_mean, repeated[2]), (running_var, repeated[3])):
         if kept is not None and many is not None and use_input_stats:
             T.write_into(kept._raw, many._raw.reshape(samples, channels).mean(0))
@@ -309,13 +388,15 @@ def _group_norm(x: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> 
     return raw.group_norm(x, num_groups, weight, bias, eps)
 
 
-def _group_kernel(g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float,
-                  need: Any) -> Any:  # fmt: skip
+def _group_kernel(
+    g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
     return raw.group_norm_backward(g, x, groups, mean, rstd, weight, need)
 
 
-def _group_gradients(g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float,
-                     need: Any) -> Any:  # fmt: skip
+def _group_gradients(
+    g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
     n, channels = x.shape[0], x.shape[1]
     wide = (n, channels, -1)
     hat, inverse = _centred(x.reshape(n, groups, -1), (2,), eps)
@@ -344,9 +425,10 @@ GROUP_NORM = general(
 
 
 @composite("nn.functional")
-def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None,
-               eps: float = 1e-5) -> Any:  # fmt: skip
-    """The input with mean 0 and variance 1 in each group of channels, scaled and shifted by channel.
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """The input with mean 0 and variance 1 in each group of channels, scaled and shifted.
 
     Shapes: input (N, C, …) with C a multiple of num_groups; weight and bias (C,).
     Raises: RuntimeError for shapes that don't fit, ValueError for a single value per group.
@@ -364,8 +446,14 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 
 
 @composite("", name="group_norm")
-def group_norm_operator(input: Any, num_groups: int, weight: Any = None, bias: Any = None,
-                        eps: float = 1e-5, cudnn_enabled: bool = True) -> Any:  # fmt: skip
+def group_norm_operator(
+    input: Any,
+    num_groups: int,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Any:
     """The input normalised by groups of channels: see `nn.functional.group_norm`."""
     shape = tuple(input.shape)
     if num_groups <= 0:
@@ -426,8 +514,9 @@ def rms_norm(
 
 
 @composite("nn.functional")
-def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75,
-                        k: float = 1.0) -> Any:  # fmt: skip
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
     """input / (k + alpha · mean of squares over `size` neighbouring channels)^beta.
 
     Shapes: (N, C, …). Raises: ValueError for fewer than three dimensions.

@@ -1,8 +1,8 @@
-"""Arithmetic of a floating point tensor with a Python number, recorded under PyTorch's scalar nodes.
+"""Arithmetic of a floating point tensor with a Python number, under PyTorch's scalar nodes.
 
-`x + 1` in a program is an addition of two operands (AddBackward0). PyTorch's composed losses and norms add
-a number by another overload, whose nodes are AddBackward1 and so on; these rows are for such
-composites.
+`x + 1` in a program is an addition of two operands (AddBackward0). PyTorch's composed losses and
+norms add a number by another overload, whose nodes are AddBackward1 and so on; these rows are for
+such composites.
 """
 
 from __future__ import annotations

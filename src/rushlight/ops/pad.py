@@ -54,9 +54,9 @@ _CIRCULAR = _borrowing("_pad_circular", "PadCircularBackward0", "circular")
 
 @composite("nn.functional")
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
-    """The input with borders: `pad` lists (before, after) for the last dimension, the one before, ….
+    """The input with borders: `pad` lists (before, after) for the last dimension first.
 
-    Modes: "constant" (of `value`), "reflect" (without the edge), "replicate" (the edge), "circular".
+    Modes: "constant" (`value`), "reflect" (without the edge), "replicate" (the edge), "circular".
     Raises: RuntimeError for a padding that doesn't fit; NotImplementedError for other modes.
     """
     if isinstance(pad, int):

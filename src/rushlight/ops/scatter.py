@@ -1,23 +1,26 @@
-"""Reading and writing at computed places: gather, scatter, index_add, take, put, masks, and parts of copies."""
+"""Reading and writing at computed places: gather, scatter, index_add, take, put, masks, and parts
+of copies.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .._array import indexing as raw
-from .._array import shapes
+from .._array import placing, windows
 from .._array import types as T
+from .._array.axes import axis_of
 from .._core.apply import apply_n, apply_view
 from ._composite import composite
 from ._row import general, linear
 from ._traced import table
-from .shape import expand, reshape, strided_arguments
-
+from .parts import strided_arguments
+from .shape import expand, reshape
 
 # ---- along a dimension ------------------------------------------------------------------------
 index_select = linear(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-    raw.index_select,
+    placing.index_select,
     self=lambda xp, g, self_shape, dim, index: xp.index_select_backward(g, self_shape, dim, index),
     holomorphic=False,
     samples=lambda mk: [(mk(5, 3), 0, mk(4, low=0, high=5, integer=True)),
@@ -26,7 +29,7 @@ index_select = linear(
 )  # fmt: skip
 index_select_backward = linear(
     "index_select_backward(Tensor grad, int[] shape, int dim, Tensor index) -> Tensor",
-    raw.index_select_backward,
+    placing.index_select_backward,
     grad=lambda xp, g, dim, index: xp.index_select(g, dim, index),
     holomorphic=False,
     namespace="private",
@@ -37,13 +40,13 @@ index_select_backward = linear(
 
 
 def _read_back(xp: Any, g: Any, dim: int, index: Any, source_shape: tuple[int, ...]) -> Any:
-    """The gradient of what was written at `index`: the gradient read there, in the source's shape."""
+    """The gradient of what was written at `index`: the gradient read there, reshaped."""
     return xp.reshape(xp.index_select(g, dim, index), source_shape)
 
 
 index_add = linear(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-    raw.index_add,
+    placing.index_add,
     self=lambda g: g,
     source=lambda xp, g, dim, index, source_shape, alpha: (
         _read_back(xp, g, dim, index, source_shape) * alpha
@@ -51,11 +54,11 @@ index_add = linear(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(5, 3), 0, mk(4, low=0, high=5, integer=True), mk(4, 3))],
-    doc="A copy with `alpha` times the parts of `source` added at the places `index` of a dimension.",
+    doc="A copy with `alpha` times the parts of `source` added at places of a dimension.",
 )
 index_copy = linear(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-    raw.index_copy,
+    placing.index_copy,
     self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
     source=lambda xp, g, dim, index, source_shape: _read_back(xp, g, dim, index, source_shape),
     holomorphic=False,
@@ -65,7 +68,7 @@ index_copy = linear(
 )
 index_fill_tensor = linear(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-    raw.index_fill,
+    placing.index_fill,
     self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
     value=lambda xp, g, dim, index: xp.sum(xp.index_select(g, dim, index)),
     node="IndexFillBackward1",
@@ -76,7 +79,7 @@ index_fill_tensor = linear(
 )
 index_fill_scalar = general(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    raw.index_fill,
+    placing.index_fill,
     self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
     node="IndexFillBackward0",
     holomorphic=False,
@@ -88,7 +91,7 @@ index_fill_scalar = general(
 # ---- gather and scatter -----------------------------------------------------------------------
 gather = linear(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-    raw.gather,
+    placing.gather,
     self=lambda xp, g, self_shape, dim, index: xp.scatter_add(
         xp.zeros(self_shape, g.dtype), dim, index, g
     ),
@@ -98,7 +101,7 @@ gather = linear(
 )
 scatter_src = linear(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-    raw.scatter,
+    placing.scatter,
     self=lambda xp, g, dim, index: xp.scatter(g, dim, index, 0),
     src=lambda xp, g, dim, index, src_shape: _gathered(xp, g, dim, index, src_shape),
     node="ScatterBackward0",
@@ -109,7 +112,7 @@ scatter_src = linear(
 )
 scatter_value = general(
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-    raw.scatter,
+    placing.scatter,
     self=lambda xp, g, dim, index: xp.scatter(g, dim, index, 0),
     node="ScatterBackward1",
     holomorphic=False,
@@ -117,13 +120,15 @@ scatter_value = general(
     samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), 2.5)],
     doc="A copy with one value written where `index` names along a dimension.",
 )
+
+
 def _no_formula(g: Any) -> Any:
     raise RuntimeError("derivative for aten::scatter is not implemented")
 
 
 scatter_with = general(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-    raw.scatter,
+    placing.scatter,
     self=_no_formula,
     src=_no_formula,
     node="ScatterBackward2",
@@ -132,8 +137,9 @@ scatter_with = general(
     doc="A copy with the elements of `src` added to (or multiplied into) the places of `index`.",
 )
 scatter_value_with = general(
-    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-    raw.scatter,
+    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
+    "Tensor",
+    placing.scatter,
     self=_no_formula,
     node="ScatterBackward3",
     inplace=True,
@@ -155,7 +161,7 @@ def _gathered(xp: Any, g: Any, dim: int, index: Any, src_shape: tuple[int, ...])
 
 scatter_add = linear(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-    raw.scatter_add,
+    placing.scatter_add,
     self=lambda g: g,
     src=lambda xp, g, dim, index, src_shape: _gathered(xp, g, dim, index, src_shape),
     holomorphic=False,
@@ -165,11 +171,22 @@ scatter_add = linear(
 )
 
 
-def _reduce_backward(xp: Any, g: Any, self: Any, dim: int, index: Any, src: Any, reduce: str,
-                     include_self: bool, result: Any, need: Any) -> list[Any]:  # fmt: skip
+def _reduce_backward(
+    xp: Any,
+    g: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
+    need: Any,
+) -> list[Any]:
     """The gradients of `scatter_reduce`.
 
-    A sum passes `g` on; a mean divides it by the number of elements reduced; an extreme shares it among
+    A sum passes `g` on; a mean divides it by the number of elements reduced; an extreme shares it
+    among
     the elements equal to the result; a product multiplies it by the product of the others, computed
     without division where there is a zero.
     """
@@ -212,8 +229,9 @@ def _filled_out(xp: Any, part: Any, shape: tuple[int, ...]) -> Any:
     return part
 
 
-def _product_backward(xp: Any, g: Any, self: Any, dim: int, index: Any, src: Any, include_self: bool,
-                      result: Any) -> tuple[Any, Any]:  # fmt: skip
+def _product_backward(
+    xp: Any, g: Any, self: Any, dim: int, index: Any, src: Any, include_self: bool, result: Any
+) -> tuple[Any, Any]:
     zeros = xp.zeros(self.shape, g.dtype)
     safe_self = xp.where(self == 0, 1, self)
     others = xp.scatter_reduce(safe_self, dim, index, src, "prod", include_self=include_self)
@@ -221,17 +239,28 @@ def _product_backward(xp: Any, g: Any, self: Any, dim: int, index: Any, src: Any
     zero = src == 0
     count = xp.scatter_add(zeros, dim, index, xp.where(zero, 1.0, 0.0) + 0 * src)
     lone = xp.logical_and(zero, xp.gather(count, dim, index) == 1)
-    without = xp.scatter_reduce(self, dim, index, xp.where(lone, 1, src), "prod", include_self=include_self)
+    without = xp.scatter_reduce(
+        self, dim, index, xp.where(lone, 1, src), "prod", include_self=include_self
+    )
     divided = xp.gather(g * result, dim, index) / xp.where(zero, 1, src)
     return to_self, xp.where(lone, xp.gather(g * without, dim, index), divided)
+
+
+def _scatter_reduce_backward(xp: Any, g: Any, *rest: Any) -> list[Any]:
+    """The gradients of (self, index, src): the index has none."""
+    self, dim, index, src, reduce, include_self, result, need = rest
+    edges = [need[0], need[2]]
+    return _edges(
+        _reduce_backward(xp, g, self, dim, index, src, reduce, include_self, result, edges)
+    )
 
 
 scatter_reduce = general(
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
     "bool include_self=True) -> Tensor",
-    raw.scatter_reduce,
-    joint=lambda xp, g, self, dim, index, src, reduce, include_self, out, need: _edges(
-        _reduce_backward(xp, g, self, dim, index, src, reduce, include_self, out, [need[0], need[2]])
+    placing.scatter_reduce,
+    joint=lambda xp, g, self, dim, index, src, reduce, include_self, out, need: (
+        _scatter_reduce_backward(xp, g, self, dim, index, src, reduce, include_self, out, need)
     ),
     node="ScatterReduceBackward0",
     inplace=True,
@@ -246,20 +275,34 @@ def _edges(grads: list[Any]) -> list[Any]:
     return [grads[0], None, grads[1]]
 
 
-def _index_reduce_backward(xp: Any, g: Any, self: Any, dim: int, index: Any, source: Any, reduce: str,
-                           include_self: bool, result: Any, need: Any) -> list[Any]:  # fmt: skip
-    """The gradients of `index_reduce`: those of `scatter_reduce` with the index spread over the source."""
+def _index_reduce_backward(
+    xp: Any,
+    g: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    source: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
+    need: Any,
+) -> list[Any]:
+    """The gradients of `index_reduce`: those of `scatter_reduce` with the index spread over the
+    source.
+    """
     axis = dim % max(self.ndim, 1)
     ndim = source.ndim
     row = xp.reshape(index, (1,) * axis + (-1,) + (1,) * max(ndim - 1 - axis, 0)) if ndim else index
     wide = xp.broadcast_to(row, source.shape)
-    return _edges(_reduce_backward(xp, g, self, axis, wide, source, reduce, include_self, result, need))
+    return _edges(
+        _reduce_backward(xp, g, self, axis, wide, source, reduce, include_self, result, need)
+    )
 
 
 index_reduce = general(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
     "bool include_self=True) -> Tensor",
-    raw.index_reduce,
+    placing.index_reduce,
     joint=lambda xp, g, self, dim, index, source, reduce, include_self, out, need: (
         _index_reduce_backward(
             xp, g, self, dim, index, source, reduce, include_self, out, [need[0], need[2]]
@@ -274,7 +317,7 @@ index_reduce = general(
 # ---- flat places ------------------------------------------------------------------------------
 take = linear(
     "take(Tensor self, Tensor index) -> Tensor",
-    raw.take,
+    placing.take,
     self=lambda xp, g, self_shape, index: xp.put(xp.zeros(self_shape, g.dtype), index, g, True),
     holomorphic=False,
     samples=lambda mk: [(mk(3, 4), mk(2, 3, low=0, high=12, integer=True))],
@@ -289,7 +332,7 @@ def _put_backward(xp: Any, g: Any, index: Any, accumulate: bool) -> Any:
 
 put = linear(
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-    raw.put,
+    placing.put,
     self=lambda xp, g, index, accumulate: _put_backward(xp, g, index, accumulate),
     source=lambda xp, g, index, source_shape: xp.reshape(xp.take(g, index), source_shape),
     holomorphic=False,
@@ -302,7 +345,9 @@ put = linear(
 
 @composite("", method=True)
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
-    """The elements that `indices` name along a dimension (None: of the flat tensor), the others broadcast."""
+    """The elements that `indices` name along a dimension (None: of the flat tensor), the others
+    broadcast.
+    """
     dtype = indices._raw.dtype
     if dtype.kind != "i" or dtype.itemsize != 8:
         raise RuntimeError(
@@ -314,10 +359,11 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     ndim = input._raw.ndim
     if ndim != indices._raw.ndim:
         raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            "torch.take_along_dim(): input and indices should have the same number of "
+            "dimensions, but got "
             f"{ndim} dimensions for input, and {indices._raw.ndim} dimensions for indices"
         )
-    axis = shapes.axis_of(dim, ndim)
+    axis = axis_of(dim, ndim)
     sizes, places = list(input._raw.shape), list(indices._raw.shape)
     for d in range(ndim):
         if d != axis:
@@ -325,7 +371,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             wide = m if n == 1 else n
             if m not in (1, wide):
                 raise RuntimeError(
-                    f"The size of tensor a ({n}) must match the size of tensor b ({m}) at non-singleton "
+                    f"The size of tensor a ({n}) must match the size of tensor b ({m}) at "
+                    "non-singleton "
                     f"dimension {d}"
                 )
             sizes[d] = places[d] = wide
@@ -342,7 +389,7 @@ def _select_backward(xp: Any, g: Any, self_shape: tuple[int, ...], mask: Any) ->
 
 masked_select = linear(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
-    raw.masked_select,
+    placing.masked_select,
     self=lambda xp, g, self_shape, mask: _select_backward(xp, g, self_shape, mask),
     holomorphic=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0), (mk(3, 4), mk(4) > 0)],
@@ -350,7 +397,7 @@ masked_select = linear(
 )
 masked_place = linear(
     "masked_place(Tensor grad, Tensor mask, int[] shape) -> Tensor",
-    raw.masked_place,
+    placing.masked_place,
     grad=lambda xp, g, mask: xp.masked_select(g, mask),
     holomorphic=False,
     namespace="private",
@@ -366,7 +413,7 @@ def _kept(xp: Any, g: Any, mask: Any, self_shape: tuple[int, ...]) -> Any:
 
 masked_scatter = linear(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-    raw.masked_scatter,
+    placing.masked_scatter,
     self=lambda xp, g, mask, self_shape: _kept(xp, g, mask, self_shape),
     source=lambda xp, g, mask, source_shape: xp.masked_scatter_source(g, mask, source_shape),
     holomorphic=False,
@@ -376,7 +423,7 @@ masked_scatter = linear(
 )
 masked_scatter_source = linear(
     "masked_scatter_source(Tensor grad, Tensor mask, int[] shape) -> Tensor",
-    raw.masked_scatter_source,
+    placing.masked_scatter_source,
     grad=lambda xp, g, grad_shape, mask: xp.masked_scatter(xp.zeros(grad_shape, g.dtype), mask, g),
     holomorphic=False,
     namespace="private",
@@ -461,15 +508,17 @@ diagonal_scatter = linear(
 )
 
 
-def _window_places(shape: Any, size: Any, stride: Any, offset: Any, in_stride: Any, in_offset: Any) -> Any:
-    return shapes.window_index(shape, size, stride, offset, in_stride, in_offset)
+def _window_places(
+    shape: Any, size: Any, stride: Any, offset: Any, in_stride: Any, in_offset: Any
+) -> Any:
+    return windows.window_index(shape, size, stride, offset, in_stride, in_offset)
 
 
 as_strided_scatter_ = linear(
     "_as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset, "
     "int[] self_stride, int self_offset) -> Tensor",
     lambda x, src, size, stride, offset, in_stride, in_offset: raw.patched(
-        x, shapes.as_strided, (size, stride, offset), src
+        x, windows.as_strided, (size, stride, offset), src
     ),
     self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.put(
         g,
@@ -496,7 +545,9 @@ as_strided_scatter_ = linear(
 
 
 @composite("", method=True)
-def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
     """A copy with `src` written into a window of any strides."""
     geometry = strided_arguments(input, size, stride, storage_offset)
     return apply_n(as_strided_scatter_.op, [input, src, *geometry])

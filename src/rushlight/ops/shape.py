@@ -1,4 +1,6 @@
-"""Shapes: views of a tensor in other shapes and orders, windows and parts, and the copies they fall back on."""
+"""Shapes: views of a tensor in other shapes and orders, windows and parts, and the copies they
+fall back on.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,17 @@ from math import prod
 from typing import Any
 
 from .. import dtypes as D
-from .. import memory_format as M
 from .._array import shapes as raw
 from .._array import types as T
+from .._array.axes import axis_of
 from .._core.apply import apply1, apply_n, apply_view
-from .._core.storage import TensorBase, new_tensor, version_cell
+from .._core.mode import current
+from .._core.storage import new_tensor, version_cell
+from ..memory_format import channels_last_3d, contiguous_format, preserve_format
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
 from ._row import linear
-from ._views import plain_sizes, wrong_arguments
+from ._views import wrong_arguments
 
 # ---- shapes -----------------------------------------------------------------------------------
 view = linear(
@@ -27,15 +31,15 @@ view = linear(
     samples=lambda mk: [(mk(3, 4), (2, 6)), (mk(3, 4), (-1,)), (mk(1), ()), (mk(0, 2), (2, 0))],
     doc="The same elements in another shape, over the same memory; one size may be -1.",
 )
-view_dtype = linear(
-    "_view_dtype(Tensor self, ScalarType dtype) -> Tensor",
-    raw.view_dtype,
+reshape_alias = linear(
+    "_reshape_alias(Tensor(a) self, int[] size) -> Tensor(a)",
+    raw.view,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
     method=False,
     public=False,
-    out=False,
-    dtypes="float64",
-    samples=lambda mk: [(mk(3, 4), D.int64)],
-    doc="The bits of the elements read as another type.",
+    samples=lambda mk: [(mk(3, 4), (2, 6))],
+    doc="The view that `reshape` takes of a tensor that isn't contiguous.",
 )
 unsafe_view = linear(
     "_unsafe_view(Tensor self, int[] size) -> Tensor",
@@ -132,36 +136,39 @@ def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
 def _as_type(self: Any, dtype: D.dtype) -> Any:
     if T.from_raw(self._raw.dtype) is dtype:
         return apply_view(alias.op, self, ())
-    if D.dtype.differentiable.fget(dtype) is False or not self._requires_grad:  # type: ignore[attr-defined]
-        out = new_tensor(raw.view_dtype(self._raw, dtype))
-        out._cell = version_cell(self)
-        return out
-    return apply_n(view_dtype.op, [self, dtype])
+    out = new_tensor(raw.view_dtype(self._raw, dtype))
+    out._cell = version_cell(self)
+    if self._inference or current().inference:
+        out._inference = True
+        out._plain = False
+    return out
 
 
 @composite("", method=True)
-def clone(input: Any, *, memory_format: Any = M.preserve_format) -> Any:
+def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
     """A copy, laid out like the tensor where that is dense, or as `memory_format` says."""
-    if memory_format is M.preserve_format or memory_format is None:
+    if memory_format is preserve_format or memory_format is None:
         return apply1(clone_.op, input)
-    if memory_format is M.contiguous_format:
+    if memory_format is contiguous_format:
         return apply1(clone_contiguous.op, input)
     return apply1(clone_channels_last.op, _ranked(input, memory_format))
 
 
 def _ranked(t: Any, memory_format: Any) -> Any:
-    rank = 5 if memory_format is M.channels_last_3d else 4
+    rank = 5 if memory_format is channels_last_3d else 4
     if t._raw.ndim != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
     return t
 
 
 @composite("private", method=True)
-def contiguous(self: Any, memory_format: Any = M.contiguous_format) -> Any:
-    """The tensor itself where it lies in memory as asked (C order by default), else a copy that does."""
-    if memory_format is M.contiguous_format:
+def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
+    """The tensor itself where it lies in memory as asked (C order by default), else a copy that
+    does.
+    """
+    if memory_format is contiguous_format:
         return self if self._raw.flags.c_contiguous else apply1(clone_contiguous.op, self)
-    if memory_format is M.preserve_format:
+    if memory_format is preserve_format:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     if T.is_channels_last(_ranked(self, memory_format)._raw):
         return self
@@ -189,12 +196,14 @@ def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
         return apply_view(view.op, input, (size,))
     found, shared = raw.reshaped(array, size)
     if shared:
-        return apply_view(view.op, input, (size,))
+        return apply_view(reshape_alias.op, input, (size,))
     copied = apply1(clone_contiguous.op, input)
     return apply_n(unsafe_view.op, [copied, tuple(found.shape)])
 
 
-def _resolved(name: str, input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
+def _resolved(
+    name: str, input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[int, ...]:
     words = Dispatcher(name, [_RESHAPE])
     plan = words.resolve((input, *shape), kwargs)
     size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]
@@ -274,13 +283,15 @@ unsqueeze = linear(
 
 @composite("", method=True)
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The tensor with its dimensions from `start_dim` to `end_dim` made one; itself where nothing changes."""
+    """The tensor with its dimensions from `start_dim` to `end_dim` made one; itself where nothing
+    changes.
+    """
     array = input._raw
     shape = array.shape
     ndim = len(shape)
     if start_dim == 0 and end_dim == -1 and ndim > 1 and array.flags.c_contiguous:
         return apply_view(view.op, input, ((array.size,),))
-    first, last = raw.axis_of(start_dim, ndim), raw.axis_of(end_dim, ndim)
+    first, last = axis_of(start_dim, ndim), axis_of(end_dim, ndim)
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not shape:
@@ -294,7 +305,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """The tensor with one dimension split into several (one of them may be -1)."""
     shape = input._raw.shape
-    axis = raw.axis_of(dim, len(shape))
+    axis = axis_of(dim, len(shape))
     sizes = tuple(sizes)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -364,11 +375,12 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     wanted = (destination,) if isinstance(destination, int) else tuple(destination)
     if len(given) != len(wanted):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(given)} dims) should contain the "
+            f"movedim: Invalid source or destination dims: source ({list(given)} dims) should "
+            "contain the "
             f"same number of dims as destination ({list(wanted)} dims)"
         )
-    before = [raw.axis_of(d, ndim) for d in given]
-    after = [raw.axis_of(d, ndim) for d in wanted]
+    before = [axis_of(d, ndim) for d in given]
+    after = [axis_of(d, ndim) for d in wanted]
     for found, shown, word in ((before, given, "source"), (after, wanted, "destination")):
         if len(set(found)) != len(found):
             raise RuntimeError(f"movedim: repeated dim in `{word}` ({list(shown)})")
@@ -405,19 +417,18 @@ def _conjugate(t_: Any) -> Any:
 @composite("", method=True)
 def adjoint(input: Any) -> Any:
     """The conjugate transpose of the last two dimensions."""
-    return _matrix(input, "mH", "adjoint")
+    return _matrix(input, "mH", "adjoint()")
 
 
 def _matrix(input: Any, name: str, function: str = "") -> Any:
     ndim = input._raw.ndim
     if ndim == 0:
-        _warn_zero_dim(function + "()" if function else f"Tensor.{name}", name)
+        _warn_zero_dim(function if function else f"Tensor.{name}", name)
         return _conjugate(input) if name != "mT" else input
     if ndim == 1:
         raise RuntimeError(
-            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
-            if not function
-            else "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
+            f"tensor.{function or name} is only supported on matrices or batches of matrices. Got "
+            "1-D tensor."
         )
     turned = apply_view(transpose.op, input, (-2, -1))
     return _conjugate(turned) if name == "mH" else turned
@@ -478,197 +489,9 @@ def _T(self: Any) -> Any:
 
 
 _T_WARNING = (
-    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+    "and it will "
     "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
     "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
 )
 METHODS.update({"T": property(_T), "mT": property(_mT), "H": property(_H), "mH": property(_mH)})
-
-# ---- windows and parts ------------------------------------------------------------------------
-select = linear(
-    "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)",
-    raw.select,
-    self=lambda xp, g, self_shape, dim, index: xp.select_backward(g, self_shape, dim, index),
-    node="SelectBackward0",
-    holomorphic=False,
-    samples=lambda mk: [(mk(3, 4), 0, 1), (mk(3, 4), -1, -2), (mk(3), 0, 0)],
-    doc="The part at one place of a dimension.",
-)
-slice_ = linear(
-    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
-    raw.slice_,
-    self=lambda xp, g, self_shape, dim, start, end, step: xp.slice_backward(
-        g, self_shape, dim, start, end, step
-    ),
-    holomorphic=False,
-    method=False,
-    namespace="private",
-    samples=lambda mk: [(mk(5, 4), 0, 1, 4, 2), (mk(3, 4), -1, None, -1)],
-    doc="The part between two places of a dimension.",
-)
-diagonal = linear(
-    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-    raw.diagonal,
-    self=lambda xp, g, self_shape, offset, dim1, dim2: xp.diagonal_backward(
-        g, self_shape, offset, dim1, dim2
-    ),
-    holomorphic=False,
-    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1), (mk(2, 3, 4), -1, 2, 0)],
-    doc="The diagonal of two dimensions, as the last dimension.",
-)
-unfold = linear(
-    "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-    raw.unfold,
-    self=lambda xp, g, self_shape, dimension, size, step: xp.unfold_backward(
-        g, self_shape, dimension, size, step
-    ),
-    holomorphic=False,
-    public=False,
-    samples=lambda mk: [(mk(7), 0, 3, 2), (mk(2, 5), -1, 2, 1)],
-    doc="All windows of a size along a dimension, as a new last dimension.",
-)
-as_strided_ = linear(
-    "_as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] self_stride, "
-    "int self_offset) -> Tensor(a)",
-    raw.as_strided,
-    self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
-        xp.placed_or_dropped(
-            g,
-            xp.constant(
-                raw.window_index(self_shape, size, stride, storage_offset, self_stride, self_offset)
-            ),
-            self_shape,
-        )
-    ),
-    node="AsStridedBackward0",
-    holomorphic=False,
-    method=False,
-    public=False,
-    samples=lambda mk: [(mk(6), (2, 3), (1, 2), None, (1,), 0), (mk(2, 3), (3,), (1,), 1, (3, 1), 0)],
-    doc="A window of any strides over the memory that the tensor is part of.",
-)
-
-
-@composite("", method=True)
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """A window of any strides over the memory that the tensor is part of.
-
-    Raises:
-        RuntimeError: for a window that leaves the memory.
-    """
-    return apply_view(as_strided_.op, input, strided_arguments(input, size, stride, storage_offset))
-
-
-def strided_arguments(t_: Any, size: Any, stride: Any, offset: int | None) -> tuple[Any, ...]:
-    """The arguments of `_as_strided`: those given, and the tensor's own geometry for the gradient."""
-    array = t_._raw
-    return (tuple(size), tuple(stride), offset, raw.element_strides(array), raw.storage_offset(array))
-
-
-@composite("", method=True)
-def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
-    """`length` places of a dimension from `start` on."""
-    if isinstance(start, TensorBase):
-        if start._raw.ndim or start._raw.dtype.kind not in "iu":
-            raise RuntimeError("start must be an 0-dim integral Tensor.")
-        start = int(start._raw.item())
-    axis, first = raw.narrow_bounds(input._raw, dim, start, length)
-    return apply_view(slice_.op, input, (axis, first, first + length, 1))
-
-
-view_as_real = linear(
-    "view_as_real(Tensor(a) self) -> Tensor(a)",
-    raw.view_as_real,
-    self=lambda xp, g: xp.view_as_complex(xp.contiguous(g)),
-    holomorphic=False,
-    method=False,
-    dtypes="complex",
-    doc="A complex tensor as a real one with a last dimension of real and imaginary part.",
-)
-view_as_complex = linear(
-    "view_as_complex(Tensor(a) self) -> Tensor(a)",
-    raw.view_as_complex,
-    self=lambda xp, g: xp.view_as_real(xp.contiguous(g)),
-    holomorphic=False,
-    method=False,
-    dtypes="float",
-    samples=lambda mk: [(mk(3, 2),)],
-    doc="A real tensor whose last dimension holds real and imaginary parts as a complex one.",
-)
-
-
-@composite("", method=True)
-def resolve_conj(input: Any) -> Any:
-    """The tensor itself: conjugation is never delayed here."""
-    return input
-
-
-@composite("", method=True)
-def resolve_neg(input: Any) -> Any:
-    """The tensor itself: negation is never delayed here."""
-    return input
-
-
-# ---- gradients of parts, themselves differentiable ----------------------------------------------
-select_backward = linear(
-    "select_backward(Tensor grad, int[] input_sizes, int dim, int index) -> Tensor",
-    raw.select_backward,
-    grad=lambda xp, g, dim, index: xp.select(g, dim, index),
-    holomorphic=False,
-    namespace="private",
-    method=False,
-    samples=lambda mk: [(mk(4), (3, 4), 0, 1)],
-    doc="A gradient at its place in zeros.",
-)
-slice_backward = linear(
-    "slice_backward(Tensor grad, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
-    raw.slice_backward,
-    grad=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
-    holomorphic=False,
-    namespace="private",
-    method=False,
-    samples=lambda mk: [(mk(2, 4), (3, 4), 0, 0, 3, 2)],
-    doc="A gradient at its place in zeros.",
-)
-diagonal_backward = linear(
-    "diagonal_backward(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-    raw.diagonal_backward,
-    grad=lambda xp, g, offset, dim1, dim2: xp.diagonal(g, offset, dim1, dim2),
-    holomorphic=False,
-    namespace="private",
-    method=False,
-    samples=lambda mk: [(mk(3), (3, 4), 0, 0, 1)],
-    doc="A gradient on the diagonal of zeros.",
-)
-unfold_backward = linear(
-    "unfold_backward(Tensor grad, int[] input_sizes, int dim, int size, int step) -> Tensor",
-    raw.unfold_backward,
-    grad=lambda xp, g, dim, size, step: xp.unfold(g, dim, size, step),
-    holomorphic=False,
-    namespace="private",
-    method=False,
-    samples=lambda mk: [(mk(3, 3), (7,), 0, 3, 2)],
-    doc="The sum of windows, each at its place.",
-)
-
-
-placed_or_dropped = linear(
-    "placed_or_dropped(Tensor grad, Tensor index, int[] shape) -> Tensor",
-    raw.placed_or_dropped,
-    grad=lambda xp, g, index: xp.taken_or_zero(g, index),
-    holomorphic=False,
-    namespace="private",
-    method=False,
-    samples=lambda mk: [(mk(2, 3), mk(2, 3, low=0, high=6, integer=True), (6,))],
-    doc="Elements added at flat places of zeros; those whose place is past the end are dropped.",
-)
-taken_or_zero = linear(
-    "taken_or_zero(Tensor self, Tensor index) -> Tensor",
-    raw.taken_or_zero,
-    self=lambda xp, g, self_shape, index: xp.placed_or_dropped(g, index, self_shape),
-    holomorphic=False,
-    namespace="private",
-    method=False,
-    samples=lambda mk: [(mk(2, 3), mk(4, low=0, high=6, integer=True))],
-    doc="The elements at flat places; zero where the place is past the end.",
-)

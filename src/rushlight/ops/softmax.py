@@ -141,9 +141,10 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
 
 
 @composite("nn.functional")
-def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10,
-                   dim: int = -1) -> Any:  # fmt: skip
-    """A sample of the Gumbel-softmax distribution; `hard` gives one-hot vectors with soft gradients.
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """A Gumbel-softmax sample; `hard` gives one-hot vectors with soft gradients.
 
     Source: E. Jang, S. Gu, B. Poole, Categorical reparameterization with Gumbel-softmax (2017).
     """

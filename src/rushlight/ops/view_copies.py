@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._array import joins, shapes
 from ._composite import composite
 from ._nodes import node_class
 from ._row import Row, linear
 from .join import split_, split_with_sizes, unbind
-from .shape import (
-    alias,
+from .parts import (
     as_strided_,
     diagonal,
-    expand,
-    permute,
     select,
     slice_,
+    strided_arguments,
+    unfold,
+    view_as_complex,
+    view_as_real,
+)
+from .shape import (
+    alias,
+    expand,
+    permute,
     squeeze,
     squeeze_dim,
     squeeze_dims,
-    strided_arguments,
     t,
     transpose,
-    unfold,
     unsqueeze,
     view,
-    view_as_complex,
-    view_as_real,
 )
 
 
@@ -63,7 +66,8 @@ def _copying(forward: Callable[..., Any], several: bool) -> Callable[..., Any]:
 
 
 for _row in (
-    alias, view, expand, permute, transpose, t, squeeze, squeeze_dim, squeeze_dims, unsqueeze, select,
+    alias, view, expand, permute, transpose, t, squeeze, squeeze_dim, squeeze_dims, unsqueeze,
+    select,
     slice_, diagonal, unfold, view_as_real, view_as_complex, split_, split_with_sizes, unbind,
 ):  # fmt: skip
     _copy_of(_row)

@@ -1,0 +1,52 @@
+"""Python numbers as elements of arrays: cut off, wrapped or refused as PyTorch does."""
+
+from __future__ import annotations
+
+from math import isinf, isnan
+from typing import Any, Final
+
+import numpy as np
+
+from .types import from_raw
+
+_C_NAMES: Final = {
+    "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+    "float32": "float", "float64": "double", "uint16": "uint16_t", "uint32": "uint32_t",
+    "uint64": "uint64_t", "bool": "bool",
+}  # fmt: skip
+
+
+def number_like(value: Any, dtype: Any) -> Any:
+    """A Python number as one that an array of `dtype` can hold, cut off and wrapped.
+
+    Raises:
+        RuntimeError: where it is out of range.
+    """
+    kind = dtype.kind
+    if kind == "f" and not isinstance(value, complex):
+        if dtype.itemsize == 4 and abs(value) > 3.4028234663852886e38 and not isinf(value):
+            raise _overflow(dtype)
+        return value
+    if isinstance(value, complex):
+        if kind == "c":
+            return value
+        if value.imag:
+            raise _overflow(dtype)
+        value = value.real
+    if kind == "b":
+        return bool(value)
+    if kind in "iu":
+        if isinstance(value, float) and (isnan(value) or isinf(value)):
+            raise _overflow(dtype)
+        info = np.iinfo(dtype)
+        low = int(info.min) if kind == "i" or isinstance(value, float) else -int(info.max)
+        if not low <= value <= int(info.max):
+            raise _overflow(dtype)
+        whole = int(value)
+        return whole + int(info.max) + 1 if whole < 0 and kind == "u" else whole
+    return value
+
+
+def _overflow(dtype: Any) -> RuntimeError:
+    name = _C_NAMES.get(from_raw(dtype).name, from_raw(dtype).name)
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
