@@ -12,11 +12,11 @@ from _tree import PACKAGE, module_name, parsed, python_files, relative
 
 #: Every module and package that lies directly in `rushlight`. What is not listed has no place yet.
 LAYERS = {
-    0: "handles errors dtypes device schema _version _native size",
+    0: "handles errors dtypes device schema _version _native size memory_format",
     1: "_array",
     2: "_core",
     3: "ops",
-    4: "tensor return_types _methods _functions",
+    4: "tensor return_types legacy subclasses _methods",
     5: "_coverage autograd func random",
     6: "nn optim utils serialization viz compile",
     7: "torch_alias __main__",

@@ -179,10 +179,13 @@ def placed_along(g: Any, places: Any, dim: int, keepdim: bool, shape: tuple[int,
     if not shape:
         return g
     if not keepdim:
-        g = np.expand_dims(g, dim)
-        places = np.expand_dims(places, dim)
+        inner = list(shape)
+        inner[dim] = 1
+        g, places = g.reshape(inner), places.reshape(inner)
     out = np.zeros(shape, g.dtype)
-    if g.size:
+    if len(shape) == 2 and dim in (1, -1):
+        out[_rows(shape[0]), places] = g
+    elif g.size:
         np.put_along_axis(out, places, g, dim)
     return out
 

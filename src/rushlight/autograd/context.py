@@ -265,7 +265,7 @@ class FunctionNode(CoreNode):
             return self.forward_kept
         if self.freed:
             raise RuntimeError(errors.BACKWARD_TWICE)
-        return tuple(self._unpacked(entry) for entry in self.kept)
+        return tuple([self._unpacked(entry) for entry in self.kept])
 
     def _unpacked(self, entry: Any) -> Any:
         if entry is None:

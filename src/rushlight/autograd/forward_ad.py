@@ -50,6 +50,11 @@ class Tangent:
 _levels: Final[list[Level]] = []
 
 
+def level_is_open() -> bool:
+    """Whether there can be tangents at all."""
+    return bool(_levels)
+
+
 def tangent_of(t: TensorBase) -> Any:
     """The tangent of `t`, a Tensor; None where it has none."""
     found = t._tangent

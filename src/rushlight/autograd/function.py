@@ -212,16 +212,19 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
     """The outputs of a finished forward, tied to the node; does what `ctx` was asked for."""
     notes = node.attributes
     to_save = notes.pop("to_save", ())
-    dirty = _tensors(notes.pop("dirty_tensors", ()), "mark_dirty")
-    plain = _tensors(notes.pop("non_differentiable", ()), "mark_non_differentiable")
+    dirty = notes.pop("dirty_tensors", ())
+    if dirty:
+        _check_tensors(dirty, "mark_dirty")
+    plain = notes.pop("non_differentiable", ())
+    if plain:
+        _check_tensors(plain, "mark_non_differentiable")
     node.materialize = bool(notes.get("materialize_grads", True))
     outputs = list(result) if type(result) is tuple else [result]
     tensors = [o for o in outputs if isinstance(o, TensorBase)]
-    if any(not any(d is o for o in tensors) for d in dirty):
+    if dirty and any(not any(d is o for o in tensors) for d in dirty):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. "
-            "The "
-            "inputs that are modified inplace must all be outputs of the Function."
+            "The inputs that are modified inplace must all be outputs of the Function."
         )
     inputs = {id(a) for a in args if isinstance(a, TensorBase)}
     written = {id(d) for d in dirty}
@@ -229,7 +232,7 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
     for d in dirty:
         bump(d)
     node.out_meta = tuple(
-        (o._raw.shape, o._raw.dtype) if isinstance(o, TensorBase) else None for o in outputs
+        [(o._raw.shape, o._raw.dtype) if isinstance(o, TensorBase) else None for o in outputs]
     )
     several = len(tensors) > 1
     ready_outputs: list[Any] = []
@@ -247,7 +250,7 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
             ready_outputs.append(_rewritten(o, node, number, mine, len(outputs)))
         else:
             ready_outputs.append(_tied(_alias(o) if mine else o, node, number, several))
-    if mode.forward_grad:
+    if mode.forward_grad and forward_ad.level_is_open():
         _carry_tangents(node, args, ready_outputs, notes, to_save)
     notes.pop("saved_for_forward", None)
     if executable:
@@ -257,7 +260,7 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
     return tuple(ready_outputs) if type(result) is tuple else ready_outputs[0]
 
 
-def _tensors(values: Any, method: str) -> tuple[Any, ...]:
+def _check_tensors(values: Any, method: str) -> None:
     for i, v in enumerate(values):
         if not isinstance(v, TensorBase):
             raise TypeError(
@@ -266,7 +269,6 @@ def _tensors(values: Any, method: str) -> tuple[Any, ...]:
                 else f"mark_dirty can only accept variables, but argument {i} is of type "
                 f"{type(v).__name__}"
             )
-    return tuple(values)
 
 
 def _cut(o: TensorBase) -> TensorBase:

@@ -16,6 +16,8 @@ from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter
+from ._accepts import accepts, is_int
+from ._explain import explain_arguments
 from ._out import apply_out
 from ._row import Row
 from ._views import view_function
@@ -23,8 +25,6 @@ from ._views import view_function
 MISSING: Final = object()
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
                        "x2": "other", "a": "input", "self": "input"}  # fmt: skip
-_PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool: D.bool_,
-                                            complex: D.complex128}  # fmt: skip
 
 
 class Plan:
@@ -116,8 +116,6 @@ class Dispatcher:
             plan = match(row, args, kwargs)
             if plan is not None:
                 return plan
-        from ._explain import explain_arguments
-
         raise explain_arguments(self.name, self.rows, args, kwargs)
 
 
@@ -163,8 +161,8 @@ def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | Non
 
 def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | None:
     for i, p in enumerate(positional):
-        if p.is_list and p.type == "int" and i < len(args) and _is_int(args[i]):
-            if all(_is_int(a) for a in args[i:]) and (p.list_size is None or len(args) - i > 1):
+        if p.is_list and p.type == "int" and i < len(args) and is_int(args[i]):
+            if all(is_int(a) for a in args[i:]) and (p.list_size is None or len(args) - i > 1):
                 if i == len(positional) - 1 or p.list_size is None:
                     return i
         if p.is_list:
@@ -182,97 +180,6 @@ def _keyword(p: Parameter, kwargs: dict[str, Any]) -> str | None:
         if _NUMPY_NAMES.get(name) == public:
             return name
     return None
-
-
-def _is_int(value: Any) -> bool:
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, int) or T.is_integer_scalar(value):
-        return True
-    return isinstance(value, TensorBase) and value._raw.ndim == 0 and value._raw.dtype.kind in "iu"
-
-
-def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, Any]:
-    """Whether a value fits a parameter, and what converts it (None: nothing to do)."""
-    if value is None:
-        return p.optional or p.default is None, None
-    kind = p.type
-    if p.is_list:
-        return _accepts_list(p, value)
-    if kind == "Tensor":
-        if isinstance(value, TensorBase):
-            return True, None
-        if position and row.numbers and row.op.broadcasts and T.is_number(value):
-            return True, None if isinstance(value, (int, float, complex)) else T.python_number
-        return False, None
-    if kind == "Scalar":
-        if isinstance(value, (int, float, complex)):
-            return True, None
-        if T.is_number(value):
-            return True, T.python_number
-        if isinstance(value, TensorBase) and value._raw.ndim == 0:
-            return True, _item
-        return False, None
-    if kind == "int":
-        if isinstance(value, int) and not isinstance(value, bool):
-            return True, None
-        return (True, _integer) if _is_int(value) else (False, None)
-    if kind == "float":
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return True, float
-        if isinstance(value, TensorBase) and value._raw.ndim == 0:
-            return True, _item
-        return T.is_number(value) and not isinstance(value, (bool, complex)), float
-    if kind == "bool":
-        return isinstance(value, bool) or T.is_bool_scalar(value), bool
-    if kind == "str":
-        return isinstance(value, str), None
-    if kind == "ScalarType":
-        if isinstance(value, D.dtype):
-            return True, None
-        return value in _PYTHON_TYPES if isinstance(value, type) else False, _PYTHON_TYPES.get
-    return True, None
-
-
-def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
-    if p.type == "Tensor":
-        if isinstance(value, (list, tuple)):
-            fits = all(
-                isinstance(v, TensorBase) or (v is None and p.optional) for v in value
-            )
-            return fits, list
-        return False, None
-    if p.type == "int":
-        if _is_int(value):
-            if p.list_size is None:
-                return False, None
-            size = p.list_size
-            return True, _in_tuple if size == 1 else lambda v: (_integer(v),) * size
-        if isinstance(value, (list, tuple)):
-            return all(_is_int(v) for v in value), _integers
-        return False, None
-    if isinstance(value, (list, tuple)):
-        return True, tuple
-    if p.list_size is not None and T.is_number(value):
-        size = p.list_size
-        return True, lambda v: (v,) * size
-    return False, None
-
-
-def _in_tuple(value: Any) -> tuple[int]:
-    return (value,) if type(value) is int else (_integer(value),)
-
-
-def _integer(value: Any) -> int:
-    return value if type(value) is int else int(_item(value))
-
-
-def _integers(value: Any) -> tuple[int, ...]:
-    return tuple([v if type(v) is int else _integer(v) for v in value])
-
-
-def _item(value: Any) -> Any:
-    return value._raw.item() if isinstance(value, TensorBase) else value
 
 
 def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:

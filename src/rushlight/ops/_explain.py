@@ -10,6 +10,7 @@ from .._core import slow
 from .._core.op import Op
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter, public_name
+from ._accepts import accepts
 from ._row import Row
 
 
@@ -103,8 +104,6 @@ def _explain_one(name: str, row: Row, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _misfit(p: Parameter, value: Any, row: Row, position: int) -> str:
-    from ._dispatch import accepts
-
     fits, _ = accepts(p, value, row, position)
     return "" if fits else _short_kind(value)
 

@@ -23,12 +23,14 @@ def _norm_gradient(
     At p = ±inf the elements of the largest (smallest) magnitude share the gradient.
     """
     shape = x.shape
-    g = xp.expand_reduced(g, shape, dim, keepdim)
+    apart = dim is not None and not keepdim  # else it broadcasts as it is
+    if apart:
+        g = xp.expand_reduced(g, shape, dim, keepdim)
     if p == 0:
         return xp.zeros_like(x)
     if p == 1:
         return g * xp.sign(x)
-    norm = xp.expand_reduced(out, shape, dim, keepdim)
+    norm = xp.expand_reduced(out, shape, dim, keepdim) if apart else out
     if p == 2:
         return g * xp.where(xp.equal(norm, 0), 0, x / norm)
     size = xp.abs(x)

@@ -169,7 +169,8 @@ def _var_gradient(xp: Any, g: Any, self: Any, dim: Any, correction: Any, keepdim
     """2 g (x - mean) / (n - correction)."""
     shape = self.shape
     freedom = _count(shape, dim) - (1 if correction is None else correction)
-    g = xp.expand_reduced(g, shape, dim, keepdim)
+    if dim is not None and not keepdim:  # else it broadcasts as it is
+        g = xp.expand_reduced(g, shape, dim, keepdim)
     scale = 2 / freedom if freedom else float("inf")
     return g * scale * (self - xp.mean(self, dim, True))
 
