@@ -260,7 +260,9 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     """
     if x.ndim == 0:
         strides: Any = (0,) * len(shape)
-    elif x.ndim == len(shape) and x.flags.c_contiguous:
+    elif x.ndim == len(shape):
+        if not x.flags.c_contiguous:
+            x = x.copy()  # it is the small side
         strides = []
         for have, want, step in zip(x.shape, shape, x.strides):
             if have == want:

@@ -55,7 +55,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         promoted = slow.promote(op, args, raws)
         if promoted is T.from_raw(array.dtype):
             promoted = None
-    if writer is not None:
+    if writer is None:
+        if 0 in array.strides:
+            T.refuse_overlap(array)
+    else:
         if promoted is not None:
             check_cast(promoted, array)
         write(me, args, raws, None, op, live, mode, promoted, writer)
@@ -175,13 +178,13 @@ def check_writable(me: TensorBase) -> None:
         RuntimeError: in PyTorch's words.
     """
     view = me._view
+    wants = me._requires_grad
     if view is not None and view.tracked:
-        base = view.base
-        if base._requires_grad and base._node is None:
-            raise RuntimeError(errors.LEAF_VIEW_INPLACE)
         if view.creation != DEFAULT:
             refuse_view(me, False)
-        elif me._node is None and base._requires_grad:  # older than its base's history
-            raise RuntimeError(errors.LEAF_INPLACE)
-    elif me._requires_grad and me._node is None:
+        base = view.base
+        wants = wants or base._requires_grad
+        if wants and base._node is None:
+            raise RuntimeError(errors.LEAF_VIEW_INPLACE)
+    if wants and me._node is None:
         raise RuntimeError(errors.LEAF_INPLACE)

@@ -1,0 +1,189 @@
+"""Writes through views: whose history changes, which gradients flow, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+
+def leaf(*values: float) -> Any:
+    return torch.tensor(values, requires_grad=True)
+
+
+def test_a_write_through_a_view_gives_the_base_a_new_node_and_both_the_right_gradient() -> None:
+    x, w = leaf(1.0, 2.0, 3.0), leaf(10.0)
+    y = x * 1
+    v = y[1:]
+    v.mul_(w)
+    assert type(y.grad_fn).__name__ == "CopySlices"
+    assert type(v.grad_fn).__name__ == "AsStridedBackward0"
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 10.0, 10.0] and w.grad.tolist() == [5.0]
+
+
+def test_a_write_to_the_base_is_in_the_history_of_its_views() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    v = y[1:]
+    before = v.grad_fn
+    y.mul_(10)
+    assert v.grad_fn is not before
+    v.sum().backward()
+    assert x.grad.tolist() == [0.0, 10.0, 10.0]
+
+
+def test_a_chain_of_views_writes_to_one_base() -> None:
+    x = torch.arange(12.0).requires_grad_()
+    y = x * 1
+    part = y.view(3, 4).t()[1:].unsqueeze(0)[0, :, 2]
+    assert part._base is y
+    part.mul_(5)
+    (y * torch.ones(12)).sum().backward()
+    expected = [1.0] * 12
+    for place in (9, 10, 11):
+        expected[place] = 5.0
+    assert x.grad.tolist() == expected
+
+
+def test_overlapping_views_see_each_others_writes() -> None:
+    x = torch.zeros(4, requires_grad=True)
+    y = x * 1
+    a, b = y[:3], y[1:]
+    a.add_(1)
+    b.mul_(5)
+    assert a.tolist() == [1.0, 5.0, 5.0]
+    a.sum().backward()
+    assert x.grad.tolist() == [1.0, 5.0, 5.0, 0.0]
+
+
+def test_a_view_taken_before_its_base_got_history_follows_it() -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    uses: list[Callable[[Any], Any]] = [
+        lambda v: v * 3, lambda v: v.exp(), lambda v: v + 1, lambda v: torch.ones(2) + v,
+        lambda v: v.sum(), lambda v: torch.cat([v, v]), lambda v: v.view(2, 1), lambda v: v[0],
+        lambda v: v.clone(),
+    ]  # fmt: skip
+    for use in uses:
+        z = torch.ones(4)
+        v = z[:2]
+        z.mul_(w)
+        assert use(v).requires_grad
+        fresh = torch.ones(4) * w
+        (found,) = torch.autograd.grad(use(v).sum(), w)
+        (expected,) = torch.autograd.grad(use(fresh[:2]).sum(), w)
+        assert torch.equal(found, expected)
+
+
+def test_second_derivatives_flow_through_rebased_histories() -> None:
+    x, w = leaf(1.0, 2.0, 3.0), leaf(2.0, 3.0)
+    y = x * x
+    y[1:].mul_(w)
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    h, mixed = torch.autograd.grad(g.sum(), (x, w))
+    assert h.tolist() == [2.0, 4.0, 6.0] and mixed.tolist() == [4.0, 6.0]
+
+
+def test_writes_that_replace_stop_the_old_gradient() -> None:
+    for write in (lambda v: v.zero_(), lambda v: v.fill_(3.0), lambda v: v.copy_(torch.ones(2))):
+        x = leaf(1.0, 2.0, 3.0)
+        y = x * 2
+        write(y[:2])
+        y.sum().backward()
+        assert x.grad.tolist() == [0.0, 0.0, 2.0]
+
+
+def test_a_copy_into_a_view_sends_the_gradient_to_its_source() -> None:
+    x, s = leaf(1.0, 2.0), torch.tensor(5.0, dtype=torch.float64, requires_grad=True)
+    y = x * 1
+    y[:1].copy_(s)
+    (y * 3).sum().backward()
+    assert x.grad.tolist() == [0.0, 3.0]
+    assert s.grad.item() == 3.0 and s.grad.dtype == torch.float64
+
+
+def test_leaves_and_their_views_refuse_recorded_writes() -> None:
+    x = leaf(1.0, 2.0)
+    for write in (
+        lambda: x.add_(1),
+        lambda: x.zero_(),
+        lambda: x.fill_(1.0),
+        lambda: x.copy_(x.detach()),
+    ):
+        with pytest.raises(RuntimeError, match=r"^a leaf Variable that requires grad"):
+            write()
+    for write in (lambda: x[0].add_(1), lambda: x.__setitem__(0, 1.0), lambda: x.view(2).zero_()):
+        with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable that requires grad"):
+            write()
+    with torch.no_grad():
+        x[0] = 7.0
+        x.view(2).mul_(2)
+    assert x.tolist() == [14.0, 4.0] and x._version == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("Unbind", lambda y: y.unbind()),
+        ("Split", lambda y: y.split(2)),
+        ("Split", lambda y: y.chunk(2)),
+        ("SplitWithSizes", lambda y: y.split([2, 2])),
+    ],
+)
+def test_one_of_several_views_refuses_writes_and_use_after_writes(
+    name: str, pieces: Callable[[Any], Any]
+) -> None:
+    y = torch.zeros(4, requires_grad=True) * 1
+    with pytest.raises(
+        RuntimeError, match=rf"^Output 0 of {name} is a view and is being modified inplace"
+    ):
+        pieces(y)[0].add_(1)
+    piece = pieces(y)[1]
+    y.mul_(2)
+    with pytest.raises(
+        RuntimeError,
+        match=rf"^Output 1 of {name} is a view and its base or another view of its base",
+    ):
+        piece * 2
+
+
+def test_a_view_made_under_no_grad_refuses_recorded_writes_and_use_after_them() -> None:
+    y = leaf(1.0, 2.0) * 1
+    with torch.no_grad():
+        v, w = y[:1], y[1:]
+    with pytest.raises(
+        RuntimeError, match=r"^A view was created in no_grad mode and is being modified"
+    ):
+        v.mul_(2)
+    y.mul_(2)
+    with pytest.raises(
+        RuntimeError, match=r"^A view was created in no_grad mode and its base or another"
+    ):
+        w.grad_fn  # noqa: B018
+    plain = torch.zeros(2)
+    with torch.no_grad():
+        part = plain[:1]
+        part.add_(1)
+    assert plain.tolist() == [1.0, 0.0]
+
+
+def test_detached_memory_may_be_written_but_the_version_is_shared() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    z = y * y
+    y.detach()[0] = 9.0
+    assert y.tolist() == [9.0, 2.0] and y._version == 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_a_write_in_place_to_a_saved_value_through_a_view_is_found() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    z = y * y
+    y[0].mul_(3)
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"):
+        z.sum().backward()

@@ -1,0 +1,230 @@
+"""Indexing with brackets, and reading and writing at computed places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+
+def numbered(*shape: int) -> Any:
+    count = 1
+    for n in shape:
+        count *= n
+    return torch.arange(float(count)).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    ("index", "shape", "names"),
+    [
+        (1, (3, 4), ["SelectBackward0"]),
+        ((0, slice(None), 1), (3,), ["SelectBackward0", "SelectBackward0"]),
+        (slice(None), (2, 3, 4), ["SliceBackward0"]),
+        ((slice(None), slice(None)), (2, 3, 4), ["AliasBackward0"]),
+        ((slice(None), slice(1, None)), (2, 2, 4), ["SliceBackward0"]),
+        (..., (2, 3, 4), ["AliasBackward0"]),
+        (None, (1, 2, 3, 4), ["UnsqueezeBackward0"]),
+        ((..., None, 0), (2, 3, 1), ["SelectBackward0", "UnsqueezeBackward0"]),
+        ([0, 1], (2, 3, 4), ["IndexBackward0"]),
+        (True, (1, 2, 3, 4), ["IndexBackward0", "UnsqueezeBackward0"]),
+        ((0, [0, 2]), (2, 4), ["IndexBackward0", "SelectBackward0"]),
+    ],
+)  # fmt: skip
+def test_an_index_gives_views_for_basic_items_and_a_copy_for_advanced_ones(
+    index: Any, shape: tuple[int, ...], names: list[str]
+) -> None:
+    x = numbered(2, 3, 4).requires_grad_()
+    r = x[index]
+    assert tuple(r.shape) == shape
+    node, found = r.grad_fn, []
+    while node is not None and type(node).__name__ != "AccumulateGrad":
+        found.append(type(node).__name__)
+        node = node.next_functions[0][0]
+    assert found == names
+    assert r._is_view() == ("IndexBackward0" not in names)
+
+
+def test_advanced_indices_put_their_dimensions_in_place_or_in_front() -> None:
+    x, i = torch.zeros(2, 3, 4, 5), torch.tensor([0, 1, 1])
+    assert x[i].shape == (3, 3, 4, 5)
+    assert x[:, i, i].shape == (2, 3, 5)
+    assert x[i, :, i].shape == (3, 3, 5)
+    assert x[0, :, i].shape == (3, 3, 5)  # the integer is taken first: unlike NumPy
+    assert x[i, None, i].shape == (3, 1, 4, 5)
+    assert x[i[:, None], i[:2]].shape == (3, 2, 4, 5)
+    assert x[torch.ones(2, 3, dtype=torch.bool)].shape == (6, 4, 5)
+    assert x[x > 1].shape == (0,)
+
+
+def test_an_element_read_twice_gets_both_gradients() -> None:
+    x = numbered(3, 2).requires_grad_()
+    (x[torch.tensor([2, 0, 2])] * numbered(3, 2)).sum().backward()
+    assert x.grad.tolist() == [[2.0, 3.0], [0.0, 0.0], [4.0, 6.0]]
+
+
+def test_assignment_broadcasts_converts_and_strips_leading_ones() -> None:
+    x = torch.zeros(2, 3)
+    x[0] = torch.arange(3)
+    x[:, 1] = torch.tensor([7.0, 8.0])
+    x[1] = torch.ones(1, 1, 3, dtype=torch.float64)
+    x[1, [0, 2]] = torch.tensor([[1.5, 2.5]])
+    x[x == 0] = -1
+    assert x.tolist() == [[-1.0, 7.0, 2.0], [1.5, 1.0, 2.5]]
+    assert x._version == 5
+    x[False] = 3
+    assert x._version == 5
+
+
+def test_assignment_carries_gradients_to_value_and_base() -> None:
+    x, v = numbered(2, 3).requires_grad_(), torch.tensor([5.0, 6.0], requires_grad=True)
+    y = x * 1
+    y[:, 1] = v
+    y[1, 2] = v[0]
+    y[torch.tensor([0]), torch.tensor([0])] = 9.0
+    (y * torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])).sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0, 3.0], [4.0, 0.0, 0.0]]
+    assert v.grad.tolist() == [8.0, 5.0]
+
+
+def test_assigning_everything_is_a_copy_and_assigning_a_part_a_slice_of_one() -> None:
+    names = []
+    for index in (..., slice(None), slice(0, 2), 0, None, [0, 1]):
+        y = torch.ones(2, requires_grad=True) * 1
+        y[index] = torch.zeros(2) if index != 0 else torch.tensor(0.0)
+        names.append(type(y.grad_fn).__name__)
+    assert names == ["CopyBackwards"] * 3 + ["CopySlices", "CopySlices", "IndexPutBackward0"]
+
+
+@pytest.mark.parametrize(
+    ("index", "kind", "message"),
+    [
+        (2, IndexError, "index 2 is out of bounds for dimension 0 with size 2"),
+        ((0, 3), IndexError, "index 3 is out of bounds for dimension 1 with size 3"),
+        ((0, 0, 0, 0), IndexError, "too many indices for tensor of dimension 3"),
+        (slice(None, None, -1), ValueError, "step must be greater than zero"),
+        (slice(None, None, 0), ValueError, "slice step cannot be zero"),
+        (1.5, IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte"),
+        ("a", TypeError, "new(): invalid data type 'str'"),
+        ([0, 5], IndexError, "index 5 is out of bounds for dimension 0 with size 2"),
+        (([0, 1], [0, 1, 2]), IndexError, "shape mismatch: indexing tensors could not be"),
+        ([True, False, True], IndexError, "The shape of the mask [3] at index 0 does not match"),
+        (slice("a"), TypeError, "slice indices must be integers or None"),
+    ],
+)  # fmt: skip
+def test_an_index_that_means_nothing_is_refused(
+    index: Any, kind: type[Exception], message: str
+) -> None:
+    x = numbered(2, 3, 4)
+    with pytest.raises(kind) as caught:
+        x[index]
+    assert message in str(caught.value)
+    with pytest.raises(kind) as caught:
+        x[index] = 1.0
+    assert message in str(caught.value) and x._version == 0
+
+
+def test_values_that_do_not_fit_are_refused_and_nothing_is_written() -> None:
+    x = torch.zeros(2, 3)
+    with pytest.raises(RuntimeError, match=r"The expanded size of the tensor \(3\) must match"):
+        x[0] = torch.ones(5)
+    with pytest.raises(RuntimeError, match="cannot be broadcast to indexing result of shape"):
+        x[[0, 1]] = torch.ones(5)
+    with pytest.raises(
+        RuntimeError, match="Index put requires the source and destination dtypes match"
+    ):
+        x[[0, 1]] = torch.ones(3, dtype=torch.float64)
+    with pytest.raises(TypeError, match=r"can't assign a list to a torch\.FloatTensor"):
+        x[0] = [1.0, 2.0, 3.0]
+    with pytest.raises(
+        RuntimeError, match="value cannot be converted to type uint8_t without overflow"
+    ):
+        torch.zeros(1, dtype=torch.uint8)[0] = 300
+    with pytest.raises(
+        RuntimeError, match="value cannot be converted to type int64_t without overflow"
+    ):
+        torch.zeros(1, dtype=torch.int64)[0] = float("nan")
+    assert x.tolist() == [[0.0] * 3] * 2 and x._version == 0
+
+
+def test_zero_dimensional_tensors_take_dots_none_and_masks_but_no_place() -> None:
+    s = torch.tensor(4.0)
+    assert s[...].item() == s[()].item() == s[None].tolist()[0] == 4.0
+    assert s[torch.tensor(True)].tolist() == [4.0] and s[False].tolist() == []
+    with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
+        s[0]
+    s[...] = 5.0
+    assert s.item() == 5.0
+
+
+PLACED: dict[str, Callable[[Any, Any], Any]] = {
+    "index_add": lambda x, s: x.index_add(0, torch.tensor([2, 0, 2]), s),
+    "index_copy": lambda x, s: x.index_copy(0, torch.tensor([2, 0, 1]), s),
+    "index_put": lambda x, s: x.index_put((torch.tensor([1, 1, 0]),), s, accumulate=True),
+    "scatter": lambda x, s: x.scatter(1, torch.tensor([[1, 0], [0, 1], [1, 0]]), s),
+    "scatter_add": lambda x, s: x.scatter_add(0, torch.tensor([[1, 0], [1, 1], [1, 0]]), s),
+    "mean": lambda x, s: x.scatter_reduce(0, torch.tensor([[1, 0], [1, 1], [1, 0]]), s, "mean"),
+    "amax": lambda x, s: x.scatter_reduce(0, torch.tensor([[1, 0], [1, 1], [1, 0]]), s, "amax"),
+    "prod": lambda x, s: x.scatter_reduce(0, torch.tensor([[1, 0], [1, 1], [1, 0]]), s, "prod"),
+    "put": lambda x, s: x.put(torch.tensor([5, 0, 2, 1, 4, 3]), s.reshape(-1)),
+    "masked_scatter": lambda x, s: x.masked_scatter(x > 2, s),
+    "select_scatter": lambda x, s: x.select_scatter(s[0], 0, 1),
+    "slice_scatter": lambda x, s: x.slice_scatter(s[:2], 0, 1, 3),
+    "diagonal_scatter": lambda x, s: x.diagonal_scatter(s[0]),
+    "index_fill": lambda x, s: x.index_fill(0, torch.tensor([1]), s[0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_gradients_of_writes_at_computed_places_match_differences(name: str) -> None:
+    write = PLACED[name]
+    x = (numbered(3, 2) + 0.5).double().requires_grad_()
+    s = (numbered(3, 2).flip(0) * 1.25 + 0.7).double().requires_grad_()
+    w = (numbered(3, 2) * 0.3 - 0.4).double()
+    value = lambda: (write(x, s) ** 2 * w).sum()  # noqa: E731
+    grads = torch.autograd.grad(value(), (x, s))
+    step = 1e-6
+    for source, grad in zip((x, s), grads):
+        for place in range(6):
+            with torch.no_grad():
+                flat = source.view(-1)
+                flat[place] += step
+                above = value().item()
+                flat[place] -= 2 * step
+                below = value().item()
+                flat[place] += step
+            assert grad.view(-1)[place].item() == pytest.approx(
+                (above - below) / (2 * step), abs=1e-6
+            )
+
+
+def test_reading_at_places_undoes_writing_there() -> None:
+    x = torch.zeros(3, 4)
+    where = torch.tensor([[2, 0, 3, 1], [0, 1, 2, 3], [3, 2, 1, 0]])
+    y = x.scatter(1, where, numbered(3, 4))
+    assert torch.equal(y.gather(1, where), numbered(3, 4))
+    flat = torch.tensor([7, -1, 0])
+    assert x.put(flat, torch.ones(3)).take(flat).tolist() == [1.0, 1.0, 1.0]
+    mask = numbered(3, 4) % 3 == 0
+    assert torch.equal(x.masked_scatter(mask, numbered(12)).masked_select(mask), numbered(4))
+
+
+def test_places_of_nonzero_elements() -> None:
+    x = torch.tensor([[0, 3], [5, 0]])
+    assert x.nonzero().tolist() == torch.argwhere(x).tolist() == [[0, 1], [1, 0]]
+    rows, columns = x.nonzero(as_tuple=True)
+    assert rows.tolist() == [0, 1] and columns.tolist() == [1, 0]
+    assert torch.nonzero_static(x, size=3).tolist() == [[0, 1], [1, 0], [-1, -1]]
+    assert torch.tensor(1.0).nonzero().shape == (1, 0)
+
+
+def test_a_slow_write_in_place_leaves_nothing_behind_when_it_fails() -> None:
+    x = torch.zeros(3, requires_grad=True) * 1
+    before = x.grad_fn
+    with pytest.raises(IndexError):
+        x[torch.tensor([0, 7])] = 1.0
+    with pytest.raises(RuntimeError):
+        x.index_add_(0, torch.tensor([9]), torch.ones(1))
+    assert x.tolist() == [0.0] * 3 and x._version == 0 and x.grad_fn is before
