@@ -103,7 +103,7 @@ def reading(
 
     def enter(reader: Reader) -> Reader:
         new = Workload(name, about, unit, fresh=True, **settings)
-        _enter(new, {dialect: reader for dialect in dialects})
+        _enter(new, dict.fromkeys(dialects, reader))
         return reader
 
     return enter

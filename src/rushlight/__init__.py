@@ -2,8 +2,8 @@
 
     import rushlight as torch
 
-gives the functions, classes and modules of PyTorch under their own names. Modules that a program may not
-need (`nn`, `optim`, …) are loaded when first asked for.
+gives the functions, classes and modules of PyTorch under their own names. Modules that a program
+may not need (`nn`, `optim`, …) are loaded when first asked for.
 """
 
 from __future__ import annotations
@@ -11,14 +11,34 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
+from . import _methods, autograd
 from . import dtypes as _dtypes
-from ._array import memory as _memory
 from . import ops as _ops
+from ._array import memory as _memory
+from ._array.text import get_printoptions, printoptions, set_printoptions
 from ._version import __version__
+from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .device import device
 from .dtypes import dtype, get_default_dtype, set_default_dtype
-from .memory_format import channels_last, channels_last_3d, contiguous_format, layout, memory_format
-from .memory_format import preserve_format, sparse_coo, strided
+from .legacy import TYPES as _TYPES
+from .memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    sparse_coo,
+    strided,
+)
 from .random import (
     Generator,
     default_generator,
@@ -29,19 +49,7 @@ from .random import (
     set_rng_state,
 )
 from .size import Size
-from ._array.text import get_printoptions, printoptions, set_printoptions
 from .tensor import Tensor
-from . import _methods, autograd
-from .legacy import TYPES as _TYPES
-from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from .autograd.grad_mode import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
 
 for _name, _dtype in {**_dtypes.BY_NAME, **_dtypes.ALIASES}.items():
     globals()[_name] = _dtype

@@ -208,7 +208,9 @@ def attach() -> None:
         if name not in Tensor.__dict__:
             setattr(Tensor, name, function)
     for name, function in operators().items():
-        function.__name__ = name if function.__name__ in ("operator", "equality") else function.__name__
+        function.__name__ = (
+            name if function.__name__ in ("operator", "equality") else function.__name__
+        )
         setattr(Tensor, name, function)
     for name in ("div", "rdiv", "idiv"):
         setattr(Tensor, f"__{name}__", getattr(Tensor, f"__{name.replace('div', 'truediv')}__"))

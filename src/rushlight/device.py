@@ -12,7 +12,7 @@ _KNOWN: Final = (
 _TYPES: Final = frozenset(_KNOWN.split(", "))
 
 
-class device:  # noqa: N801  (PyTorch's name)
+class device:
     """A device such as `device("cpu")` or `device("cuda", 0)`; compares and hashes by value.
 
     Raises:
@@ -40,7 +40,8 @@ class device:  # noqa: N801  (PyTorch's name)
             )
         if match[2] is not None and index is not None:
             raise RuntimeError(
-                f"type (string) must not include an index because index was passed explicitly: {type}"
+                f"type (string) must not include an index because index was passed "
+                f"explicitly: {type}"
             )
         self.type = match[1]
         self.index = int(match[2]) if match[2] is not None else index

@@ -11,7 +11,7 @@ from typing import Final
 BOOL, INT, FLOAT, COMPLEX = 0, 1, 2, 3
 
 
-class dtype:  # noqa: N801  (PyTorch's name)
+class dtype:
     """An element type, such as `rushlight.float32`. Instances are singletons."""
 
     __slots__ = ("name", "itemsize", "category", "is_signed", "_real", "_complex")
@@ -233,7 +233,9 @@ def set_default_dtype(d: dtype) -> None:
         TypeError: where `d` isn't a floating type.
     """
     if not isinstance(d, dtype):
-        raise TypeError(f"invalid dtype object: only floating-point types are supported as the default type")
+        raise TypeError(
+            "invalid dtype object: only floating-point types are supported as the default type"
+        )
     if d.category != FLOAT:
         raise TypeError("only floating-point types are supported as the default type")
     _default.float_ = d

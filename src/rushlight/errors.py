@@ -5,31 +5,30 @@ from __future__ import annotations
 from typing import Final
 
 BACKWARD_TWICE: Final = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they "
-    "have already been freed). Saved intermediate values of the graph are freed when you call "
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you call "
     ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
     "graph a second time or if you need to access saved tensors after calling backward."
 )
 NO_GRAD_FN: Final = "element 0 of tensors does not require grad and does not have a grad_fn"
 SCALAR_ONLY: Final = "grad can be implicitly created only for scalar outputs"
 INFERENCE_SAVED: Final = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference "
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference "
     "mode in computation tracked by autograd. To work around this, you can make a clone to get a "
     "normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
     "`torch.inference_mode()`."
 )
 INFERENCE_INPLACE: Final = (
-    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to "
-    "get a normal tensor before doing inplace update.See "
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
+    "clone to get a normal tensor before doing inplace update.See "
     "https://github.com/pytorch/rfcs/pull/17 for more details."
 )
 INFERENCE_REQUIRES_GRAD: Final = (
     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 )
 INFERENCE_VERSION: Final = "Inference tensors do not track version counter."
-LEAF_INPLACE: Final = (
-    "a leaf Variable that requires grad is being used in an in-place operation."
-)
+LEAF_INPLACE: Final = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW_INPLACE: Final = (
     "a view of a leaf Variable that requires grad is being used in an in-place operation."
 )
@@ -37,21 +36,27 @@ REQUIRES_GRAD_DTYPE: Final = (
     "only Tensors of floating point and complex dtype can require gradients"
 )
 CHANGE_NON_LEAF: Final = (
-    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+    "you can only change requires_grad flags of leaf variables. If you want to use a "
+    "computed variable "
     "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
 )
 CHANGE_NON_LEAF_ON: Final = "you can only change requires_grad flags of leaf variables."
 PACK_HOOK_INPLACE: Final = (
-    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+    "pack hook "
     "cannot be modified by in-place operations as this can lead to unexpected side-effects. Please "
     "open an issue if you need to perform in-place operations on the input to a pack hook."
 )
-UNPACK_TYPE: Final = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+UNPACK_TYPE: Final = (
+    "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+)
 HOOKS_FREED: Final = (
-    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the "
-    "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
-    "to backward through the graph a second time or if you need to access saved variables after calling "
-    "backward."
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values "
+    "of the "
+    "graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True "
+    "if you need "
+    "to backward through the graph a second time or if you need to access saved variables "
+    "after calling backward."
 )
 HOOKS_TWICE: Final = "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time."
 HOOKS_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
@@ -81,24 +86,26 @@ def modified(type_name: str, shape: tuple[int, ...], producer: str, now: int, ex
     made_by = f", which is output {producer}," if producer else ""
     return (
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [{type_name} {shape_text(shape)}]{made_by} is at version {now}; expected version "
-        f"{expected} instead. Hint: {hint}"
+        f"operation: [{type_name} {shape_text(shape)}]{made_by} is at version {now}; "
+        f"expected version {expected} instead. Hint: {hint}"
     )
 
 
 CREATE_GRAPH_CYCLE: Final = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and "
-    "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
-    "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of your "
-    "parameters to None after use to break the cycle and avoid the leak."
+    "Using backward() with create_graph=True will create a reference cycle between the "
+    "parameter and "
+    "its gradient which can cause a memory leak. We recommend using autograd.grad when "
+    "creating the "
+    "graph to avoid this. If you have to use this function, make sure to reset the .grad "
+    "fields of your parameters to None after use to break the cycle and avoid the leak."
 )
 
 
 def unused_input(position: int) -> str:
     """The message for an input that no output depends on."""
     return (
-        f"The differentiated Tensor at index {position} appears to not have been used in the graph. Set "
-        "allow_unused=True if this is the desired behavior."
+        f"The differentiated Tensor at index {position} appears to not have been used in the "
+        "graph. Set allow_unused=True if this is the desired behavior."
     )
 
 
@@ -110,12 +117,14 @@ def no_grad_fn(position: int) -> str:
 def mismatch_in_batch(position: int, grad: tuple[int, ...], out: tuple[int, ...]) -> str:
     """The message for a batch of gradients that doesn't fit its root."""
     return (
-        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+        "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+        "as the batch "
         "dimension. The sizes of the remaining dimensions are expected to match the shape of "
         "corresponding output, but a mismatch was detected: "
-        f"grad_output[{position}] has a shape of {size_text(grad)} and output[{position}] has a shape "
-        f"of {size_text(out)}. If you only want some tensors in `grad_output` to be considered batched, "
-        "consider using vmap."
+        f"grad_output[{position}] has a shape of {size_text(grad)} and output[{position}] "
+        "has a shape "
+        f"of {size_text(out)}. If you only want some tensors in `grad_output` to be "
+        "considered batched, consider using vmap."
     )
 
 
@@ -133,8 +142,8 @@ def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
         if a[-back] != b[-back] and a[-back] != 1 and b[-back] != 1:
             place = max(len(a), len(b)) - back
             return (
-                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at "
-                f"non-singleton dimension {place}"
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b "
+                f"({b[-back]}) at non-singleton dimension {place}"
             )
     return None
 
@@ -179,20 +188,25 @@ def view_inplace(problem: str, output: int, node: str, indirect: bool = False) -
         text += "." if problem == "inference" else " with grad mode enabled."
     if problem == "multi":
         return text + (
-            " This view is the output of a function that returns multiple views. Such functions do not "
-            "allow the output views to be modified inplace. You should replace the inplace operation by "
-            "an out-of-place one."
+            " This view is the output of a function that returns multiple views. Such "
+            "functions do not "
+            "allow the output views to be modified inplace. You should replace the inplace "
+            "operation by an out-of-place one."
         )
     if problem == "custom":
         return text + (
-            " This view was created inside a custom Function (or because an input was returned as-is) "
-            "and the autograd logic to handle view+inplace would override the custom backward associated "
-            "with the custom Function, leading to incorrect gradients. This behavior is forbidden. You "
-            "can fix this by cloning the output of the custom Function."
+            " This view was created inside a custom Function (or because an input was "
+            "returned as-is) "
+            "and the autograd logic to handle view+inplace would override the custom "
+            "backward associated "
+            "with the custom Function, leading to incorrect gradients. This behavior is "
+            "forbidden. You can fix this by cloning the output of the custom Function."
         )
     return text + (
-        " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-        f"code by moving both the view and the inplace either both inside the {where} block (if you don't "
+        " Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+        "clarify your "
+        f"code by moving both the view and the inplace either both inside the {where} block "
+        "(if you don't "
         "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
     )
 
@@ -200,34 +214,42 @@ def view_inplace(problem: str, output: int, node: str, indirect: bool = False) -
 def out_requires_grad(name: str) -> str:
     """The message for `out=` with arguments that require grad."""
     return (
-        f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
-        "of the arguments requires grad."
+        f"{name}(): functions with out=... arguments don't support automatic "
+        "differentiation, but one of the arguments requires grad."
     )
 
 
 def resized_out(old: tuple[int, ...], new: tuple[int, ...]) -> str:
     """The warning for an `out=` tensor of the wrong shape."""
     return (
-        f"An output with one or more elements was resized since it had shape {list(old)}, which does "
-        f"not match the required output shape {list(new)}. This behavior is deprecated, and in a future "
-        "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+        f"An output with one or more elements was resized since it had shape {list(old)}, "
+        "which does "
+        f"not match the required output shape {list(new)}. This behavior is deprecated, and "
+        "in a future "
+        "PyTorch release outputs will not be resized unless they have zero elements. You can "
+        "explicitly "
         "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
     )
 
 
 DETACH_VIEW: Final = (
     "Can't detach views in-place. Use detach() instead. If you are using "
-    "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, gradients "
-    "are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this "
+    "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
+    "True, gradients "
+    "are views of DDP buckets, and hence detach_() cannot be called on these gradients. "
+    "To fix this "
     "error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the "
     "solution."
 )
 NON_LEAF_GRAD: Final = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-    "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
-    "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor "
-    "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 "
-    "for more information. (Triggered internally at "
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
+    ".grad attribute "
+    "won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated "
+    "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the "
+    "non-leaf Tensor "
+    "by mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch"
+    "/pull/30531 for more information. (Triggered internally at "
     "/pytorch/build/aten/src/ATen/core/TensorBody.h:497.)"
 )
 
@@ -235,18 +257,22 @@ NON_LEAF_GRAD: Final = (
 def assigned_grad_dtype(tensor: str, grad: str) -> str:
     """The message for a `.grad` of another type."""
     return (
-        f"attempting to assign a gradient with dtype '{grad}' to a tensor with grad_dtype '{tensor}'. The "
-        "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
-        "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype "
-        "with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that "
-        "assume they match."
+        f"attempting to assign a gradient with dtype '{grad}' to a tensor with grad_dtype "
+        f"'{tensor}'. The "
+        "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+        "You can set the "
+        "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
+        "Set grad_dtype "
+        "with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+        "systems that assume they match."
     )
 
 
 def assigned_grad_shape(tensor: tuple[int, ...], grad: tuple[int, ...]) -> str:
     """The message for a `.grad` of another shape."""
     return (
-        f"attempting to assign a gradient of size '{list(grad)}' to a tensor of size '{list(tensor)}'. "
+        f"attempting to assign a gradient of size '{list(grad)}' to a tensor of size "
+        f"'{list(tensor)}'. "
         "Please ensure that the gradient and the tensor are the same size"
     )
 
@@ -259,9 +285,10 @@ def real_scalar_only(dtype: object) -> str:
 def mismatch_in_kind(position: int, grad: object, out: object) -> str:
     """The message for a complex gradient of a real root, or the other way."""
     return (
-        "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
-        f"in dtype: grad_output[{position}] has a dtype of {grad} and output[{position}] has a dtype of "
-        f"{out}."
+        "For complex Tensors, both grad_output and output are required to have the same "
+        "dtype. Mismatch "
+        f"in dtype: grad_output[{position}] has a dtype of {grad} and output[{position}] has a "
+        f"dtype of {out}."
     )
 
 
@@ -278,7 +305,8 @@ def boolean_value(count: int) -> str:
 
 
 DEEPCOPY_NON_LEAF: Final = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+    "protocol at the "
     "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
     "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
 )
@@ -286,4 +314,4 @@ DEEPCOPY_NON_LEAF: Final = (
 
 def not_implemented(kernel: str, dtype: str) -> str:
     """The message for an element type that an operation doesn't support."""
-    return f'"{kernel}" not implemented for \'{dtype}\''
+    return f"\"{kernel}\" not implemented for '{dtype}'"

@@ -58,9 +58,12 @@ def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
     given = [type(a).__name__ for a in args]
     given += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
     return TypeError(
-        f"new() received an invalid combination of arguments - got ({', '.join(given)}), but expected "
-        "one of:\n * (*, torch.device device = None)\n      didn't match because some of the keywords "
-        f"were incorrect: {', '.join(kwargs)}\n * (torch.Storage storage)\n * (Tensor other)\n * (tuple "
+        f"new() received an invalid combination of arguments - got ({', '.join(given)}), "
+        "but expected "
+        "one of:\n * (*, torch.device device = None)\n      didn't match because some of "
+        "the keywords "
+        f"were incorrect: {', '.join(kwargs)}\n * (torch.Storage storage)\n * (Tensor other)\n "
+        "* (tuple "
         "of ints size, *, torch.device device = None)\n * (object data, *, torch.device device = "
         "None)\n"
     )
@@ -134,7 +137,9 @@ class _TypedMeta(type):
 
 def _typed(dtype: D.dtype) -> Any:
     name = D.scalar_name(dtype) + "Tensor"
-    return _TypedMeta(name, (), {"dtype": dtype, "_type_text": f"torch.{name}", "__module__": "torch"})
+    return _TypedMeta(
+        name, (), {"dtype": dtype, "_type_text": f"torch.{name}", "__module__": "torch"}
+    )
 
 
 TYPES: Final[dict[str, Any]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 
-class memory_format:  # noqa: N801  (PyTorch's name)
+class memory_format:
     """A memory format such as `contiguous_format`. Instances are singletons."""
 
     __slots__ = ("name",)
@@ -20,7 +20,7 @@ class memory_format:  # noqa: N801  (PyTorch's name)
         return _by_name, (self.name,)
 
 
-class layout(memory_format):  # noqa: N801  (PyTorch's name)
+class layout(memory_format):
     """A layout such as `strided`."""
 
     __slots__ = ()

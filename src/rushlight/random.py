@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
-
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from .ops._generator import Generator, default_generator
 

@@ -18,7 +18,9 @@ _PARAM = re.compile(
     r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]!?)\))?(?P<opt_item>\?)?"
     r"(?P<list>\[(?P<size>\d*)\])?(?P<opt>\?)?\s+(?P<name>\w+)(?:=(?P<default>.+))?$"
 )
-_RETURN = re.compile(r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]!?)\))?(?P<list>\[\])?(?:\s+(?P<name>\w+))?$")
+_RETURN = re.compile(
+    r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]!?)\))?(?P<list>\[\])?(?:\s+(?P<name>\w+))?$"
+)
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Subclasses of `Tensor`: what they are told of each operation, and what class results have.
 
-A subclass's `__torch_function__(func, types, args, kwargs)` is called in place of every operation that
-gets one of its instances. The one that subclasses inherit computes on the plain tensors and gives the
-results the subclass. `Parameter` opts out: its results are plain tensors.
+A subclass's `__torch_function__(func, types, args, kwargs)` is called in place of every operation
+that gets one of its instances. The one that subclasses inherit computes on the plain tensors and
+gives the results the subclass. `Parameter` opts out: its results are plain tensors.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def _asked(op: Any, args: list[Any]) -> Any:
             if isinstance(item, TensorBase) and item._layered and isinstance(item, Tensor):
                 if not any(type(item) is type(other) for other in found):
                     place = next(
-                        (i for i, o in enumerate(found) if issubclass(type(item), type(o))), len(found)
+                        (i for i, o in enumerate(found) if issubclass(type(item), type(o))),
+                        len(found),
                     )
                     found.insert(place, item)
     if not found:

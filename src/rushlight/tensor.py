@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from . import dtypes as D
 from . import errors
@@ -25,7 +26,6 @@ from .device import CPU, device
 from .memory_format import strided
 from .ops import complexes
 from .size import Size
-
 
 _new_size: Final = tuple.__new__  # an array's shape needs none of Size's checks
 
@@ -185,7 +185,6 @@ class Tensor(TensorBase):
         set_requires_grad(self, requires_grad)
         return self
 
-
     # ---- sizes --------------------------------------------------------------------------------
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
@@ -262,7 +261,9 @@ class Tensor(TensorBase):
         """This tensor, which is on the CPU."""
         return self
 
-    def cuda(self, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    def cuda(
+        self, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+    ) -> Tensor:
         """Raises AssertionError: there is no CUDA here."""
         raise AssertionError("Torch not compiled with CUDA enabled")
 
@@ -379,7 +380,8 @@ class Tensor(TensorBase):
     def __hash__(self) -> int:
         return id(self)
 
-    # NumPy leaves mixed arithmetic to tensors, and what its functions make of them is a tensor again.
+    # NumPy leaves mixed arithmetic to tensors, and what its functions make of them is a tensor
+    # again.
     __array_priority__ = 1000
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
@@ -397,7 +399,12 @@ class Tensor(TensorBase):
         return deep_copied(self, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return rebuilt, (type(self), T.packed(self._raw), self._requires_grad, self.__dict__ or None)
+        return rebuilt, (
+            type(self),
+            T.packed(self._raw),
+            self._requires_grad,
+            self.__dict__ or None,
+        )
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
@@ -507,11 +514,16 @@ def set_grad(t: TensorBase, value: Any) -> None:
         t._grad = None
         return
     if not isinstance(value, TensorBase):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(value).__name__}"
+        )
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
     if value._raw.dtype != t._raw.dtype:
-        raise RuntimeError(errors.assigned_grad_dtype(D.scalar_name(t.dtype), D.scalar_name(value.dtype).lower()))
+        raise RuntimeError(
+            errors.assigned_grad_dtype(D.scalar_name(t.dtype), D.scalar_name(value.dtype).lower())
+        )
     if value._raw.shape != t._raw.shape:
         raise RuntimeError(errors.assigned_grad_shape(t._raw.shape, value._raw.shape))
     t._grad = value

@@ -162,7 +162,7 @@ def test_a_view_made_under_no_grad_refuses_recorded_writes_and_use_after_them() 
     with pytest.raises(
         RuntimeError, match=r"^A view was created in no_grad mode and its base or another"
     ):
-        w.grad_fn  # noqa: B018
+        _ = w.grad_fn
     plain = torch.zeros(2)
     with torch.no_grad():
         part = plain[:1]

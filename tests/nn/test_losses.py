@@ -60,13 +60,30 @@ def test_cross_entropy_of_even_logits_is_the_log_of_the_number_of_classes() -> N
     assert g[0].tolist() == pytest.approx([-0.8 / 7, 0.2 / 7, 0.2 / 7, 0.2 / 7, 0.2 / 7])
 
 
-def test_cross_entropy_is_nll_loss_of_log_softmax_in_values_and_in_the_graph() -> None:
+def test_cross_entropy_is_nll_loss_of_log_softmax() -> None:
     x = torch.randn(6, 4, requires_grad=True)
     t = torch.tensor([3, 1, 0, 2, 2, 1])
-    loss = F.cross_entropy(x, t)
-    assert loss.item() == F.nll_loss(F.log_softmax(x, 1), t).item()
-    assert type(loss.grad_fn).__name__ == "NllLossBackward0"
-    assert type(loss.grad_fn.next_functions[0][0]).__name__ == "LogSoftmaxBackward0"
+    loss, two = F.cross_entropy(x, t), F.nll_loss(F.log_softmax(x, 1), t)
+    assert loss.item() == pytest.approx(two.item(), rel=1e-6)
+    assert torch.allclose(_grad(loss, x), _grad(two, x), atol=1e-7)
+
+
+def test_cross_entropy_shows_pytorchs_node_and_with_weights_its_two() -> None:
+    x, t = torch.randn(6, 4, requires_grad=True), torch.tensor([3, 1, 0, 2, 2, 1])
+    assert type(F.cross_entropy(x, t).grad_fn).__name__ == "NllLossBackward0"
+    node = F.cross_entropy(x, t, torch.ones(4)).grad_fn
+    assert type(node).__name__ == "NllLossBackward0"
+    assert type(node.next_functions[0][0]).__name__ == "LogSoftmaxBackward0"
+
+
+def test_the_loss_of_a_confident_prediction_keeps_its_digits() -> None:
+    x = torch.tensor([[8.0, 0.0], [12.0, 0.0]])
+    for each in (
+        F.cross_entropy(x, torch.tensor([0, 0]), reduction="none"),
+        -F.log_softmax(x, 1)[:, 0],
+    ):
+        assert each.tolist() == pytest.approx([3.354064e-4, 6.1441e-6], rel=2e-2)
+        assert each[0].item() == pytest.approx(3.354064e-4, rel=5e-4)
 
 
 def test_cross_entropy_is_exact_for_large_logits() -> None:

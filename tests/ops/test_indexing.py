@@ -183,7 +183,10 @@ def test_gradients_of_writes_at_computed_places_match_differences(name: str) -> 
     x = (numbered(3, 2) + 0.5).double().requires_grad_()
     s = (numbered(3, 2).flip(0) * 1.25 + 0.7).double().requires_grad_()
     w = (numbered(3, 2) * 0.3 - 0.4).double()
-    value = lambda: (write(x, s) ** 2 * w).sum()  # noqa: E731
+
+    def value() -> Any:
+        return (write(x, s) ** 2 * w).sum()
+
     grads = torch.autograd.grad(value(), (x, s))
     step = 1e-6
     for source, grad in zip((x, s), grads):

@@ -11,18 +11,18 @@ import numpy as np
 
 from .. import dtypes as D
 from . import losses
+from . import small_rows as small
 from .element_losses import require_floats
-from .rows import lifted, ones
-from .small_rows import fits, row_starts
+from .rows import lifted, logsumexp_rows, ones
+from .small_rows import names_classes, row_starts
 from .types import from_raw
 
 __all__ = [
-    "multi_margin_loss", "multi_margin_loss_backward", "multilabel_margin_loss",
-    "multilabel_margin_loss_backward", "nll_loss", "nll_loss2d", "nll_loss_backward", "nll_weights",
+    "cross_entropy", "cross_entropy_backward", "multi_margin_loss", "multi_margin_loss_backward",
+    "multilabel_margin_loss", "multilabel_margin_loss_backward", "nll_loss", "nll_loss2d",
+    "nll_loss_backward", "nll_weights",
 ]  # fmt: skip
 
-_INT64 = np.dtype(np.int64)
-_UINT64 = np.dtype(np.uint64)
 _WORDS = ("none", "mean", "sum")
 
 
@@ -35,14 +35,7 @@ def _name(x: Any) -> str:
 
 def _plain(log_p: Any, target: Any, weight: Any) -> bool:
     """Whether each target is a class of its row, and nothing is weighted or out of order."""
-    return (
-        weight is None
-        and fits(log_p)
-        and target.dtype is _INT64
-        and target.shape == log_p.shape[:1]
-        # Seen as unsigned, negative targets are huge: one comparison for both bounds.
-        and np.maximum.reduce(target.view(_UINT64)) < log_p.shape[1]
-    )
+    return weight is None and names_classes(log_p, target)
 
 
 def _check(log_p: Any, target: Any, weight: Any) -> None:
@@ -137,6 +130,38 @@ def nll_weights(target: Any, like: Any, weight: Any, ignore_index: int) -> Any:
     if weight is None:
         return counted.astype(dtype)
     return np.where(counted, lifted(weight).take(np.where(counted, target, 0)), 0).astype(dtype)
+
+
+# ---- cross-entropy ----------------------------------------------------------------------------
+
+
+def cross_entropy(x: Any, target: Any, reduction: int = 1, ignore_index: int = -100) -> Any:
+    """The negative log likelihood of log softmax(x), without weights, in one go.
+
+    Shapes: x (N, C), target (N,). Raises: IndexError for a target that is no class.
+    """
+    if names_classes(x, target) and not 0 <= ignore_index < x.shape[1]:
+        loss = small.cross_entropy(x, target, reduction)
+        if loss is not None:
+            return loss
+    if x.dtype.kind not in "fV":
+        require_floats(x, "log_softmax_lastdim_kernel_impl")
+    _check(x, target, None)
+    return losses.cross_entropy(x, target.astype(np.int64), None, ignore_index, _WORDS[reduction])[
+        0
+    ]
+
+
+def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+    """softmax(x) less one at each row's class, times `g`; zero for ignored rows."""
+    if names_classes(x, target) and not 0 <= ignore_index < x.shape[1]:
+        found = small.cross_entropy_backward(g, x, target, reduction)
+        if found is not None:
+            return found
+    lse = logsumexp_rows(np.ascontiguousarray(lifted(x)))
+    return losses.cross_entropy_backward(
+        lifted(g), x, target.astype(np.int64), lse, None, ignore_index, _WORDS[reduction]
+    )
 
 
 # ---- margins ----------------------------------------------------------------------------------

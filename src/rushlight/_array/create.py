@@ -96,9 +96,7 @@ def _integers(value: Any, target: Any, shape: tuple[int, ...]) -> Any:
         # Written so that nan is out of range; beyond 2**63 floats are compared as floats.
         high = float(info.max) if whole.dtype.kind == "f" else info.max
         if not (whole.min() >= low and whole.max() <= high):
-            raise RuntimeError(
-                f"value cannot be converted to type {target.name} without overflow"
-            )
+            raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
     return whole.astype(target).reshape(shape)
 
 
@@ -117,7 +115,12 @@ def _has_arrays(value: Any) -> bool:
 def _fill(result: Any, value: Any) -> None:
     if isinstance(value, (list, tuple)):
         for i, item in enumerate(value):
-            _fill(result[i : i + 1].reshape(result.shape[1:]) if result.ndim > 1 else result[i : i + 1], item)
+            _fill(
+                result[i : i + 1].reshape(result.shape[1:])
+                if result.ndim > 1
+                else result[i : i + 1],
+                item,
+            )
         return
     result[...] = value._raw if hasattr(value, "_raw") else value
 
@@ -151,8 +154,10 @@ def shape_of_nested(value: Any) -> tuple[int, ...]:
             if not len(shape) and len(first):
                 raise TypeError("not a sequence")
             if len(shape) and not len(first):
-                raise TypeError(f"only tensors of one element can be converted to Python scalars")
-            raise ValueError(f"expected sequence of length {first[-1]} at dim {len(first)} (got {shape[-1]})")
+                raise TypeError("only tensors of one element can be converted to Python scalars")
+            raise ValueError(
+                f"expected sequence of length {first[-1]} at dim {len(first)} (got {shape[-1]})"
+            )
     return (n, *first)
 
 
@@ -233,7 +238,9 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Any:
     """Elements that are not set, with strides in elements."""
     target = to_raw(dtype)
-    count = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
+    count = (
+        1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
+    )
     steps = [s * target.itemsize for s in strides]
     return np.ndarray(shape, target, np.empty(max(count, 1), target), 0, steps)
 

@@ -48,10 +48,13 @@ def parsed(equation: str, ndims: list[int]) -> tuple[list[list[Any]], list[Any]]
             output += list(range(widest)) if c == "..." else [c]
         for c in output:
             if output.count(c) > 1:
-                raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+                raise RuntimeError(
+                    f"einsum(): output subscript {c} appears more than once in the output"
+                )
             if not isinstance(c, int) and not any(c in t for t in full):
                 raise RuntimeError(
-                    f"einsum(): output subscript {c} does not appear in the equation for any input operand"
+                    f"einsum(): output subscript {c} does not appear in the equation for any "
+                    "input operand"
                 )
         return full, output
     every = [c for t in full for c in t]
@@ -89,8 +92,8 @@ def _letters(term: str, where: str) -> tuple[list[Any], bool]:
             continue
         if not c.isalpha():
             raise RuntimeError(
-                f"einsum(): invalid subscript given at index {i} in the equation string, subscripts must "
-                "be in [a-zA-Z]"
+                f"einsum(): invalid subscript given at index {i} in the "
+                "equation string, subscripts must be in [a-zA-Z]"
             )
         letters.append(c)
         i += 1
@@ -126,8 +129,8 @@ def sizes(terms: list[list[Any]], shapes: list[tuple[int, ...]]) -> dict[Any, in
             old = found.get(c, 1)
             if old != 1 and n != 1 and n != old:
                 raise RuntimeError(
-                    f"einsum(): subscript {c} has size {n} for operand {k} which does not broadcast with "
-                    f"previously seen size {old}"
+                    f"einsum(): subscript {c} has size {n} for operand {k} which does not "
+                    f"broadcast with previously seen size {old}"
                 )
             found[c] = max(old, n) if n != 0 else 0
     return found

@@ -380,8 +380,8 @@ def qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
         return np.zeros(0, x.dtype), np.linalg.qr(x, "r")
     if mode not in ("reduced", "complete"):
         raise RuntimeError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
-            "'complete'"
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
         )
     q, r = np.linalg.qr(x, mode)  # type: ignore[call-overload]
     return q, r
@@ -414,8 +414,8 @@ def pinv(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) ->
     """The pseudo-inverse of each matrix, singular values up to the tolerance taken as zero."""
     if x.ndim < 2 or x.dtype.kind in "biu" or is_half(x.dtype):
         raise RuntimeError(
-            f"linalg.pinv({name_of(x.dtype)}{{{errors.shape_text(x.shape)}}}): expected a tensor with "
-            "2 or more dimensions of float, double, cfloat or cdouble types"
+            f"linalg.pinv({name_of(x.dtype)}{{{errors.shape_text(x.shape)}}}): "
+            "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
         )
     if not x.size:
         return np.zeros(x.shape[:-2] + (x.shape[-1], x.shape[-2]), x.dtype)

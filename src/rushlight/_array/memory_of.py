@@ -65,7 +65,8 @@ def view_into(flat: Any, offset: int, shape: tuple[int, ...], strides: tuple[int
         last += (n - 1) * s
     if offset < 0 or last >= len(flat):
         raise ValueError(
-            f"a stored tensor of shape {list(shape)} reaches element {last} of a storage of {len(flat)}"
+            f"a stored tensor of shape {list(shape)} reaches element {last} of a "
+            f"storage of {len(flat)}"
         )
     size = flat.itemsize
     return np.ndarray(shape, flat.dtype, flat, offset * size, [s * size for s in strides])

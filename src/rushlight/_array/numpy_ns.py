@@ -1,7 +1,7 @@
 """The raw array namespace: what formulas may call on `xp`, and raw forwards, over NumPy.
 
-Names are those of the Python array API standard; the odd ones come after the aliases. Formulas see the
-same names on Tensors through `ops/_traced.py`.
+Names are those of the Python array API standard; the odd ones come after the aliases. Formulas see
+the same names on Tensors through `ops/_traced.py`.
 """
 
 from __future__ import annotations
@@ -11,30 +11,6 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
-from .complexes import turning as turning
-from .erf import erf as erf
-from .erf import gelu_backward as gelu_backward
-from .gating import glu_backward as glu_backward
-from .gating import glu_gradients as glu_gradients
-from .logistic import sigmoid as sigmoid
-from .logistic import softplus as softplus
-from .logistic import xlog1py as xlog1py
-from .logistic import xlogy as xlogy
-from .masks import keep as keep
-from .masks import where as where
-from .quotients import pow as pow
-from .quotients import rsqrt as rsqrt
-from .rounding import sgn as sgn
-from .special import digamma as digamma
-from .special import digamma_sum as digamma_sum
-from .special import erfcx as erfcx
-from .special import i0 as i0
-from .special import i0e as i0e
-from .special import i1 as i1
-from .special import i1e as i1e
-from .special import lgamma as lgamma
-from .special import polygamma as polygamma
-from .special import zeta as zeta
 from .arrangement import constant_pad as constant_pad_nd
 from .arrangement import flip as flip
 from .arrangement import repeat as repeat
@@ -43,11 +19,32 @@ from .arrangement import roll as roll
 from .arrangement import rot90 as rot90
 from .arrangement import tril as tril
 from .arrangement import triu as triu
-from .placing import gather as gather
+from .complexes import turning as turning
+from .erf import erf as erf
+from .erf import gelu_backward as gelu_backward
+from .extreme import placed_along as placed_along
+from .extreme import taken_along as taken_along
+from .extreme import ties as ties
+from .gating import glu_backward as glu_backward
+from .gating import glu_gradients as glu_gradients
+from .indexing import diagonal_scatter as diagonal_scatter
 from .indexing import index as index
 from .indexing import index_backward as index_backward
-from .placing import index_fill as index_fill
 from .indexing import index_put as index_put
+from .indexing import select_scatter as select_scatter
+from .indexing import slice_scatter as slice_scatter
+from .joins import cat as cat
+from .joins import stack as stack
+from .logistic import sigmoid as sigmoid
+from .logistic import softplus as softplus
+from .logistic import xlog1py as xlog1py
+from .logistic import xlogy as xlogy
+from .masks import keep as keep
+from .masks import where as where
+from .matmul import product as matmul
+from .norm import vector_norm as vector_norm
+from .placing import gather as gather
+from .placing import index_fill as index_fill
 from .placing import index_select as index_select
 from .placing import index_select_backward as index_select_backward
 from .placing import masked_place as masked_place
@@ -59,34 +56,10 @@ from .placing import scatter as scatter
 from .placing import scatter_add as scatter_add
 from .placing import scatter_reduce as scatter_reduce
 from .placing import take as take
-from .indexing import diagonal_scatter as diagonal_scatter
-from .indexing import select_scatter as select_scatter
-from .indexing import slice_scatter as slice_scatter
-from .joins import cat as cat
-from .joins import stack as stack
-from .shapes import clone as clone
-from .windows import diagonal as diagonal
-from .windows import diagonal_backward as diagonal_backward
-from .shapes import expand as expand
-from .shapes import permute as permute
-from .windows import placed_or_dropped as placed_or_dropped
-from .shapes import select as select
-from .shapes import select_backward as select_backward
-from .shapes import slice_ as slice
-from .shapes import slice_backward as slice_backward
-from .shapes import squeeze as squeeze
-from .shapes import t as t
-from .windows import taken_or_zero as taken_or_zero
-from .shapes import transpose as transpose
-from .windows import unfold as unfold
-from .windows import unfold_backward as unfold_backward
-from .shapes import unsqueeze as unsqueeze
-from .windows import view_as_complex as view_as_complex
-from .windows import view_as_real as view_as_real
-from .extreme import placed_along as placed_along
-from .extreme import taken_along as taken_along
-from .extreme import ties as ties
+from .quotients import pow as pow
+from .quotients import rsqrt as rsqrt
 from .reduce import mean as mean
+from .rounding import sgn as sgn
 from .scan import accumulated_along as accumulated_along
 from .scan import cumsum as cumsum
 from .scan import exclusive_products as exclusive_products
@@ -94,9 +67,36 @@ from .scan import others_product as others_product
 from .scan import recurrence as recurrence
 from .scan import reverse_cumsum as reverse_cumsum
 from .scan import shifted as shifted
-from .matmul import product as matmul
-from .norm import vector_norm as vector_norm
+from .shapes import clone as clone
+from .shapes import expand as expand
+from .shapes import permute as permute
+from .shapes import select as select
+from .shapes import select_backward as select_backward
+from .shapes import slice_ as slice
+from .shapes import slice_backward as slice_backward
+from .shapes import squeeze as squeeze
+from .shapes import t as t
+from .shapes import transpose as transpose
+from .shapes import unsqueeze as unsqueeze
+from .special import digamma as digamma
+from .special import digamma_sum as digamma_sum
+from .special import erfcx as erfcx
+from .special import i0 as i0
+from .special import i0e as i0e
+from .special import i1 as i1
+from .special import i1e as i1e
+from .special import lgamma as lgamma
+from .special import polygamma as polygamma
+from .special import zeta as zeta
 from .types import to_raw
+from .windows import diagonal as diagonal
+from .windows import diagonal_backward as diagonal_backward
+from .windows import placed_or_dropped as placed_or_dropped
+from .windows import taken_or_zero as taken_or_zero
+from .windows import unfold as unfold
+from .windows import unfold_backward as unfold_backward
+from .windows import view_as_complex as view_as_complex
+from .windows import view_as_real as view_as_real
 
 # ---- aliases ----------------------------------------------------------------------------------
 abs = np.absolute

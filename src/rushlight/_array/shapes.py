@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .axes import LEAD, axes_of, axis_of
-from .types import from_raw, to_raw, type_name
+from .types import from_raw, is_dense, to_raw, type_name
 from .windows import window
 
 _VIEW_ERROR: Final = (
@@ -356,17 +356,6 @@ def slice_backward(
 
 
 # ---- copies -----------------------------------------------------------------------------------
-def is_dense(x: Any) -> bool:
-    """Whether the elements of `x` fill their memory without gaps or overlap, in some order."""
-    expected = x.itemsize
-    for stride, n in sorted(zip(x.strides, x.shape)):
-        if n != 1:
-            if stride != expected:
-                return False
-            expected *= n
-    return True
-
-
 def clone(x: Any) -> Any:
     """A copy, laid out like `x` where that is dense."""
     if x.flags.c_contiguous:

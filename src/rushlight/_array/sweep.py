@@ -5,7 +5,13 @@ None for the scratch, which makes NumPy allocate (cheaper there than looking for
 shape); large ones are walked in blocks, so that a rule's ten passes cost one trip to memory.
 
 The order of operations is PyTorch's, so float32 results are equal up to the single rounding of its
-fused multiply-add, which NumPy doesn't have.
+fused multiply-add, which NumPy doesn't have. See Note [One rounding] for where it is made up for.
+
+Note [One rounding]
+PyTorch's `add(…, alpha=…)` rounds product and sum once. A product of two float32 numbers is exact in
+float64, so computing there and rounding at the end gives the same digits, at two to seven times the
+price. It pays where it can be seen: in programs so small that everything else (see Note [Tiny
+products] in `tiny`) is equal to the digit too. So SGD does it for parameters of up to `TINY` elements.
 """
 
 import threading
@@ -19,6 +25,8 @@ FLOAT64: Final = np.dtype(np.float64)
 
 # Up to here a rule lets NumPy allocate its temporaries; from here on it works in blocks.
 SMALL: Final = 8192
+# Up to here SGD rounds once per multiply-add. See Note [One rounding].
+TINY: Final = 48
 # Elements per block: six float32 arrays of this length fit a 1 MB second-level cache.
 BLOCK: Final = 32768
 
@@ -102,8 +110,12 @@ def sgd_(
     if buffers is None and not weight_decay:
         # The commonest case, two calls per parameter.
         (rate,) = _constants(dtype, -lr if maximize else lr)
+        wide = rate.astype(FLOAT64)
         for p, g in zip(params, grads, strict=True):
-            if p.ndim and p.size <= SMALL:
+            size = p.size
+            if size <= TINY:
+                _subtract(p, _multiply(g, wide), p, casting="unsafe")
+            elif size <= SMALL:
                 _subtract(p, _multiply(g, rate), p)
             else:
                 _in_blocks(_descend, (p, g), rate)
@@ -113,8 +125,8 @@ def sgd_(
     for place, p in enumerate(params):
         buffer = None if buffers is None else buffers[place]
         new = buffers is not None and fresh[place]
-        if p.ndim and p.size <= SMALL:
-            _sgd(p, grads[place], buffer, new, k, flags, None, None)
+        if p.size <= SMALL:
+            _sgd(p, grads[place], buffer, new, k, flags, None, None, p.size <= TINY)
         else:
             _in_blocks(_sgd, (p, grads[place], buffer), new, k, flags)
 
@@ -123,8 +135,27 @@ def _descend(p: Any, g: Any, rate: Any, t: Any, u: Any) -> None:
     _subtract(p, _multiply(g, rate, t), p)
 
 
-def _sgd(p: Any, g: Any, buffer: Any, new: bool, k: list[Any], flags: Any, t: Any, u: Any) -> None:
+def _sgd(
+    p: Any, g: Any, buffer: Any, new: bool, k: list[Any], flags: Any, t: Any, u: Any,
+    once: bool = False,
+) -> None:  # fmt: skip
     lr, momentum, undamped, weight_decay = k
+    if once:
+        lr, wide_momentum, undamped, weight_decay = (value.astype(FLOAT64) for value in k)
+        decays, damps, nesterov, maximize = flags
+        if maximize:
+            g = _negative(g)
+        if decays:
+            g = _add(g, _multiply(p, weight_decay)).astype(p.dtype)
+        if buffer is not None:
+            if new:
+                _copyto(buffer, g)
+            else:
+                _multiply(buffer, momentum, buffer)
+                _add(buffer, _multiply(g, undamped), buffer, casting="unsafe")
+            g = _add(g, _multiply(buffer, wide_momentum)).astype(p.dtype) if nesterov else buffer
+        _subtract(p, _multiply(g, lr), p, casting="unsafe")
+        return
     decays, damps, nesterov, maximize = flags
     if maximize:
         g = _negative(g, t)

@@ -1,11 +1,11 @@
 """Products of tiny float32 matrices, summed in the order of PyTorch's CPU build.
 
 Note [Tiny products]
-For matrices of a few elements PyTorch's BLAS (MKL) multiplies and adds without fusing the two, from the
-first term to the last; where the second matrix is a transposed one, it sums four interleaved partial
-sums. NumPy's BLAS rounds differently, and a program that iterates (a small recurrent chain, a few steps of
-training) soon prints other digits. NumPy's einsum loop has the first order and costs the same for such
-sizes. The orders were found by differential test against PyTorch 2.13 on x86-64.
+For matrices of a few elements PyTorch's BLAS (MKL) multiplies and adds without fusing the two, from
+the first term to the last; where the second matrix is a transposed one, it sums four interleaved
+partial sums. NumPy's BLAS rounds differently, and a program that iterates (a small recurrent chain,
+a few steps of training) soon prints other digits. NumPy's einsum loop has the first order and costs
+the same for such sizes. The orders were found by differential test against PyTorch 2.13 on x86-64.
 """
 
 from __future__ import annotations
@@ -27,7 +27,14 @@ def product(a: Any, b: Any) -> Any:
     """The product of two float32 matrices of at most `LIMIT` multiplications."""
     k = a.shape[1]
     transposed = b.flags.f_contiguous and not b.flags.c_contiguous
-    if transposed and k % 4 == 0 and k and a.shape[0] > 1 and b.shape[1] > 2 and a.flags.c_contiguous:
+    if (
+        transposed
+        and k % 4 == 0
+        and k
+        and a.shape[0] > 1
+        and b.shape[1] > 2
+        and a.flags.c_contiguous
+    ):
         return _four_sums(a, b.T, k)
     return c_einsum("ij,jk->ik", a, np.ascontiguousarray(b) if transposed else b)
 

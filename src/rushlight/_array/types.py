@@ -190,13 +190,50 @@ def refuse_overlap(array: Any) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
-    if 0 in array.strides and array.size and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape)
+    if (
+        0 in array.strides
+        and array.size
+        and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape))
     ):
         raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single "
-            "memory location. Please clone() the tensor before performing the operation."
+            "unsupported operation: more than one element of the written-to tensor refers to "
+            "a single memory location. Please clone() the tensor before performing the operation."
         )
+
+
+def refuse_shared(array: Any, other: Any) -> None:
+    """Refuses an array to write that shares part of its memory with an operand.
+
+    As in PyTorch only arrays without gaps are looked at, and the same part of memory is no problem.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if owner(array) is not owner(other) or not array.size or not other.size:
+        return
+    if not (is_dense(array) and is_dense(other)):
+        return
+    start, begin = address(array), address(other)
+    if start >= begin + other.nbytes or begin >= start + array.nbytes:
+        return
+    if start != begin or array.nbytes != other.nbytes or array.strides != other.strides:
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+            "to a single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def is_dense(array: Any) -> bool:
+    """Whether the elements fill their memory without gaps or overlap, in some order."""
+    if array.flags.c_contiguous:
+        return True
+    expected = array.itemsize
+    for stride, n in sorted(zip(array.strides, array.shape)):
+        if n != 1:
+            if stride != expected:
+                return False
+            expected *= n
+    return True
 
 
 def dtype_of(tensor: Any) -> D.dtype:

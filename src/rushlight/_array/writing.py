@@ -5,31 +5,13 @@ of memory.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from .. import errors
 from .number import number_like
-from .types import converted, from_raw, ndarray, owner, refuse_overlap
-
-_OVERLAP_BETWEEN: Final = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
-    "a single "
-    "memory location. Please clone() the tensor before performing the operation."
-)
-
-
-def overlaps(a: Any, b: Any) -> bool:
-    """Whether two arrays share some elements, but aren't the same part of one memory."""
-    if owner(a) is not owner(b):
-        return False
-    same = a.strides == b.strides and a.shape == b.shape and _start(a) == _start(b)
-    return not same and bool(np.shares_memory(a, b))
-
-
-def _start(array: Any) -> Any:
-    return array.__array_interface__["data"][0]
+from .types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 
 
 def write_converted(array: Any, value: Any) -> None:
@@ -66,8 +48,8 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
         together = tuple(np.broadcast_shapes(x.shape, src.shape))
         if together != x.shape:
             raise RuntimeError(errors.output_shape(x.shape, together))
-    if (x.base is not None or src.base is not None) and overlaps(x, src):
-        raise RuntimeError(_OVERLAP_BETWEEN)
+    if x.base is not None or src.base is not None:
+        refuse_shared(x, src)
     write_converted(x, src)
 
 

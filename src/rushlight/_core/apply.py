@@ -1,7 +1,8 @@
 """Calling an operation: the fast path.
 
-The fast path asks one question per operand: a plain tensor of a float type, in an ordinary mode? All
-else (scalars of other kinds, promotion, subclasses, layers, hooks, anomaly mode) is in `slow.py`.
+The fast path asks one question per operand: a plain tensor of a float type, in an ordinary mode?
+All else (scalars of other kinds, promotion, subclasses, layers, hooks, anomaly mode) is in
+`slow.py`.
 
 Cost: one `apply2` of two tiny tensors that records takes about 0.7 µs interpreted, of which the
 NumPy call is 0.3.
@@ -299,8 +300,10 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
     if type(result) is not ndarray:
         result = as_array(result)
     out = new_tensor(result)
-    if mode.grad and op.formulas[0] is not None and (
-        a._requires_grad or (a._view is not None and follows(a))
+    if (
+        mode.grad
+        and op.formulas[0] is not None
+        and (a._requires_grad or (a._view is not None and follows(a)))
     ):
         if result.dtype is not dtype:
             slow.record(op, args, [array], [out], 1, mode, None)
@@ -332,9 +335,7 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
             cell = a._cell if a._view is None else a._view.base._cell
             if cell is not None and cell.n:
                 n = cell.n
-                node.versions = tuple(
-                    [n if e[0] == ARG and e[1] == 0 else 0 for e in op.entries]
-                )
+                node.versions = tuple([n if e[0] == ARG and e[1] == 0 else 0 for e in op.entries])
         if a._nr:
             node.nrs = (a._nr,)
         out._node = node
@@ -362,8 +363,10 @@ def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
         creation = IN_NO_GRAD
     cell = base._cell
     out._view = View(base, Step(op, args, -1, before), creation, 0 if cell is None else cell.n)
-    if mode.grad and op.formulas[0] is not None and (
-        a._requires_grad or (a._view is not None and follows(a))
+    if (
+        mode.grad
+        and op.formulas[0] is not None
+        and (a._requires_grad or (a._view is not None and follows(a)))
     ):
         if parent is not None:
             view_target(a)

@@ -1,11 +1,11 @@
 """In-place writes on views: the base's history is rebased, as PyTorch's CopySlices does.
 
 Note [Rebasing a base]
-`v = base[0]; v.mul_(w)` changes part of `base`. Its new node is a `CopySlices`: backward, it takes the
-gradient of the whole base, lets the in-place operation's own node turn the view's part of it into the
-gradient of the part's former value, and sends the patched whole to the base's former history (other
-inputs of the operation get theirs as usual). Every view of the base then gets a new node when it is next
-asked for one.
+`v = base[0]; v.mul_(w)` changes part of `base`. Its new node is a `CopySlices`: backward, it takes
+the gradient of the whole base, lets the in-place operation's own node turn the view's part of it
+into the gradient of the part's former value, and sends the patched whole to the base's former
+history (other inputs of the operation get theirs as usual). Every view of the base then gets a new
+node when it is next asked for one.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 Note [The order of a run]
 Nodes run by falling sequence number. A node is always younger than the nodes it reads from, so when
-the youngest one left runs, all that contribute to it have run: sorting the reachable nodes once gives
-PyTorch's order (its ready queue is a heap on the same number) without counting consumers. Only leaves are
-counted: a leaf accumulates as soon as its last contribution has arrived. Saved values are unpacked in the
-order in which they were saved, contributions are added in the order of their consumers: gradients are
-reproducible to the bit.
+the youngest one left runs, all that contribute to it have run: sorting the reachable nodes once
+gives PyTorch's order (its ready queue is a heap on the same number) without counting consumers.
+Only leaves are counted: a leaf accumulates as soon as its last contribution has arrived. Saved
+values are unpacked in the order in which they were saved, contributions are added in the order of
+their consumers: gradients are reproducible to the bit.
 
 Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge beside the formulas.
 """
@@ -95,7 +95,8 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
 def backward_from(t: Any, gradient: Any, keep: bool) -> bool:
     """Runs backward from one ordinary tensor; False, with nothing done, where it takes more checks.
 
-    The common call `loss.backward()` comes here first; the layers above handle (and explain) the rest.
+    The common call `loss.backward()` comes here first; the layers above handle (and explain) the
+    rest.
     """
     mode: Mode = current()
     if not isinstance(t, TensorBase) or not t._plain or mode.slow or RUNNING.get() is not None:
@@ -172,7 +173,9 @@ def discover(roots: list[Vertex], run: Run) -> list[Node]:
     return order
 
 
-def needed(order: list[Node], roots: list[Vertex], inputs: list[tuple[Vertex, int]], run: Run) -> list[Node]:
+def needed(
+    order: list[Node], roots: list[Vertex], inputs: list[tuple[Vertex, int]], run: Run
+) -> list[Node]:
     """The nodes of `order` that lead to an input; all others are unmarked, and leaves recounted."""
     wanted: set[Any] = set()
     for vertex, _ in inputs:
@@ -364,7 +367,9 @@ def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
     return r
 
 
-def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool) -> Any:
+def call_formula(
+    node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool
+) -> Any:
     """Calls a formula with whatever its parameters asked for."""
     arguments: list[Any] = []
     for pick in picks:
@@ -427,7 +432,9 @@ def guarded(node: Node, g: Any, run: Run) -> list[Any]:
             for i, r in enumerate(grads):
                 if r is not None and T.has_nan(r._raw if isinstance(r, TensorBase) else r):
                     name = type(node).__name__
-                    raise RuntimeError(f"Function '{name}' returned nan values in its {i}th output.")
+                    raise RuntimeError(
+                        f"Function '{name}' returned nan values in its {i}th output."
+                    )
         return grads
     except Exception:
         if ANOMALY.explain is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .. import dtypes as D
 from .. import errors
 from .._array import types as T
+from .._array.types import ndarray as _ndarray
 from . import slow
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
@@ -14,6 +15,9 @@ from .mode import Mode, ready
 from .op import OUT, PROMOTE_NONE, Op
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, refuse_view
+
+
+ndarray: Final = _ndarray
 
 
 def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
@@ -58,6 +62,11 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     if writer is None:
         if 0 in array.strides:
             T.refuse_overlap(array)
+        for other in raws[1:]:
+            if type(other) is ndarray and other is not array and (
+                other.base is not None or array.base is not None
+            ):
+                T.refuse_shared(array, other)
     else:
         if promoted is not None:
             check_cast(promoted, array)

@@ -1,13 +1,14 @@
 """Modes: what is switched on for the code that runs now (grad mode, inference mode, hooks…).
 
-One immutable `Mode` per context, in a `ContextVar`: right under threads and under asyncio alike. A new
-thread starts in a context of its own, with gradients enabled, as in PyTorch.
+One immutable `Mode` per context, in a `ContextVar`: right under threads and under asyncio alike. A
+new thread starts in a context of its own, with gradients enabled, as in PyTorch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Any, Callable, Final
+from typing import Any, Final
 
 
 class Mode:
@@ -78,7 +79,6 @@ UNRECORDED: Final[Mode] = Mode(grad=False, forward_grad=False)
 
 CURRENT: Final[ContextVar[Mode]] = ContextVar("rushlight_mode", default=FRESH)
 current: Final = CURRENT.get
-
 
 
 class Starting:

@@ -1,8 +1,8 @@
 """The graph: vertices that gradients flow into, and nodes that compute them.
 
-A `Vertex` is anything a gradient can be sent to: a `Node` (an operation that was recorded) or a leaf
-tensor, which accumulates it. There is no separate object per leaf: PyTorch's `AccumulateGrad` is made
-only when someone looks at it.
+A `Vertex` is anything a gradient can be sent to: a `Node` (an operation that was recorded) or a
+leaf tensor, which accumulates it. There is no separate object per leaf: PyTorch's `AccumulateGrad`
+is made only when someone looks at it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Vertex:
 class Node(Vertex):
     """A recorded operation: what it saved, and where its gradients go.
 
-    `next[i]` is the vertex that the gradient of the i-th input goes to (None: nowhere); `nrs[i]` is 0,
-    or one plus the number of that vertex's output where it has several (`nrs` is None: all 0).
+    `next[i]` is the vertex that the gradient of the i-th input goes to (None: nowhere); `nrs[i]` is
+    0, or one plus the number of that vertex's output where it has several (`nrs` is None: all 0).
     `saved` are the values that formulas read, laid out as `op.entries` says; `versions` the version
     of each when it was saved (None: all 0).
     """
@@ -91,7 +91,9 @@ def new_node(op: Op, targets: tuple[Vertex | None, ...], saved: tuple[Any, ...])
     return node
 
 
-def fill_node(node: Node, op: Op, targets: tuple[Vertex | None, ...], saved: tuple[Any, ...]) -> None:
+def fill_node(
+    node: Node, op: Op, targets: tuple[Vertex | None, ...], saved: tuple[Any, ...]
+) -> None:
     """Initialises a bare node; compiled subclasses must be made by their own `__new__`."""
     node.acc = None
     node.owned = False

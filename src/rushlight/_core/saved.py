@@ -3,7 +3,8 @@
 Note [Unpacking]
 A saved input is the tensor itself, a saved output its raw array (see Note [Versions are shared by
 views]); either may have been replaced by a `Packed` where hooks took it away. Values that aren't
-tensors (numbers, shapes) are returned as they are. All are read in the order in which they were saved.
+tensors (numbers, shapes) are returned as they are. All are read in the order in which they were
+saved.
 """
 
 from __future__ import annotations
@@ -232,7 +233,10 @@ def _packed(value: TensorBase, hooks: tuple[Any, Any], is_output: int, source: A
         result = hooks[0](shown)
     finally:
         CURRENT.reset(token)
-    if version_of(shown) != (before if shown is value else version_of(value)) or version_of(value) != before:
+    if (
+        version_of(shown) != (before if shown is value else version_of(value))
+        or version_of(value) != before
+    ):
         raise RuntimeError(errors.PACK_HOOK_INPLACE)
     leaf: Any = None
     if source is not None and source._requires_grad:

@@ -194,8 +194,10 @@ def live_mask(op: Op, args: list[Any]) -> int:
     joint = op.joint is not None
     for i, pos in enumerate(op.tensors):
         arg = args[pos]
-        if isinstance(arg, TensorBase) and (joint or op.formulas[i] is not None) and (
-            arg._requires_grad or (arg._view is not None and follows(arg))
+        if (
+            isinstance(arg, TensorBase)
+            and (joint or op.formulas[i] is not None)
+            and (arg._requires_grad or (arg._view is not None and follows(arg)))
         ):
             live |= 1 << pos
     if op.lists >= 0:
@@ -265,8 +267,11 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
                 version = version_of(outs[pos]) if op.n_out >= 0 else 0
             elif kind == SHAPE:
                 array = raws[pos]
-                value = [x.shape for x in array] if type(array) is list else (
-                    None if array is None else array.shape)
+                value = (
+                    [x.shape for x in array]
+                    if type(array) is list
+                    else (None if array is None else array.shape)
+                )
             else:
                 value = dtype_of_argument(args[pos])
         saved.append(value)

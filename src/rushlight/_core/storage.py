@@ -1,10 +1,10 @@
 """`TensorBase`: an array with its place in the graph, its version and its view metadata.
 
 Note [Versions are shared by views]
-A write to a tensor is seen through every view of it, so they share one `Version` cell: a view looks up
-its base's. Cells are made at the first write (or detach): a tensor without one has version 0. A node
-that saved an output keeps the raw array, not the tensor (that would be a reference cycle); so when a
-cell is made for the output of such a node it is also given to the node (`Node.out_cells`).
+A write to a tensor is seen through every view of it, so they share one `Version` cell: a view looks
+up its base's. Cells are made at the first write (or detach): a tensor without one has version 0. A
+node that saved an output keeps the raw array, not the tensor (that would be a reference cycle); so
+when a cell is made for the output of such a node it is also given to the node (`Node.out_cells`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, Final
 from .._array.types import ndarray as _ndarray
 from .._native import mypyc_attr
 from .node import Node, Vertex
-
 
 ndarray: Final = _ndarray
 
@@ -77,7 +76,9 @@ class TensorBase(Vertex):
     _grad: Any
     _cell: Version | None
     _view: View | None
-    _plain: bool  # the fast path may take it: no subclass with rules of its own, no layer, no tangent
+    _plain: (
+        bool  # the fast path may take it: no subclass with rules of its own, no layer, no tangent
+    )
     _inference: bool
     _tangent: Any
     _layered: bool  # a subclass with rules of its own, or a transform's wrapper

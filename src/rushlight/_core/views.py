@@ -1,10 +1,10 @@
 """Views: making them, replaying them, and finding their node after their base has been written.
 
 Note [Replaying a view]
-A view remembers the operation that made it and the view (if any) that it was made from. Running that
-chain on another array of the base's shape gives the matching part of it. This is how a gradient of a
-base is cut to a view's part (`copyslices.py`), and how a view gets a new node when the memory it
-shows has been rewritten through some other view.
+A view remembers the operation that made it and the view (if any) that it was made from. Running
+that chain on another array of the base's shape gives the matching part of it. This is how a
+gradient of a base is cut to a view's part (`copyslices.py`), and how a view gets a new node when
+the memory it shows has been rewritten through some other view.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def replay(last: Step | None, whole: Any, traced: bool) -> Any:
     return part
 
 
-def attach_view(out: TensorBase, source: TensorBase, op: Op, args: tuple[Any, ...], index: int) -> None:
+def attach_view(
+    out: TensorBase, source: TensorBase, op: Op, args: tuple[Any, ...], index: int
+) -> None:
     """Makes `out` (whose array shares `source`'s memory) a view of it."""
     mode = current()
     parent = source._view

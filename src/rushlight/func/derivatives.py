@@ -1,16 +1,18 @@
 """Derivatives of functions as functions: `grad`, `vjp`, `jvp`, `jacrev`, `jacfwd`, `hessian`.
 
 Note [Levels without wrappers]
-Each transform gives the function aliases of its arguments: connected to whatever graph the arguments are
-in, so that an outer transform sees through them, and differentiates with respect to those aliases. Results
-keep a graph only where some outer transform, or the caller's own graph, needs one.
+Each transform gives the function aliases of its arguments: connected to whatever graph the
+arguments are in, so that an outer transform sees through them, and differentiates with respect to
+those aliases. Results keep a graph only where some outer transform, or the caller's own graph,
+needs one.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, Callable, Final
+from typing import Any, Final
 
 from .._core.storage import TensorBase
 from ..autograd.backward import grad as autograd_grad
@@ -61,7 +63,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
             out, aux = out
     outs, out_spec = flatten(out)
 
-    def pull_back(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+    def pull_back(
+        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+    ) -> Any:
         given, _ = flatten(cotangents)
         needs = keep or any(isinstance(c, TensorBase) and c._requires_grad for c in given)
         live = [(o, c) for o, c in zip(outs, given) if o._requires_grad]
@@ -82,7 +86,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return shown, pull_back
 
 
-def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+def grad_and_value(
+    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns (gradient, value) of a scalar function."""
 
     @functools.wraps(func)
@@ -110,7 +116,8 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
                 )
             if out._raw.ndim != 0:
                 raise RuntimeError(
-                    f"Expected f(*args) to return a scalar tensor, got tensor with {out._raw.ndim} dims. "
+                    f"Expected f(*args) to return a scalar tensor, got tensor with "
+                    f"{out._raw.ndim} dims. "
                     "Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
             if out._requires_grad:
@@ -147,10 +154,20 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     return run
 
 
-def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> Any:
     """(output, derivative of `func` at `primals` along `tangents`[, aux]): a vjp of a vjp."""
     if not isinstance(primals, tuple):
-        raise RuntimeError(f"jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be "
+            "valid to call f(*primals)."
+        )
     with _Level() as level, enable_grad():
         leaves, spec = flatten(primals)
         directions, _ = flatten(tangents)
@@ -168,8 +185,12 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
                 results.append(zeros_like(o))
                 continue
             dummy = zeros_like(o).requires_grad_()
-            first = autograd_grad(o, inner, dummy, retain_graph=True, create_graph=True, allow_unused=True)
-            pairs = [(g, t) for g, t in zip(first, directions) if g is not None and g._requires_grad]
+            first = autograd_grad(
+                o, inner, dummy, retain_graph=True, create_graph=True, allow_unused=True
+            )
+            pairs = [
+                (g, t) for g, t in zip(first, directions) if g is not None and g._requires_grad
+            ]
             if not pairs:
                 results.append(zeros_like(o))
                 continue
@@ -198,8 +219,14 @@ def _basis(x: Any) -> Any:
     return [eye[k].reshape(x._raw.shape) for k in range(n)]
 
 
-def jacrev(func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False,
-           chunk_size: int | None = None, _preallocate_and_copy: bool = False) -> Callable[..., Any]:  # fmt: skip
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
     """A function that returns the Jacobian, computed row by row with vjps."""
 
     @functools.wraps(func)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from .._core.storage import TensorBase
 from ..ops import PUBLIC
@@ -35,8 +36,8 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
         repeated = {k for k in keys if keys.count(k) > 1}
         if repeated:
             raise ValueError(
-                f"{sorted(repeated)} appeared in multiple dictionaries; behavior of functional call is "
-                "ambiguous"
+                f"{sorted(repeated)} appeared in multiple dictionaries; behavior of "
+                "functional call is ambiguous"
             )
         given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
     else:
@@ -86,12 +87,16 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     if len(models) == 0:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if not (all(m.training for m in models) or all(not m.training for m in models)):
-        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+        raise RuntimeError(
+            "stack_module_state: Expected all models to have the same training/eval mode."
+        )
     if not all(type(m) is type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
     stack = PUBLIC[("", "stack")]
     parameters = {
-        k: stack([dict(m.named_parameters())[k] for m in models]).detach().requires_grad_(v.requires_grad)
+        k: stack([dict(m.named_parameters())[k] for m in models])
+        .detach()
+        .requires_grad_(v.requires_grad)
         for k, v in models[0].named_parameters()
     }
     buffers = {
@@ -99,5 +104,3 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
         for k, _ in models[0].named_buffers()
     }
     return parameters, buffers
-
-

@@ -1,15 +1,17 @@
 """`vmap`: a function of one example made a function of a batch.
 
 Note [vmap is a loop]
-The function runs once per example and the results are stacked. Everything works inside it (random numbers
-apart, which need `randomness="different"` or `"same"`), nested transforms and gradients included, because
-nothing but ordinary operations is recorded. Batched rules per row are a later matter of speed.
+The function runs once per example and the results are stacked. Everything works inside it (random
+numbers apart, which need `randomness="different"` or `"same"`), nested transforms and gradients
+included, because nothing but ordinary operations is recorded. Batched rules per row are a later
+matter of speed.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .._core.storage import TensorBase
 from ..ops import PUBLIC
@@ -26,7 +28,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. "
+            f"Got {randomness}"
         )
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
@@ -37,7 +40,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
         leaves, spec = flatten(list(args))
         if not leaves:
             raise ValueError(
-                f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+                f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, "
+                "or you are "
                 "trying to vmap over a function with no inputs. The latter is unsupported."
             )
         if isinstance(in_dims, (tuple, list)):
@@ -46,8 +50,10 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
             dims = [in_dims if isinstance(x, TensorBase) else None for x in leaves]
             if not isinstance(in_dims, int):
                 raise ValueError(
-                    f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a "
-                    f"(potentially nested) tuple matching the structure of inputs, got: {type(in_dims)}."
+                    f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` "
+                    "to be int or a "
+                    f"(potentially nested) tuple matching the structure of inputs, "
+                    f"got: {type(in_dims)}."
                 )
         keyword_leaves, keyword_spec = flatten(kwargs)
         keyword_dims = [0 if isinstance(x, TensorBase) else None for x in keyword_leaves]
@@ -56,12 +62,13 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
         sizes = [x._raw.shape[d] for x, d in zip(everything, all_dims) if d is not None]
         if not sizes:
             raise ValueError(
-                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): at least one input must be mapped over."
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): at least one input "
+                "must be mapped over."
             )
         if any(s != sizes[0] for s in sizes):
             raise ValueError(
-                f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                f"{sizes} for the mapped dimension"
+                f"vmap: Expected all tensors to have the same size in the mapped dimension, "
+                f"got sizes {sizes} for the mapped dimension"
             )
         unbind = PUBLIC[("", "unbind")]
         columns = [x if d is None else unbind(x, d) for x, d in zip(everything, all_dims)]
@@ -86,9 +93,7 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
             raise RuntimeError("vmap over a batch of size zero is not supported here")
         where = broadcast_to(out_dims, unflatten(results[0], out_spec), "out_dims")
         stack = PUBLIC[("", "stack")]
-        joined = [
-            r[0] if w is None else stack(list(r), w) for r, w in zip(zip(*results), where)
-        ]
+        joined = [r[0] if w is None else stack(list(r), w) for r, w in zip(zip(*results), where)]
         return unflatten(joined, out_spec)
 
     return mapped
@@ -99,15 +104,17 @@ def _checked(name: str, in_dims: Any, x: Any, dim: Any) -> Any:
         return None
     if not isinstance(x, TensorBase):
         raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for an input but the input "
-            f"is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the "
-            "respective in_dim"
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for an input "
+            "but the input "
+            f"is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None "
+            "as the respective in_dim"
         )
     ndim = x._raw.ndim
     if dim < -ndim or dim >= ndim:
         raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that "
-            f"input is a Tensor of dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim "
-            f"< {ndim}."
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, "
+            "but that "
+            f"input is a Tensor of dimensionality {ndim} so expected in_dim to satisfy -{ndim} "
+            f"<= in_dim < {ndim}."
         )
     return dim % ndim

@@ -1,7 +1,7 @@
 """The table: every operation, declared once, by family of mathematics.
 
-Importing this package declares all rows, builds the public functions from them and hands the core its
-namespaces.
+Importing this package declares all rows, builds the public functions from them and hands the core
+its namespaces.
 """
 
 from __future__ import annotations

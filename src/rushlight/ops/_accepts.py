@@ -68,9 +68,7 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
 def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
     if p.type == "Tensor":
         if isinstance(value, (list, tuple)):
-            fits = all(
-                isinstance(v, TensorBase) or (v is None and p.optional) for v in value
-            )
+            fits = all(isinstance(v, TensorBase) or (v is None and p.optional) for v in value)
             return fits, list
         return False, None
     if p.type == "int":

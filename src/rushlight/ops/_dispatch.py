@@ -1,17 +1,17 @@
 """Public functions from rows: overload resolution, argument conversion, and errors in PyTorch's words.
 
 Note [Plans]
-Which overload a call means, and where each argument goes, depends almost always on nothing but the types
-of the positional arguments and the names of the keywords. So a resolved call is remembered as a `Plan`
-under that key; the next call like it costs two dictionary look-ups. Only misses look at schemas.
+Which overload a call means, and where each argument goes, depends almost always on nothing but the
+types of the positional arguments and the names of the keywords. So a resolved call is remembered as
+a `Plan` under that key; the next call like it costs two dictionary look-ups. Only misses look at
+schemas.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from .. import dtypes as D
-from .._array import types as T
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
 from .._core.storage import TensorBase
@@ -39,8 +39,8 @@ class Plan:
         self.convert = convert
         given = sum(1 for s in sources if isinstance(s, int))
         rest = sources[given:]
-        # Ordered: the positional arguments, then defaults and keywords. Direct: nothing but defaults,
-        # and nothing to convert.
+        # Ordered: the positional arguments, then defaults and keywords. Direct: nothing but
+        # defaults, and nothing to convert.
         self.ordered = not any(isinstance(s, _Packed) for s in sources)
         self.direct = not convert and all(isinstance(s, _Default) for s in rest)
         self.tail = [s.value if isinstance(s, _Default) else None for s in rest]
@@ -251,6 +251,8 @@ def inplace_function(name: str, rows: list[Row]) -> Callable[..., Any]:
         return general(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = general.name
-    function.__doc__ = f"In-place version of `{name}`: writes the result into the tensor, returns it."
+    function.__doc__ = (
+        f"In-place version of `{name}`: writes the result into the tensor, returns it."
+    )
     function.__module__ = "rushlight"
     return function

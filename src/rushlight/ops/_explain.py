@@ -50,19 +50,23 @@ def _parameter_kind(p: Parameter) -> str:
     return text
 
 
-def explain_arguments(name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+def explain_arguments(
+    name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Exception:
     """The TypeError for a call of `name` that none of its rows takes."""
     if len(rows) == 1:
         return _explain_one(name, rows[0], args, kwargs)
     return _combination(name, rows, args, kwargs)
 
 
-def _combination(name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+def _combination(
+    name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> TypeError:
     given = [kind_of(a) for a in args] + [f"{k}={kind_of(v)}" for k, v in kwargs.items()]
     listed = "\n".join(f" * {row.schema.signature}" for row in rows)
     return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({', '.join(given)}), but expected "
-        f"one of:\n{listed}\n"
+        f"{name}() received an invalid combination of arguments - got ({', '.join(given)}), "
+        f"but expected one of:\n{listed}\n"
     )
 
 
@@ -93,7 +97,9 @@ def _explain_one(name: str, row: Row, args: tuple[Any, ...], kwargs: dict[str, A
         problem = _misfit(p, value, row, i)
         if problem:
             place = f"'{shown}' (position {i + 1})" if given else f"'{shown}'"
-            return TypeError(f"{name}(): argument {place} must be {_parameter_kind(p)}, not {problem}")
+            return TypeError(
+                f"{name}(): argument {place} must be {_parameter_kind(p)}, not {problem}"
+            )
     for k in kwargs:
         if k not in known:
             return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
@@ -127,8 +133,8 @@ def explain_forward(op: Op, args: list[Any], error: Exception) -> Exception | No
                     continue
                 name = op.name.rpartition(".")[2]
                 return TypeError(
-                    f"{name}(): argument '{public_name(p.name)}' (position {i + 1}) must be Tensor, not "
-                    f"{_short_kind(args[i])}"
+                    f"{name}(): argument '{public_name(p.name)}' (position {i + 1}) "
+                    f"must be Tensor, not {_short_kind(args[i])}"
                 )
     return None
 

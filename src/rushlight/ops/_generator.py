@@ -98,4 +98,3 @@ default_generator: Final = Generator()
 def stream_of(generator: Generator | None) -> Stream:
     """The stream of a generator, or the default one."""
     return default_generator.stream if generator is None else generator.stream
-

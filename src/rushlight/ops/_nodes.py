@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .. import errors
+from .._array import types as T
 from .._core.node import Node
 from .._core.op import ARG, DTYPE, FREED, OUT, SHAPE, Op
 from .._core.saved import Packed, output_number, pack_entry, unpack
 from .._core.storage import TensorBase, new_tensor
-from .._array import types as T
 from ..schema import Schema
 
 NODE_CLASSES: dict[str, Any] = {}

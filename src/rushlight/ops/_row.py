@@ -7,10 +7,11 @@
         doc="Multiplies `input` by `other`, elementwise, with broadcasting.",
     )
 
-A formula's parameter names say what it reads: `g` (the gradient of the output; `g0`, `g1`… by output,
-`gs` for all, None where undefined), `xp` (the namespace), any schema argument (a tensor: saved), `out` (or
-the output's name in the schema), `<arg>_shape`, `<arg>_dtype`, and `need` in joint formulas. Formulas are
-linear in `g`, use operators, Python numbers and `xp` only, and run on arrays and on Tensors alike.
+A formula's parameter names say what it reads: `g` (the gradient of the output; `g0`, `g1`… by
+output, `gs` for all, None where undefined), `xp` (the namespace), any schema argument (a tensor:
+saved), `out` (or the output's name in the schema), `<arg>_shape`, `<arg>_dtype`, and `need` in
+joint formulas. Formulas are linear in `g`, use operators, Python numbers and `xp` only, and run on
+arrays and on Tensors alike.
 
 The kind says the rest:
     elementwise   out[i] depends on operands' [i] only: broadcasting, conjugation, promotion, jvp, vmap
@@ -22,7 +23,8 @@ The kind says the rest:
 
 from __future__ import annotations
 
-from typing import Any, Callable, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from .._core.node import GENERAL, Node
 from .._core.op import (
@@ -150,8 +152,9 @@ def declare(
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
 
-    `check(args, raws)` refuses operands after promotion. `at_defaults` gives a faster form for when every further argument has its default value: a raw
-    forward of the tensors alone, and formulas without those arguments.
+    `check(args, raws)` refuses operands after promotion. `at_defaults` gives a faster form for when
+    every further argument has its default value: a raw forward of the tensors alone, and formulas
+    without those arguments.
 
     Raises:
         ValueError: for a formula of an unknown argument, or one that asks for an unknown name.
@@ -265,8 +268,13 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
     op.out_raw = False
     op.runs_on_none = False
     op.lone = (
-        op.tensors == (0,) and op.lists < 0 and op.n_out == 1 and not op.is_view and joint is None
-        and options.promote == PROMOTE_NONE and not any(p.type in ("Tensor", "Indices") and i for i, p in enumerate(schema.params))
+        op.tensors == (0,)
+        and op.lists < 0
+        and op.n_out == 1
+        and not op.is_view
+        and joint is None
+        and options.promote == PROMOTE_NONE
+        and not any(p.type in ("Tensor", "Indices") and i for i, p in enumerate(schema.params))
     )
     op.returns = _return_types.maker(schema)
     op.check = None

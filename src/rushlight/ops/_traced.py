@@ -1,6 +1,7 @@
 """The traced namespace: the vocabulary of `numpy_ns`, on Tensors, for gradients that are recorded.
 
-Most names are operations of the table under another name; they are connected once the table is built.
+Most names are operations of the table under another name; they are connected once the table is
+built.
 """
 
 from __future__ import annotations

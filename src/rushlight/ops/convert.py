@@ -79,15 +79,23 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
 
 def _no_such_call(args: tuple[Any, ...]) -> str:
     given = ", ".join(arg.__class__.__name__ for arg in args)
-    rest = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
+    rest = (
+        "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
+    )
     return (
-        f"to() received an invalid combination of arguments - got ({given}), but expected one of:\n * "
-        f"(torch.device device = None, torch.dtype dtype = None, {rest}\n * (torch.dtype dtype, {rest}"
-        f"\n * (Tensor tensor, {rest}\n"
+        f"to() received an invalid combination of arguments - got ({given}), but expected "
+        "one of:\n * "
+        f"(torch.device device = None, torch.dtype dtype = None, {rest}\n * (torch.dtype dtype, "
+        f"{rest}\n * (Tensor tensor, {rest}\n"
     )
 
 
-_PYTHON_TYPES: dict[Any, D.dtype] = {float: D.float64, int: D.int64, bool: D.bool_, complex: D.complex128}
+_PYTHON_TYPES: dict[Any, D.dtype] = {
+    float: D.float64,
+    int: D.int64,
+    bool: D.bool_,
+    complex: D.complex128,
+}
 
 
 def _is_meta(where: Any) -> bool:

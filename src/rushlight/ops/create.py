@@ -48,13 +48,11 @@ def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
                 s = int(s)
             else:
                 raise TypeError(
-                    f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element "
-                    f"of type {type(s).__name__} at pos {place}"
+                    f"{name}(): argument 'size' (position 1) must be tuple of ints, but "
+                    f"found element of type {type(s).__name__} at pos {place}"
                 )
         if s < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {s}: {list(size)}"
-            )
+            raise RuntimeError(f"Trying to create tensor with negative dimension {s}: {list(size)}")
         shape.append(s)
     return tuple(shape)
 
@@ -84,13 +82,15 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         import warnings
 
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
-            "or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
+            ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
             "torch.tensor(sourceTensor).",
             UserWarning,
             stacklevel=2,
         )
-    return finished(raw.array_of(data, None if dtype is None else dtype_or_default(dtype)), requires_grad)
+    return finished(
+        raw.array_of(data, None if dtype is None else dtype_or_default(dtype)), requires_grad
+    )
 
 
 @composite()
@@ -134,8 +134,8 @@ def from_numpy(ndarray: Any) -> Any:
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative "
-            "strides are not currently supported. (You can probably work around this by making a copy "
-            "of your array  with array.copy().) "
+            "strides are not currently supported. (You can probably work around this by "
+            "making a copy of your array  with array.copy().) "
         )
     return finished(T.plain_array(ndarray), False)
 
@@ -207,16 +207,19 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0,
         )
     if count > 0 and offset + count * found.itemsize > length:
         raise ValueError(
-            f"requested buffer length ({count} * {found.itemsize} bytes) after offset ({offset} bytes) "
-            f"must not be greater than actual buffer length ({length} bytes)"
+            f"requested buffer length ({count} * {found.itemsize} bytes) after offset "
+            f"({offset} bytes) must not be greater than actual buffer length ({length} bytes)"
         )
     if view.readonly:
         import warnings
 
         warnings.warn(
-            "The given buffer is not writable, and PyTorch does not support non-writable tensors. This "
-            "means you can write to the underlying (supposedly non-writable) buffer using the tensor. "
-            "You may want to copy the buffer to protect its data or make it writable before converting "
+            "The given buffer is not writable, and PyTorch does not support non-writable "
+            "tensors. This "
+            "means you can write to the underlying (supposedly non-writable) buffer "
+            "using the tensor. "
+            "You may want to copy the buffer to protect its data or make it writable "
+            "before converting "
             "it to a tensor. This type of warning will be suppressed for the rest of this program.",
             UserWarning,
             stacklevel=2,
@@ -233,8 +236,17 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 @composite()
-def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None,
-         device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
     """A tensor of the given size filled with one value, whose kind gives the default dtype."""
     check_cpu(device)
     value = fill_value._raw.item() if isinstance(fill_value, TensorBase) else fill_value
@@ -249,11 +261,20 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layo
 
 
 def _like(name: str, fill: Any) -> Any:
-    def make(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None) -> Any:  # fmt: skip
+    def make(
+        input: Any,
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        memory_format: Any = None,
+    ) -> Any:
         if not isinstance(input, TensorBase):
             raise TypeError(
-                f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+                f"{name}(): argument 'input' (position 1) must be Tensor, not "
+                f"{type(input).__name__}"
             )
         check_cpu(device)
         found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
@@ -273,16 +294,33 @@ empty_like.__doc__ = "Unset elements shaped, typed and laid out like `input`."
 
 
 @composite()
-def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-              requires_grad: bool = False, memory_format: Any = None, pin_memory: bool = False) -> Any:  # fmt: skip
+def full_like(
+    input: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    pin_memory: bool = False,
+) -> Any:
     """One value in the shape, type and layout of `input`."""
     found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
     return finished(raw.like(input._raw, found, fill_value, False), requires_grad)
 
 
 def _new(name: str, fill: Any) -> Any:
-    def make(self: Any, *size: Any, dtype: Any = None, device: Any = None, layout: Any = None,
-             requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Any:  # fmt: skip
+    def make(
+        self: Any,
+        *size: Any,
+        dtype: Any = None,
+        device: Any = None,
+        layout: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        **kwargs: Any,
+    ) -> Any:
         check_cpu(device)
         if "size" in kwargs:
             size = (kwargs.pop("size"),)
@@ -300,8 +338,17 @@ new_empty = _new("new_empty", raw.empty)
 
 
 @composite("private", method=True)
-def new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
-             layout: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+def new_full(
+    self: Any,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
     """A tensor of a size filled with one value, with this tensor's type by default."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
     value = fill_value._raw.item() if isinstance(fill_value, TensorBase) else fill_value
@@ -320,8 +367,17 @@ composite("private", method=True, name="new_tensor")(new_tensor_)
 
 
 @composite()
-def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
-        device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
     """Ones on the diagonal of an n × m matrix of zeros."""
     check_cpu(device)
     if n < 0:
@@ -368,15 +424,17 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
 
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
-        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values "
-        "in [start, end).",
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which "
+        "produces values in [start, end).",
         UserWarning,
         stacklevel=2,
     )
     if end is None:
         start, end = 0, start
     n = int((end - start) / step) + 1
-    return finished(raw.arange(start, start + n * step, step, dtype_or_default(dtype)), requires_grad)
+    return finished(
+        raw.arange(start, start + n * step, step, dtype_or_default(dtype)), requires_grad
+    )
 
 
 @composite()
@@ -399,8 +457,18 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
 
 
 @composite()
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None,
-             layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""
     check_cpu(device)
     found = dtype_or_default(dtype)

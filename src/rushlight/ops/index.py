@@ -43,6 +43,7 @@ index_backward = linear(
     "index_backward(Tensor grad, int[] shape, Indices indices) -> Tensor",
     raw.index_backward,
     grad=lambda xp, g, indices: xp.index(g, indices),
+    node="IndexPutImplBackward0",
     holomorphic=False,
     namespace="private",
     method=False,

@@ -58,7 +58,9 @@ def _left_gradient(xp: Any, g: Any, self_shape: Any, other: Any) -> Any:
     if other.ndim == 1:
         return xp.sum_to(xp.expand_dims(g, -1) * other, self_shape)
     if len(self_shape) == 1:
-        return xp.sum_to(xp.matmul(other, xp.expand_dims(g, -1)).reshape(g.shape[:-1] + self_shape), self_shape)
+        return xp.sum_to(
+            xp.matmul(other, xp.expand_dims(g, -1)).reshape(g.shape[:-1] + self_shape), self_shape
+        )
     return xp.sum_to(xp.matmul(g, xp.matrix_transpose(other)), self_shape)
 
 
@@ -107,7 +109,9 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         TypeError: where an operand isn't a tensor.
     """
     if not isinstance(input, TensorBase) or not isinstance(other, TensorBase):
-        bad, name, place = (input, "input", 1) if not isinstance(input, TensorBase) else (other, "other", 2)
+        bad, name, place = (
+            (input, "input", 1) if not isinstance(input, TensorBase) else (other, "other", 2)
+        )
         raise TypeError(
             f"matmul(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}"
         )
@@ -134,17 +138,17 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     return apply_n(row.op, [input, other])
 
 
-def _input_gradient(g: Any, weight: Any) -> Any:
-    return g @ weight
+def _input_gradient(xp: Any, g: Any, weight: Any) -> Any:
+    return xp.matmul(g, weight)
 
 
-def _weight_gradient(g: Any, input: Any) -> Any:
+def _weight_gradient(xp: Any, g: Any, input: Any) -> Any:
     """gᵀ x over all rows: one product for a stack too."""
     if g.ndim == 2:
-        return g.T @ input
+        return xp.matmul(g.T, input)
     if g.ndim == 1:
         return g.reshape((-1, 1)) * input
-    return g.reshape((-1, g.shape[-1])).T @ input.reshape((-1, input.shape[-1]))
+    return xp.matmul(g.reshape((-1, g.shape[-1])).T, input.reshape((-1, input.shape[-1])))
 
 
 def _linear(name: str) -> Row:
@@ -159,7 +163,11 @@ def _linear(name: str) -> Row:
         public=False,
         out=False,
         saved_as={"input": "mat1", "weight": "mat2"},
-        samples=lambda mk: [(mk(2, 3), mk(4, 3), mk(4)), (mk(5, 2, 3), mk(4, 3), mk(4)), (mk(2, 3), mk(4, 3))],
+        samples=lambda mk: [
+            (mk(2, 3), mk(4, 3), mk(4)),
+            (mk(5, 2, 3), mk(4, 3), mk(4)),
+            (mk(2, 3), mk(4, 3)),
+        ],
         doc="x Wᵀ + b over the last dimension.",
     )
 
@@ -182,7 +190,9 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         TypeError: where an operand isn't a tensor.
     """
     if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
-        bad, name, place = (input, "input", 1) if not isinstance(input, TensorBase) else (weight, "weight", 2)
+        bad, name, place = (
+            (input, "input", 1) if not isinstance(input, TensorBase) else (weight, "weight", 2)
+        )
         raise TypeError(
             f"linear(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}"
         )
@@ -304,8 +314,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     for k, (i, j) in enumerate(zip(over_a, over_b)):
         if a._raw.shape[i] != b._raw.shape[j]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a._raw.shape[i]} in dim {i} "
-                f"and second has size {b._raw.shape[j]} in dim {j}"
+                f"contracted dimensions need to match, but first has size {a._raw.shape[i]} "
+                f"in dim {i} and second has size {b._raw.shape[j]} in dim {j}"
             )
     free_a = [d for d in range(a._raw.ndim) if d not in over_a]
     free_b = [d for d in range(b._raw.ndim) if d not in over_b]
@@ -337,7 +347,11 @@ def einsum(*args: Any) -> Any:
         RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
     """
     equation = args[0]
-    operands = list(args[1][:]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else list(args[1:])
+    operands = (
+        list(args[1][:])
+        if len(args) == 2 and isinstance(args[1], (list, tuple))
+        else list(args[1:])
+    )
     if not isinstance(equation, str):
         equation, operands = paths.from_sublists(args)
     terms, output = paths.parsed(equation, [t._raw.ndim for t in operands])
@@ -376,7 +390,9 @@ def _diagonals(t: Any, term: list[Any]) -> tuple[Any, list[Any]]:
     return t, letters
 
 
-def _contract(left: Any, right: Any, keep: set[Any], sizes: dict[Any, int]) -> tuple[Any, list[Any]]:
+def _contract(
+    left: Any, right: Any, keep: set[Any], sizes: dict[Any, int]
+) -> tuple[Any, list[Any]]:
     """One pairwise contraction, as a batched matrix product."""
     a, ta = left
     b, tb = right

@@ -10,6 +10,7 @@ from .. import errors
 from .._array import channels as raw
 from .._array import element_losses as losses
 from .._array import moments
+from .._array import small_rows as small
 from .._array import types as T
 from .._core.apply import apply_n
 from .._core.storage import bump
@@ -59,8 +60,27 @@ def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: floa
         _refuse_parameters(shape, weight, bias)
     if x.dtype.kind not in "fV":
         losses.require_floats(x, "LayerNormKernelImpl")
+    if _plain_rows(x, weight, bias):
+        if count == 1 and x.ndim == 2:
+            return small.layer_norm(x, weight, bias, eps)
+        rows = x.reshape(-1, math.prod(shape))
+        if small.fits(rows):
+            flat = [None if p is None else p.reshape(-1) for p in (weight, bias)]
+            out, mean, rstd = small.layer_norm(rows, flat[0], flat[1], eps)
+            kept = x.shape[: x.ndim - count] + (1,) * count
+            return out.reshape(x.shape), mean.reshape(kept), rstd.reshape(kept)
     _check_parameter_dtypes(x, weight, bias)
     return moments.layer_norm(x, count, weight, bias, eps)
+
+
+def _plain_rows(x: Any, weight: Any, bias: Any) -> bool:
+    """Whether the short ways of `small_rows` take these."""
+    dtype = x.dtype
+    return (
+        (weight is None or weight.dtype is dtype)
+        and (bias is None or bias.dtype is dtype)
+        and (small.fits(x) or (x.ndim != 2 and small.fits(x.reshape(1, -1))))
+    )
 
 
 def _refuse_layer(x: Any, normalized_shape: Any) -> None:
@@ -90,6 +110,23 @@ def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: Any) -> None:
 def _layer_kernel(
     g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
 ) -> Any:
+    if _plain_rows(x, weight, None) and g.dtype is x.dtype:
+        rows = x.reshape(-1, math.prod(shape))
+        if small.fits(rows):
+            column = None if weight is None else weight.reshape(-1)
+            d_x, d_weight, d_bias = small.layer_norm_backward(
+                g.reshape(rows.shape),
+                rows,
+                mean.reshape(-1, 1),
+                rstd.reshape(-1, 1),
+                column,
+                need,
+            )
+            return (
+                None if d_x is None else d_x.reshape(x.shape),
+                None if d_weight is None else d_weight.reshape(shape),
+                None if d_bias is None else d_bias.reshape(shape),
+            )
     return moments.layer_norm_backward(g, x, len(shape), mean, rstd, weight, tuple(need))
 
 

@@ -9,11 +9,11 @@ from .. import errors
 from .._array import create as raw_create
 from .._array import discrete, distributions
 from .._array import types as T
+from .._core.copyslices import custom_op
 from .._core.inplace import check_writable, set_history
 from .._core.mode import ready
 from .._core.node import Node, new_node
 from .._core.storage import TensorBase, bump
-from .._core.copyslices import custom_op
 from .._core.views import view_target
 from ..device import check_cpu
 from ._composite import composite
@@ -38,8 +38,17 @@ def _float_type(name: str, dtype: Any) -> D.dtype:
 
 
 @composite()
-def rand(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
-         device: Any = None, requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Any:  # fmt: skip
+def rand(
+    *size: Any,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    names: Any = None,
+) -> Any:
     """Uniform numbers in [0, 1)."""
     check_cpu(device)
     found = _float_type("check_uniform_bounds", dtype)
@@ -48,8 +57,17 @@ def rand(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, 
 
 
 @composite()
-def randn(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
-          device: Any = None, requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Any:  # fmt: skip
+def randn(
+    *size: Any,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    names: Any = None,
+) -> Any:
     """Normal numbers with mean 0 and variance 1."""
     check_cpu(device)
     found = _float_type("normal_kernel_cpu", dtype)
@@ -62,19 +80,39 @@ def _like_dtype(input: Any, dtype: Any) -> D.dtype:
 
 
 @composite()
-def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-              requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Any:  # fmt: skip
+def rand_like(
+    input: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    generator: Any = None,
+) -> Any:
     """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
-    array = raw_create.like(input._raw, _float_type("check_uniform_bounds", _like_dtype(input, dtype)), None, False)
+    array = raw_create.like(
+        input._raw, _float_type("check_uniform_bounds", _like_dtype(input, dtype)), None, False
+    )
     distributions.uniform_(stream_of(generator), array)
     return finished(array, requires_grad)
 
 
 @composite()
-def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-               requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Any:  # fmt: skip
+def randn_like(
+    input: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    generator: Any = None,
+) -> Any:
     """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
-    array = raw_create.like(input._raw, _float_type("normal_kernel_cpu", _like_dtype(input, dtype)), None, False)
+    array = raw_create.like(
+        input._raw, _float_type("normal_kernel_cpu", _like_dtype(input, dtype)), None, False
+    )
     distributions.normal_(stream_of(generator), array)
     return finished(array, requires_grad)
 
@@ -87,18 +125,31 @@ def _bounds(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[i
         low = kwargs.pop("low", None)
         if low is None:
             low = rest.pop(0) if rest and isinstance(rest[0], int) else 0
-    elif len(rest) >= 2 and isinstance(rest[1], (int, TensorBase)) and not isinstance(rest[1], bool):
+    elif (
+        len(rest) >= 2 and isinstance(rest[1], (int, TensorBase)) and not isinstance(rest[1], bool)
+    ):
         low, high = int(rest.pop(0)), int(rest.pop(0))
     else:
         low, high = 0, int(rest.pop(0))
     if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     return int(low), int(high), rest
 
 
 @composite()
-def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
-            device: Any = None, requires_grad: bool = False, pin_memory: bool = False, **kwargs: Any) -> Any:  # fmt: skip
+def randint(
+    *args: Any,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    **kwargs: Any,
+) -> Any:
     """Whole numbers from `low` (0) to below `high`: `randint(low=0, high, size)`; int64 by default.
 
     Raises:
@@ -108,22 +159,43 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = Non
     low, high, rest = _bounds("randint", args, kwargs)
     size = kwargs.pop("size") if "size" in kwargs else rest[0]
     found = D.int64 if dtype is None else dtype_or_default(dtype)
-    array = discrete.randint(stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found))
+    array = discrete.randint(
+        stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found)
+    )
     return _placed(array, out, requires_grad)
 
 
 @composite()
-def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None,
-                 requires_grad: bool = False, memory_format: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+def randint_like(
+    input: Any,
+    *args: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    **kwargs: Any,
+) -> Any:
     """Whole numbers from `low` (0) to below `high`, shaped and typed like `input`."""
     low, high, _ = _bounds("randint_like", args, kwargs)
     raw = T.to_raw(_like_dtype(input, dtype))
-    return finished(discrete.randint(stream_of(None), low, high, input._raw.shape, raw), requires_grad)
+    return finished(
+        discrete.randint(stream_of(None), low, high, input._raw.shape, raw), requires_grad
+    )
 
 
 @composite()
-def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
-             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+def randperm(
+    n: int,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
     """The numbers from 0 to n - 1 in random order.
 
     Raises:
@@ -180,7 +252,9 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     if p is None:
         probabilities = input._raw
         if probabilities.size and not bool(((probabilities >= 0) & (probabilities <= 1)).all()):
-            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+            raise RuntimeError(
+                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+            )
         discrete.bernoulli_tensor_(stream_of(generator), made, probabilities)
     else:
         discrete.bernoulli_(stream_of(generator), made, float(p))
@@ -206,12 +280,16 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > weights.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
     if not bool(((weights >= 0) & (weights < float("inf"))).all()):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if not bool((weights.sum(-1) > 0).all()):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    return _placed(discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False)
+    return _placed(
+        discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False
+    )
 
 
 # ---- in place ---------------------------------------------------------------------------------
@@ -256,11 +334,15 @@ def _refill(self: Any, name: str, fill: Any) -> Any:
 
 def _needs_float(self: Any, kernel: str) -> None:
     if self._raw.dtype.kind in "biu":
-        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(T.from_raw(self._raw.dtype))))
+        raise NotImplementedError(
+            errors.not_implemented(kernel, D.scalar_name(T.from_raw(self._raw.dtype)))
+        )
 
 
 @composite("private", method=True)
-def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any) -> Any:
+def uniform_(
+    self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any
+) -> Any:
     """Fills with uniform numbers in [from, to).
 
     Raises:
@@ -269,8 +351,14 @@ def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any =
     low, high = float(kwargs.pop("from", from_)), float(to)
     _needs_float(self, "check_uniform_bounds")
     if low > high:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
-    return _refill(self, "UniformBackward0", lambda a: distributions.uniform_(stream_of(generator), a, low, high))
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
+    return _refill(
+        self,
+        "UniformBackward0",
+        lambda a: distributions.uniform_(stream_of(generator), a, low, high),
+    )
 
 
 @composite("private", method=True)
@@ -282,7 +370,11 @@ def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = 
     """
     _check_std(std)
     _needs_float(self, "normal_kernel_cpu")
-    return _refill(self, "NormalBackward0", lambda a: distributions.normal_(stream_of(generator), a, float(mean), float(std)))
+    return _refill(
+        self,
+        "NormalBackward0",
+        lambda a: distributions.normal_(stream_of(generator), a, float(mean), float(std)),
+    )
 
 
 @composite("private", method=True)
@@ -294,10 +386,16 @@ def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """
     if isinstance(p, TensorBase):
         probabilities = p._raw
-        return _refill(self, "BernoulliBackward1", lambda a: discrete.bernoulli_tensor_(stream_of(generator), a, probabilities))
+        return _refill(
+            self,
+            "BernoulliBackward1",
+            lambda a: discrete.bernoulli_tensor_(stream_of(generator), a, probabilities),
+        )
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={float(p):g}")
-    return _refill(self, "BernoulliBackward2", lambda a: discrete.bernoulli_(stream_of(generator), a, float(p)))
+    return _refill(
+        self, "BernoulliBackward2", lambda a: discrete.bernoulli_(stream_of(generator), a, float(p))
+    )
 
 
 @composite("private", method=True)
@@ -313,7 +411,9 @@ def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
     if not args and not kwargs:
         return _refill(self, "RandomBackward2", lambda a: discrete.random_(stream, a))
     if high is not None and low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     name = "RandomBackward0" if len(args) == 2 else "RandomBackward1"
     return _refill(self, name, lambda a: discrete.random_from_(stream, a, low, high))
 
@@ -327,7 +427,11 @@ def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any
     """
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={float(lambd):g}")
-    return _refill(self, "ExponentialBackward0", lambda a: distributions.exponential_(stream_of(generator), a, float(lambd)))
+    return _refill(
+        self,
+        "ExponentialBackward0",
+        lambda a: distributions.exponential_(stream_of(generator), a, float(lambd)),
+    )
 
 
 @composite("private", method=True)
@@ -339,7 +443,11 @@ def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: An
     """
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={float(sigma):g}")
-    return _refill(self, "CauchyBackward0", lambda a: distributions.cauchy_(stream_of(generator), a, float(median), float(sigma)))
+    return _refill(
+        self,
+        "CauchyBackward0",
+        lambda a: distributions.cauchy_(stream_of(generator), a, float(median), float(sigma)),
+    )
 
 
 @composite("private", method=True)
@@ -351,7 +459,11 @@ def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: An
     """
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={float(std):g}")
-    return _refill(self, "LogNormalBackward0", lambda a: distributions.log_normal_(stream_of(generator), a, float(mean), float(std)))
+    return _refill(
+        self,
+        "LogNormalBackward0",
+        lambda a: distributions.log_normal_(stream_of(generator), a, float(mean), float(std)),
+    )
 
 
 @composite("private", method=True)
@@ -363,4 +475,6 @@ def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
     """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p):g}")
-    return _refill(self, "GeometricBackward0", lambda a: discrete.geometric_(stream_of(generator), a, float(p)))
+    return _refill(
+        self, "GeometricBackward0", lambda a: discrete.geometric_(stream_of(generator), a, float(p))
+    )

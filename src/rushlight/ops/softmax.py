@@ -52,9 +52,7 @@ def _softmax_backward(g: Any, y: Any, dim: int) -> Any:
 
 def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
     if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
-        found = small.log_softmax(x)
-        if found is not None:
-            return found
+        return small.log_softmax(x)
     return raw.log_softmax(_prepared("log_softmax", x, dim, dtype), dim)
 
 

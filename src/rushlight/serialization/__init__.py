@@ -6,4 +6,11 @@ from .load import load
 from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from .save import save
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+__all__ = [
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_safe_globals",
+    "load",
+    "safe_globals",
+    "save",
+]

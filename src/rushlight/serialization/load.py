@@ -18,10 +18,10 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
          mmap: bool | None = None, **pickle_load_args: Any) -> Any:  # fmt: skip
     """What `save` (Rushlight's or PyTorch's) wrote to a path or binary file.
 
-    By default only tensors and plain containers are made, and nothing that the file names is called;
-    `weights_only=False` unpickles anything, so use it on files you trust. `map_location` matters for
-    files from other devices: everything is loaded to the CPU. A function as `map_location` is not
-    called, and `mmap` is accepted and reads the file.
+    By default only tensors and plain containers are made, and nothing that the file names is
+    called; `weights_only=False` unpickles anything, so use it on files you trust. `map_location`
+    matters for files from other devices: everything is loaded to the CPU. A function as
+    `map_location` is not called, and `mmap` is accepted and reads the file.
 
     Raises:
         FileNotFoundError: where there is no such file.
@@ -37,9 +37,10 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     if not (hasattr(f, "seek") and hasattr(f, "tell") and hasattr(f, "read")):
         lacking = next(name for name in ("seek", "tell", "read") if not hasattr(f, name))
         raise AttributeError(
-            f"'{type(f).__name__}' object has no attribute '{lacking}'. You can only torch.load from a "
-            "file that is seekable. Please pre-load the data into a buffer like io.BytesIO and try to "
-            "load from it instead."
+            f"'{type(f).__name__}' object has no attribute '{lacking}'. You can only "
+            "torch.load from a "
+            "file that is seekable. Please pre-load the data into a buffer like io.BytesIO "
+            "and try to load from it instead."
         )
     return _load(f, map_location, careful, encoding)
 
@@ -59,7 +60,9 @@ def _load(file: Any, map_location: Any, careful: bool, encoding: str) -> Any:
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, EOFError, NotImplementedError):
-        raise RuntimeError(_broken("reading zip archive", "failed finding central directory")) from None
+        raise RuntimeError(
+            _broken("reading zip archive", "failed finding central directory")
+        ) from None
     with archive:
         return _from_archive(archive, check, careful, encoding)
 
@@ -75,8 +78,8 @@ def _check_place(location: str, map_location: Any) -> None:
         return
     if location.startswith("cuda"):
         raise RuntimeError(
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. "
-            "If you are running on a CPU-only machine, please use torch.load with "
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() "
+            "is False. If you are running on a CPU-only machine, please use torch.load with "
             "map_location=torch.device('cpu') to map your storages to the CPU."
         )
     check_cpu(location)
@@ -98,7 +101,9 @@ def _from_archive(archive: zipfile.ZipFile, check: Any, careful: bool, encoding:
         if key not in storages:
             data = _read(archive, f"{stem}/data/{key}")
             if len(data) < count * dtype.itemsize:
-                raise ValueError(f"the record {key} holds {len(data)} bytes, too few for {count} elements")
+                raise ValueError(
+                    f"the record {key} holds {len(data)} bytes, too few for {count} elements"
+                )
             storages[key] = M.from_bytes(data[: count * dtype.itemsize], dtype, swap)
         return storages[key]
 
@@ -109,15 +114,19 @@ def _read(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         return archive.read(name)
     except KeyError:
-        raise RuntimeError(f"PytorchStreamReader failed locating file {name}: file not found") from None
+        raise RuntimeError(
+            f"PytorchStreamReader failed locating file {name}: file not found"
+        ) from None
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
         raise RuntimeError(_broken(f"reading file {name}", str(error))) from None
 
 
 def _broken(doing: str, why: str) -> str:
     return (
-        f"PytorchStreamReader failed {doing}: {why}. This is an internal miniz error. If you are seeing "
-        "this error, there is a high likelihood that your checkpoint file is corrupted. This can happen "
-        "if the checkpoint was not saved properly, was transferred incorrectly, or the file was modified "
-        "after saving."
+        f"PytorchStreamReader failed {doing}: {why}. This is an internal miniz error. If "
+        "you are seeing "
+        "this error, there is a high likelihood that your checkpoint file is corrupted. This "
+        "can happen "
+        "if the checkpoint was not saved properly, was transferred incorrectly, or the file "
+        "was modified after saving."
     )

@@ -189,7 +189,7 @@ def clear_safe_globals() -> None:
     _user_globals.clear()
 
 
-class safe_globals:  # noqa: N801  (PyTorch's name)
+class safe_globals:
     """A context in which some more classes and functions may be named by files."""
 
     def __init__(self, safe_globals: list[Any]) -> None:

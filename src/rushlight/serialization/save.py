@@ -15,11 +15,18 @@ from . import stream
 from .pickler import Storage, TorchPickler
 
 
-def save(obj: object, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
-         _use_new_zipfile_serialization: bool = True, _disable_byteorder_record: bool = False) -> None:  # fmt: skip
+def save(
+    obj: object,
+    f: Any,
+    pickle_module: Any = None,
+    pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
     """Writes `obj` (tensors, state dicts, nested containers, modules) to a path or binary file.
 
-    A path is written through a temporary file beside it, so a failure leaves the previous file whole.
+    A path is written through a temporary file beside it, so a failure leaves the previous file
+    whole.
 
     Raises:
         RuntimeError: where the folder doesn't exist.

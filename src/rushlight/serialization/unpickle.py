@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .. import dtypes as D
 from . import names
@@ -148,23 +149,28 @@ def unpickled(body: Any, storage: Storage, careful: bool, encoding: str = "utf-8
 
 
 _EITHER = (
-    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from "
-    "`False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will likely succeed, "
-    "but it can result in arbitrary code execution. Do it only if you got the file from a trusted source."
+    "In PyTorch 2.6, we changed the default value of the `weights_only` argument in "
+    "`torch.load` from "
+    "`False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will "
+    "likely succeed, "
+    "but it can result in arbitrary code execution. Do it only if you got the file from a "
+    "trusted source."
 )
 
 
 def _refused(reason: str) -> str:
     if "Unsupported global" not in reason:
         return (
-            f"Weights only load failed. {_EITHER}\nPlease file an issue with the following so that we "
+            f"Weights only load failed. {_EITHER}\nPlease file an issue with the following "
+            "so that we "
             "can make `weights_only=True` compatible with your use case: WeightsUnpickler error: "
             f"{reason}{_MORE}"
         )
     return (
         "Weights only load failed. This file can still be loaded, to do so you have two options, "
         "\x1b[1mdo those steps only if you trust the source of the checkpoint\x1b[0m. \n\t(1) "
-        f"{_EITHER}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended "
+        f"{_EITHER}\n\t(2) Alternatively, to load with `weights_only=True` please "
+        "check the recommended "
         f"steps in the following error message.\n\tWeightsUnpickler error: {reason}{_MORE}"
     )
 
