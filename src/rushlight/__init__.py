@@ -9,11 +9,13 @@ may not need (`nn`, `optim`, …) are loaded when first asked for.
 from __future__ import annotations
 
 import importlib
+import math as _math
 from typing import Any, Final
 
 from . import _methods, autograd
 from . import dtypes as _dtypes
 from . import ops as _ops
+from . import settings as _settings
 from ._array import memory as _memory
 from ._array.text import get_printoptions, printoptions, set_printoptions
 from ._version import __version__
@@ -29,6 +31,7 @@ from .autograd.grad_mode import (
 from .device import device
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .legacy import TYPES as _TYPES
+from .limits import finfo, iinfo
 from .memory_format import (
     channels_last,
     channels_last_3d,
@@ -58,35 +61,48 @@ for (_namespace, _name), _function in _ops.PUBLIC.items():
         globals()[_name] = _function
 
 globals().update(_TYPES)
+for _name in _settings.__all__:
+    globals()[_name] = getattr(_settings, _name)
+pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 
-_LAZY: Final = frozenset({
-    "amp", "backends", "compile", "cuda", "distributed", "distributions", "fft", "func", "jit",
-    "linalg", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random", "return_types",
-    "serialization", "signal", "special", "testing", "torch_alias", "types", "utils", "viz",
-    "__config__",
-})  # fmt: skip
-_ELSEWHERE: Final = {"install_as_torch": "torch_alias", "save": "serialization", "load": "serialization",
-                     "coverage": "_coverage"}  # fmt: skip
-
-
-def is_tensor(obj: object) -> bool:
-    """Whether `obj` is a tensor."""
-    return isinstance(obj, Tensor)
-
-
-def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are real floating-point numbers."""
-    return input.is_floating_point()
-
-
-def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex."""
-    return input.is_complex()
-
-
-def numel(input: Tensor) -> int:
-    """The number of elements."""
-    return input.numel()
+_LAZY: Final = frozenset(
+    {
+        "amp",
+        "backends",
+        "compiler",
+        "cuda",
+        "distributed",
+        "distributions",
+        "fft",
+        "func",
+        "jit",
+        "linalg",
+        "multiprocessing",
+        "nn",
+        "onnx",
+        "optim",
+        "overrides",
+        "profiler",
+        "random",
+        "return_types",
+        "serialization",
+        "signal",
+        "special",
+        "testing",
+        "torch_alias",
+        "types",
+        "utils",
+        "viz",
+        "__config__",
+    }
+)
+_ELSEWHERE: Final = {
+    "install_as_torch": "torch_alias",
+    "save": "serialization",
+    "load": "serialization",
+    "coverage": "_coverage",
+    "vmap": "func",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -103,10 +119,42 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Size", "Tensor", "__version__", "autograd", "device", "dtype", "enable_grad",
-    "get_default_dtype", "get_printoptions", "printoptions", "set_printoptions", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "no_grad", "set_default_dtype", "set_grad_enabled",
-]  # fmt: skip
+    "Size",
+    "Tensor",
+    "__version__",
+    "autograd",
+    "device",
+    "dtype",
+    "enable_grad",
+    "finfo",
+    "iinfo",
+    "get_default_dtype",
+    "get_printoptions",
+    "printoptions",
+    "set_printoptions",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "no_grad",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "channels_last",
+    "channels_last_3d",
+    "contiguous_format",
+    "layout",
+    "memory_format",
+    "preserve_format",
+    "sparse_coo",
+    "strided",
+    "Generator",
+    "default_generator",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
 _ = _methods
 _memory.apply_environment()

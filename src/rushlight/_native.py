@@ -1,4 +1,4 @@
-"""Build-time words for mypyc, which mean nothing at run time; mypy_extensions is not needed then."""
+"""Build-time words for mypyc; at run time they mean nothing and need no mypy_extensions."""
 
 from __future__ import annotations
 

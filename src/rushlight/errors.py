@@ -58,7 +58,10 @@ HOOKS_FREED: Final = (
     "to backward through the graph a second time or if you need to access saved variables "
     "after calling backward."
 )
-HOOKS_TWICE: Final = "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time."
+HOOKS_TWICE: Final = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+    "only one pair of hooks is allowed at a time."
+)
 HOOKS_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
 INPUT_NO_GRAD: Final = "One of the differentiated Tensors does not require grad"
 
@@ -80,8 +83,8 @@ def modified(type_name: str, shape: tuple[int, ...], producer: str, now: int, ex
         "the backtrace further above shows the operation that failed to compute its gradient. The "
         "variable in question was changed in there or anywhere later. Good luck!"
         if anomaly
-        else "enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        else "enable anomaly detection to find the operation that failed to compute its gradient, "
+        "with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
     made_by = f", which is output {producer}," if producer else ""
     return (

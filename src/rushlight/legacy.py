@@ -31,7 +31,7 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
             return first._raw
         if type(first).__name__ == "Size":
             return raw.empty(tuple(first), dtype)
-        if isinstance(first, (list, tuple)) or isinstance(first, T.ndarray):
+        if isinstance(first, (list, tuple, T.ndarray)):
             return raw.array_of(first, dtype)
     if all(isinstance(a, int) or T.is_integer_scalar(a) for a in args):
         return raw.empty(size_of("new", args), dtype)
@@ -105,10 +105,10 @@ def as_subclass(self: Any, cls: Any) -> Any:
     return subclasses.in_place_of(self, cls)
 
 
-Tensor.__new__ = _new  # type: ignore[assignment]
+Tensor.__new__ = _new  # type: ignore[method-assign]
 Tensor.__init__ = _init  # type: ignore[method-assign]
-Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
-Tensor.as_subclass = as_subclass  # type: ignore[attr-defined]
+Tensor._make_subclass = staticmethod(_make_subclass)
+Tensor.as_subclass = as_subclass
 
 
 def _new_like(self: Any, *args: Any, device: Any = None) -> Any:

@@ -51,5 +51,13 @@ def fork_rng(devices: Any = None, enabled: bool = True, **kwargs: Any) -> Iterat
         set_rng_state(state)
 
 
-__all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed",
-           "seed", "set_rng_state"]  # fmt: skip
+__all__ = [
+    "Generator",
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]

@@ -1,6 +1,6 @@
 """Operator schemas: the one-line texts by which rows declare signatures, in PyTorch's grammar.
 
-    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
+    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False) -> Tensor"
 
 A schema gives the name, the overload, the parameters with their types and defaults, and the returns
 with their aliasing (`Tensor(a)`: a view, `Tensor(a!)`: written).

@@ -42,7 +42,7 @@ class Size(tuple[int, ...]):
         found = tuple.__getitem__(self, index)
         return Size(found) if isinstance(index, slice) else found
 
-    def __add__(self, other: Any) -> Size:  # type: ignore[override]
+    def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
             raise TypeError(
                 f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
@@ -54,10 +54,10 @@ class Size(tuple[int, ...]):
             return NotImplemented
         return Size(tuple.__add__(other, self))
 
-    def __mul__(self, times: Any) -> Size:  # type: ignore[override]
+    def __mul__(self, times: Any) -> Size:
         return Size(tuple.__mul__(self, times))
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    __rmul__ = __mul__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)

@@ -78,20 +78,21 @@ def _asked(op: Any, args: list[Any]) -> Any:
     found: list[Any] = []
     for arg in args:
         for item in arg if type(arg) in (list, tuple) else (arg,):
-            if isinstance(item, TensorBase) and item._layered and isinstance(item, Tensor):
-                if not any(type(item) is type(other) for other in found):
-                    place = next(
-                        (i for i, o in enumerate(found) if issubclass(type(item), type(o))),
-                        len(found),
-                    )
-                    found.insert(place, item)
+            if not isinstance(item, Tensor) or not item._layered:
+                continue
+            if not any(type(item) is type(other) for other in found):
+                place = next(
+                    (i for i, o in enumerate(found) if issubclass(type(item), type(o))),
+                    len(found),
+                )
+                found.insert(place, item)
     if not found:
         return slow.NOT_HANDLED
     types = tuple(type(item) for item in found)
     function = op.function if op.function is not None else _function_of(op)
     given = tuple(_given(op, args))
     for item in found:
-        answer = type(item).__torch_function__(function, types, given, {})  # type: ignore[attr-defined]
+        answer = type(item).__torch_function__(function, types, given, {})
         if answer is not NotImplemented:
             return answer
     names = ", ".join(repr(t) for t in types)
@@ -121,12 +122,12 @@ def _given(op: Any, args: list[Any]) -> list[Any]:
     return list(args[:count])
 
 
-def _note(cls: Any, **kwargs: Any) -> None:
+def _note(cls: Any, /, **kwargs: Any) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     rule = cls.__torch_function__
     cls._overrides = not getattr(getattr(rule, "__func__", rule), "_opts_out", False)
 
 
-Tensor.__torch_function__ = classmethod(_inherited)  # type: ignore[attr-defined]
+Tensor.__torch_function__ = classmethod(_inherited)
 Tensor.__init_subclass__ = classmethod(_note)  # type: ignore[assignment]
 slow.HANDLERS.override = _asked

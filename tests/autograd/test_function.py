@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """`Function`: both styles, every request of `ctx`, every misuse."""
 
 from typing import Any

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """`torch.autograd.functional`: products and matrices, compared with each other and known ones."""
 
 import pytest

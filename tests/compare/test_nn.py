@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (tables of expressions)
 """`rushlight.nn` and `torch.nn` on the same expressions: same values, same texts, same errors."""
 
 import copy
@@ -14,8 +13,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
-import rushlight  # noqa: E402
-import rushlight.nn  # noqa: E402
+import rushlight
+import rushlight.nn
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 

@@ -247,7 +247,7 @@ class Case:
     def directions(self, salt: int) -> list[Any]:
         """A random direction for each place."""
         rng = np.random.default_rng(zlib.crc32(self.id.encode()) + salt)
-        return [noise(rng, a) for a in self.arrays]
+        return [of_its_form(noise(rng, a), a) for a in self.arrays]
 
 
 def noise(rng: Any, like: Any) -> Any:
@@ -256,6 +256,22 @@ def noise(rng: Any, like: Any) -> Any:
     if like.dtype.kind == "c":
         values = values * np.exp(1j * rng.uniform(0.0, 6.28, like.shape))
     return np.asarray(values).astype(like.dtype)
+
+
+def of_its_form(direction: Any, like: Any) -> Any:
+    """A direction that keeps a Hermitian argument Hermitian, a triangular one triangular.
+
+    Operations that read one triangle give the gradient as if both had been read, as in PyTorch.
+    """
+    if like.ndim < 2 or like.shape[-1] != like.shape[-2] or not like.size:
+        return direction
+    adjoint = np.conj(like.swapaxes(-1, -2))
+    if np.array_equal(adjoint, like):
+        return (direction + np.conj(direction.swapaxes(-1, -2))) / 2
+    for triangle in (np.tril, np.triu):
+        if np.array_equal(triangle(like), like):
+            return triangle(direction)
+    return direction
 
 
 def inner(a: Any, b: Any) -> float:

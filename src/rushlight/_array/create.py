@@ -132,7 +132,7 @@ def shape_of_nested(value: Any) -> tuple[int, ...]:
         ValueError: where inner lengths differ.
     """
     if isinstance(value, np.ndarray):
-        return value.shape
+        return tuple(value.shape)
     if hasattr(value, "_raw"):
         return tuple(value._raw.shape)
     if isinstance(value, (str, bytes, dict)) or not (
@@ -219,10 +219,10 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     if steps == 1:
         return np.full(1, start, raw)
     if dtype.category == D.INT:
-        step = (float(end) - float(start)) / (steps - 1)
+        gap = (float(end) - float(start)) / (steps - 1)
         i = np.arange(steps)
-        low = start + step * i
-        high = end - step * (steps - 1 - i)
+        low = start + gap * i
+        high = end - gap * (steps - 1 - i)
         return np.where(i < steps // 2, low, high).astype(raw)
     work = raw if raw.itemsize >= 4 else np.dtype(np.float32)
     if dtype.category == D.COMPLEX:

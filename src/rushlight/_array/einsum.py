@@ -19,9 +19,12 @@ def parsed(equation: str, ndims: list[int]) -> tuple[list[list[Any]], list[Any]]
     if len(inputs) != len(ndims):
         raise RuntimeError(
             "einsum(): "
-            + ("more operands were provided than specified in the equation" if len(inputs) < len(ndims)
-               else "fewer operands were provided than specified in the equation")
-        )  # fmt: skip
+            + (
+                "more operands were provided than specified in the equation"
+                if len(inputs) < len(ndims)
+                else "fewer operands were provided than specified in the equation"
+            )
+        )
     terms: list[list[Any]] = []
     widest = 0
     for k, (term, ndim) in enumerate(zip(inputs, ndims)):
@@ -65,12 +68,11 @@ def parsed(equation: str, ndims: list[int]) -> tuple[list[list[Any]], list[Any]]
 
 
 def _wrong_count(named: int, ndim: int, k: int, dots: bool) -> str:
-    more = "more" if named < ndim and not dots else "fewer" if named > ndim else "more"
     return (
-        f"einsum(): the number of subscripts in the equation ({named}) {'is more than' if dots else 'does not match'} "
-        f"the number of dimensions ({ndim}) for operand {k}"
-        + (" and no ellipsis was given" if not dots else "")
-    ).replace(more, more)
+        f"einsum(): the number of subscripts in the equation ({named}) "
+        f"{'is more than' if dots else 'does not match'} the number of dimensions "
+        f"({ndim}) for operand {k}" + (" and no ellipsis was given" if not dots else "")
+    )
 
 
 def _letters(term: str, where: str) -> tuple[list[Any], bool]:
@@ -137,7 +139,7 @@ def sizes(terms: list[list[Any]], shapes: list[tuple[int, ...]]) -> dict[Any, in
 
 
 def path(terms: list[list[Any]], output: list[Any], size: dict[Any, int]) -> list[tuple[int, int]]:
-    """Which two operands to contract at each step: greedily, by NumPy's optimiser for three or more."""
+    """Which two operands to contract at each step: greedily; by NumPy's optimiser from three on."""
     n = len(terms)
     if n <= 1:
         return []

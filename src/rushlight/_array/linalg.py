@@ -118,7 +118,8 @@ def _check_pair(a: Any, b: Any, left: bool, name: str) -> None:
         raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
     if a.shape[-1] != b.shape[-2 if left else -1]:
         raise RuntimeError(
-            f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'}"
+            f"{name}: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'}"
             f" ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})"
         )
     problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
@@ -186,8 +187,8 @@ def slogdet(x: Any) -> tuple[Any, Any]:
 def cofactors(x: Any) -> Any:
     """The derivative of the determinant for each element, of singular matrices as well.
 
-    Source: with A = U S V^H the adjugate is det(U) det(V^H) V adj(S) U^H, and adj(S) is diagonal with
-    the product of all other singular values.
+    Source: with A = U S V^H the adjugate is det(U) det(V^H) V adj(S) U^H, and adj(S) is diagonal
+    with the product of all other singular values.
     """
     if not x.size:
         return np.zeros_like(x)
@@ -301,7 +302,7 @@ def eigh(x: Any, uplo: str = "L") -> tuple[Any, Any]:
     _check_kernel(x, "linalg.eigh", "linalg_eigh_cpu")
     _check_triangle(uplo)
     try:
-        values, vectors = np.linalg.eigh(x, uplo)  # type: ignore[arg-type]
+        values, vectors = np.linalg.eigh(x, uplo)  # type: ignore[call-overload]
     except _Failed:
         raise _not_converged(
             "linalg.eigh", x,
@@ -316,7 +317,7 @@ def eigvalsh(x: Any, uplo: str = "L") -> Any:
     _check_kernel(x, "linalg.eigh", "linalg_eigh_cpu")
     _check_triangle(uplo)
     try:
-        return np.linalg.eigvalsh(x, uplo)  # type: ignore[arg-type]
+        return np.linalg.eigvalsh(x, uplo)  # type: ignore[call-overload]
     except _Failed:
         return eigh(x, uplo)[0]
 
@@ -362,6 +363,11 @@ def svd(x: Any, full_matrices: bool = True, driver: str | None = None) -> tuple[
             "linalg.svd", x, "the input matrix contained non-finite values"
         ) from None
     return u, s, vh
+
+
+def thin_svd(x: Any) -> tuple[Any, Any, Any]:
+    """`svd` without what is outside the matrix's own spaces."""
+    return svd(x, False)
 
 
 def svdvals(x: Any, driver: str | None = None) -> Any:
@@ -446,7 +452,9 @@ def matrix_rank(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = Fa
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None, driver: str | None = None) -> tuple[Any, Any, Any, Any]:
+def lstsq(
+    a: Any, b: Any, rcond: Any = None, driver: str | None = None
+) -> tuple[Any, Any, Any, Any]:
     """The X of least norm that makes each |A X - B| least; residuals, ranks, singular values.
 
     Raises:
@@ -459,13 +467,15 @@ def lstsq(a: Any, b: Any, rcond: Any = None, driver: str | None = None) -> tuple
         raise RuntimeError(f"{name}: other must have at least 1 dimension.")
     if a.dtype != b.dtype:
         raise RuntimeError(f"{name}: Expected input and other to have the same dtype, but got "
-                           f"input's dtype {name_of(a.dtype)} and other's dtype {name_of(b.dtype)}")  # fmt: skip
+                           f"input's dtype {name_of(a.dtype)} and other's dtype {name_of(b.dtype)}")
     check(a, "torch.linalg.lstsq", "linalg_lstsq_cpu", square=False)
     vector = _is_vector(a, b)
     if vector:
         b = b[..., None]
     if a.shape[-2] != b.shape[-2]:
-        raise RuntimeError(f"{name}: input.size(-{2}) should match other.size(-{1 if vector else 2})")
+        raise RuntimeError(
+            f"{name}: input.size(-{2}) should match other.size(-{1 if vector else 2})"
+        )
     if driver is not None and driver not in _DRIVERS:
         raise RuntimeError(
             f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
@@ -491,14 +501,16 @@ def lstsq(a: Any, b: Any, rcond: Any = None, driver: str | None = None) -> tuple
 
 # ---- functions of matrices --------------------------------------------------------------------
 _PADE = (64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
-         10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1)  # fmt: skip
+         10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380,
+          182, 1)  # fmt: skip
 _THETA = 5.371920351148152
 
 
 def matrix_exp(x: Any) -> Any:
     """The exponential of each matrix, by scaling, a rational approximation and squaring.
 
-    Source: N. J. Higham, The scaling and squaring method for the matrix exponential revisited (2005).
+    Source: N. J. Higham, The scaling and squaring method for the matrix exponential revisited,
+    2005.
     """
     if x.ndim < 2 or x.dtype.kind in "biu" or not is_half(x.dtype):
         check(x, "linalg.matrix_exp")

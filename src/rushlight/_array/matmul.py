@@ -37,9 +37,13 @@ def product(a: Any, b: Any) -> Any:
 
 def _small_or_not(a: Any, b: Any) -> Any:
     """The product of two matrices of one float type. See Note [Tiny products] in `tiny`."""
-    if b.size <= TINY and a.size * b.shape[1] <= TINY:
-        if a.dtype is FLOAT32 and b.shape[1] <= tiny.WIDTH:
-            return tiny.product(a, b)
+    if (
+        b.size <= TINY
+        and a.size * b.shape[1] <= TINY
+        and a.dtype is FLOAT32
+        and b.shape[1] <= tiny.WIDTH
+    ):
+        return tiny.product(a, b)
     return a.dot(b)  # a quarter of a microsecond less than `matmul`
 
 
@@ -178,7 +182,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def _explain_matmul(a: Any, b: Any, inner: int) -> None:
-    if a.ndim >= 2 and b.ndim >= 3 or a.ndim >= 3 and b.ndim >= 3:
+    if (a.ndim >= 2 and b.ndim >= 3) or (a.ndim >= 3 and b.ndim >= 3):
         batch = int(np.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])))
         if a.ndim == 2:
             rows = b.shape[0] * 1

@@ -40,7 +40,10 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def bytes_of(flat: Any) -> Any:
     """The bytes of a flat array."""
-    return memoryview(np.ascontiguousarray(flat).view(np.uint8)) if flat.size else b""
+    if not flat.size:
+        return b""
+    octets: Any = np.ascontiguousarray(flat).view(np.uint8)
+    return memoryview(octets)
 
 
 def from_bytes(data: Any, dtype: D.dtype, swap: bool = False) -> Any:
@@ -110,4 +113,4 @@ def count_of(flat: Any, untyped: bool) -> int:
 def same_memory(flat: Any, array: Any) -> bool:
     """Whether `array` lies inside the memory of a flat array."""
     start = address(array) - address(flat)
-    return array.size > 0 and 0 <= start < flat.nbytes
+    return bool(array.size > 0 and 0 <= start < flat.nbytes)

@@ -8,10 +8,11 @@ The order of operations is PyTorch's, so float32 results are equal up to the sin
 fused multiply-add, which NumPy doesn't have. See Note [One rounding] for where it is made up for.
 
 Note [One rounding]
-PyTorch's `add(…, alpha=…)` rounds product and sum once. A product of two float32 numbers is exact in
-float64, so computing there and rounding at the end gives the same digits, at two to seven times the
-price. It pays where it can be seen: in programs so small that everything else (see Note [Tiny
-products] in `tiny`) is equal to the digit too. So SGD does it for parameters of up to `TINY` elements.
+PyTorch's `add(…, alpha=…)` rounds product and sum once. A product of two float32 numbers is exact
+in float64, so computing there and rounding at the end gives the same digits, at two to seven times
+the price. It pays where it can be seen: in programs so small that everything else (see Note [Tiny
+products] in `tiny`) is equal to the digit too. So SGD does it for parameters of up to `TINY`
+elements.
 """
 
 import threading

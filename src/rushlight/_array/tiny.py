@@ -13,11 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-try:
-    from numpy._core.multiarray import c_einsum
-except ImportError:  # NumPy 1
-    from numpy.core.multiarray import c_einsum
+from numpy._core.multiarray import c_einsum
 
 LIMIT = 512  # products up to this many multiplications
 WIDTH = 12  # and results of up to this many columns

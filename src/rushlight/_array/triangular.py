@@ -15,11 +15,9 @@ _BLOCK = 24  # below this size rows are solved one by one
 def solve_triangular(
     a: Any, b: Any, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
-    """X with A X = B (`left`) or X A = B, reading one triangle of A; a zero on the diagonal gives inf."""
+    """X with A X = B (`left`) or X A = B, reading one triangle of A; a zero pivot gives inf."""
     if not left:
-        x = solve_triangular(
-            a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular
-        )
+        x = solve_triangular(a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
         return np.ascontiguousarray(x.swapaxes(-1, -2))
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     x = np.empty(batch + b.shape[-2:], np.result_type(a, b))
@@ -49,7 +47,7 @@ def _substitute(a: Any, x: Any, unit: bool) -> None:
 
 
 def lu_factor(x: Any, pivot: bool = True) -> tuple[Any, Any, Any]:
-    """L and U in one matrix, the rows exchanged (from 1), and the first pivot that is zero (from 1).
+    """L and U in one matrix, the rows exchanged and the first pivot that is zero (from 1).
 
     Raises:
         RuntimeError: without pivoting.

@@ -1,4 +1,4 @@
-"""The element types of arrays: which NumPy type stores each `dtype`, and conversions between them."""
+"""The element types of arrays: which NumPy type stores each `dtype`, and conversions."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Layout:
 
 
 def copy_like(array: Any, like: Any) -> Any:
-    """A copy of `array` laid out like `like` (an array, or what `layout` made) where that is dense."""
+    """A copy laid out like `like` (an array, or what `layout` made) where that is dense."""
     if type(like) is Layout or like.flags.c_contiguous or array.ndim < 2:
         return np.array(array, order="C")
     fresh = np.empty_like(like, dtype=array.dtype)
@@ -218,8 +218,10 @@ def refuse_shared(array: Any, other: Any) -> None:
         return
     if start != begin or array.nbytes != other.nbytes or array.strides != other.strides:
         raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer "
-            "to a single memory location. Please clone() the tensor before performing the operation."
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer "
+            "to a single memory location. Please clone() the tensor "
+            "before performing the operation."
         )
 
 
@@ -291,7 +293,7 @@ def plain_array(array: Any) -> Any:
 
 
 def converted(array: Any, dtype: D.dtype) -> Any:
-    """A copy with elements of `dtype`, laid out like `array`; complex to real drops the imaginary part."""
+    """A copy with elements of `dtype`, laid out alike; complex to real drops the imaginary part."""
     raw = to_raw(dtype)
     if array.dtype.kind == "c" and raw.kind != "c" and raw.kind != "b":
         array = array.real
@@ -301,7 +303,7 @@ def converted(array: Any, dtype: D.dtype) -> Any:
 
 
 def _to_integers(array: Any, raw: Any) -> Any:
-    """Floats cut off to integers as the C casts of PyTorch's kernels do: through int64 where narrower."""
+    """Floats cut off to integers as PyTorch's C casts do: through int64 where narrower."""
     if raw.itemsize < 4:
         return array.astype(np.int64 if raw.kind == "i" or raw.itemsize < 8 else raw).astype(raw)
     return array.astype(raw)

@@ -401,7 +401,7 @@ def _view_saved(op: Op, args: tuple[Any, ...], array: Any) -> tuple[Any, ...]:
 
 
 def apply_list(op: Op, tensors: list[Any], rest: tuple[Any, ...]) -> Any:
-    """The result of a one-output operation on a list of tensors, with a joint formula (cat, stack)."""
+    """The result of an operation on a list of tensors, with a joint formula (cat, stack)."""
     mode: Mode = current()
     if mode.slow:
         return slow.apply(op, [tensors, *rest])

@@ -16,7 +16,6 @@ from .op import OUT, PROMOTE_NONE, Op
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, refuse_view
 
-
 ndarray: Final = _ndarray
 
 
@@ -63,8 +62,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if 0 in array.strides:
             T.refuse_overlap(array)
         for other in raws[1:]:
-            if type(other) is ndarray and other is not array and (
-                other.base is not None or array.base is not None
+            if (
+                type(other) is ndarray
+                and other is not array
+                and (other.base is not None or array.base is not None)
             ):
                 T.refuse_shared(array, other)
     else:

@@ -239,12 +239,15 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
     for i, x in enumerate(inputs):
         goal: Vertex | None = None
         nr = 0
-        if isinstance(x, TensorBase) and x._requires_grad:
-            if joint or op.lists >= 0 or op.formulas[i] is not None:
-                goal = view_target(x)
-                nr = x._nr
-                if nr:
-                    several = True
+        if (
+            isinstance(x, TensorBase)
+            and x._requires_grad
+            and (joint or op.lists >= 0 or op.formulas[i] is not None)
+        ):
+            goal = view_target(x)
+            nr = x._nr
+            if nr:
+                several = True
         goals.append(goal)
         nrs.append(nr)
     saved: list[Any] = []

@@ -64,7 +64,7 @@ class View:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class TensorBase(Vertex):
-    """A tensor: an array, and what autograd knows of it. A leaf is itself where its gradient goes."""
+    """A tensor: an array, and what autograd knows of it. A leaf's gradient goes to itself."""
 
     __slots__ = ("_raw", "_node", "_nr", "_requires_grad", "_grad", "_cell", "_view", "_plain",
                  "_inference", "_tangent", "_layered")  # fmt: skip

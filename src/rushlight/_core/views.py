@@ -118,7 +118,7 @@ def follows(t: TensorBase) -> bool:
 
 
 def refuse_view(t: TensorBase, indirect: bool) -> None:
-    """Refuses a view that was written, or (`indirect`) whose base was, where its history can't follow.
+    """Refuses a view written, or (`indirect`) whose base was, where its history can't follow.
 
     Raises:
         RuntimeError: in PyTorch's words.

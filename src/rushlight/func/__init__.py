@@ -6,5 +6,16 @@ from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, lin
 from .functional_call import functional_call, stack_module_state
 from .vmap import vmap
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-           "stack_module_state", "vjp", "vmap"]  # fmt: skip
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

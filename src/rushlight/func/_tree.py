@@ -1,4 +1,4 @@
-"""Nested containers: taking tuples, lists and dictionaries apart and putting them together again."""
+"""Nested containers: tuples, lists and dictionaries taken apart and put together again."""
 
 from __future__ import annotations
 

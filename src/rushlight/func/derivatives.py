@@ -195,9 +195,13 @@ def jvp(
                 results.append(zeros_like(o))
                 continue
             second = autograd_grad(
-                [g for g, _ in pairs], dummy, [t for _, t in pairs], retain_graph=True, create_graph=keep,
+                [g for g, _ in pairs],
+                dummy,
+                [t for _, t in pairs],
+                retain_graph=True,
+                create_graph=keep,
                 allow_unused=True,
-            )[0]  # fmt: skip
+            )[0]
             results.append(zeros_like(o) if second is None else second)
     value = unflatten([_outside(o, keep) for o in outs], out_spec)
     along = unflatten(results, out_spec)

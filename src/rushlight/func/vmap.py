@@ -21,7 +21,7 @@ from ._tree import broadcast_to, flatten, unflatten
 
 def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error",
          *, chunk_size: int | None = None) -> Callable[..., Any]:  # fmt: skip
-    """`func` mapped over dimension `in_dims` of its arguments; results get a dimension at `out_dims`.
+    """`func` mapped over dimension `in_dims` of its arguments; results get one at `out_dims`.
 
     Raises:
         ValueError: where no argument has a batch dimension, or their sizes differ.

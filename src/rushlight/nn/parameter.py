@@ -52,8 +52,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
                 "Parameter, please correct the detach() semantics defined by "
                 "its __torch_dispatch__() implementation."
             )
-        own._is_param = True
-        return own  # type: ignore[no-any-return]
+        made = own
+        made._is_param = True
+        return made  # type: ignore[no-any-return]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         if id(self) in memo:
@@ -62,7 +63,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         memo[id(self)] = twin
         return twin
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    # mypy forgets the parameter names of special methods, and then takes the two to differ.
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -30,7 +30,7 @@ TENSOR_METHODS: Final[dict[str, Any]] = {}  # name -> function of (self, …), i
 def _build() -> None:
     for name, rows in ROWS.items():
         function = public_function(name, rows)
-        short = name.rpartition(".")[2]
+        short = name.rpartition(".")[2].removeprefix("linalg_")
         for row in rows:
             if row.public:
                 for namespace in row.namespace:

@@ -1,4 +1,4 @@
-"""Public functions from rows: overload resolution, argument conversion, and errors in PyTorch's words.
+"""Public functions from rows: overloads, argument conversion, and errors in PyTorch's words.
 
 Note [Plans]
 Which overload a call means, and where each argument goes, depends almost always on nothing but the
@@ -161,10 +161,14 @@ def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | Non
 
 def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | None:
     for i, p in enumerate(positional):
-        if p.is_list and p.type == "int" and i < len(args) and is_int(args[i]):
-            if all(is_int(a) for a in args[i:]) and (p.list_size is None or len(args) - i > 1):
-                if i == len(positional) - 1 or p.list_size is None:
-                    return i
+        if (
+            p.is_list
+            and p.type == "int"
+            and i < len(args)
+            and all(is_int(a) for a in args[i:])
+            and (p.list_size is None or (len(args) - i > 1 and i == len(positional) - 1))
+        ):
+            return i
         if p.is_list:
             return None
     return None

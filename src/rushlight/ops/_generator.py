@@ -97,4 +97,10 @@ default_generator: Final = Generator()
 
 def stream_of(generator: Generator | None) -> Stream:
     """The stream of a generator, or the default one."""
-    return default_generator.stream if generator is None else generator.stream
+    if generator is None:
+        return default_generator.stream
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"argument 'generator' must be torch.Generator, not {type(generator).__name__}"
+        )
+    return generator.stream

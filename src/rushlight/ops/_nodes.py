@@ -1,4 +1,4 @@
-"""Node classes: `MulBackward0` and its like, with `_saved_*` and `_raw_saved_*`, made from schemas."""
+"""Node classes: `MulBackward0` and the like, with `_saved_*` and `_raw_saved_*`, from schemas."""
 
 from __future__ import annotations
 

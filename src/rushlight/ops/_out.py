@@ -15,7 +15,7 @@ from ._return_types import given_back
 
 
 def apply_out(row: Any, args: list[Any], out: Any) -> Any:
-    """Runs a row and writes its result into `out` (a tuple where it has several), which is returned.
+    """Runs a row and writes its result into `out` (a tuple where it has several).
 
     Raises:
         RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
@@ -50,7 +50,7 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
 
 
 def place(t: TensorBase, array: Any) -> None:
-    """Writes `array` into `t`, which is resized where its shape differs (with PyTorch's warning)."""
+    """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning)."""
     if t._raw.shape != array.shape:
         if t._raw.size:
             warnings.warn(errors.resized_out(t._raw.shape, array.shape), UserWarning, stacklevel=4)

@@ -14,7 +14,8 @@ joint formulas. Formulas are linear in `g`, use operators, Python numbers and `x
 arrays and on Tensors alike.
 
 The kind says the rest:
-    elementwise   out[i] depends on operands' [i] only: broadcasting, conjugation, promotion, jvp, vmap
+    elementwise   out[i] depends on operands' [i] only: broadcasting, conjugation, promotion, jvp,
+                  vmap
     linear        linear in its tensor arguments: its jvp is the operation itself
     multilinear   linear in each tensor argument
     selection     every element of the output is an element of an argument
@@ -213,9 +214,17 @@ class _Options:
     __slots__ = ("kind", "promote", "promote_at", "broadcasts", "holomorphic", "differentiable_out",
                  "node_name", "saved_as", "node_class")  # fmt: skip
 
-    def __init__(self, kind: str, promote: int, promote_at: tuple[str, ...] | None, broadcasts: bool,
-                 holomorphic: bool, differentiable_out: tuple[bool, ...], node_name: str,
-                 saved_as: dict[str, str]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        kind: str,
+        promote: int,
+        promote_at: tuple[str, ...] | None,
+        broadcasts: bool,
+        holomorphic: bool,
+        differentiable_out: tuple[bool, ...],
+        node_name: str,
+        saved_as: dict[str, str],
+    ) -> None:
         self.kind = kind
         self.promote = promote
         self.promote_at = promote_at
@@ -372,7 +381,7 @@ def _lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> No
 
 
 def _parameters_of(formula: Any) -> tuple[str, ...]:
-    """The parameter names of a plain function: what `inspect` would say, a hundred times quicker."""
+    """The parameter names of a plain function: `inspect`'s answer, a hundred times quicker."""
     code = formula.__code__
     names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
     return names

@@ -76,7 +76,7 @@ def dtype_or_default(dtype: Any) -> D.dtype:
 @composite()
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Any:  # fmt: skip
-    """A new tensor with the elements of `data`: a number, nested sequence, array or tensor (copied)."""
+    """A new tensor with the elements of `data`: a number, nested sequence, array or tensor."""
     check_cpu(device)
     if isinstance(data, TensorBase):
         import warnings
@@ -172,8 +172,16 @@ empty.__doc__ = "A tensor of the given size whose elements are not set."
 
 
 @composite()
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                  requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
     """A tensor of a size with strides of one's own, whose elements are not set."""
     check_cpu(device)
     shape, steps = size_of("empty_strided", (size,)), tuple(stride)
@@ -438,8 +446,17 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
 
 
 @composite()
-def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None,
-             device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
     """`steps` values evenly spaced from `start` to `end`.
 
     Raises:

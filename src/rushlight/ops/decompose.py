@@ -1,4 +1,4 @@
-"""Decompositions: QR, eigenvalues, singular values, LU; pseudo-inverses and least squares by them."""
+"""Decompositions: QR, eigenvalues, singular values, LU; pseudo-inverses, least squares."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def _qr_gradient(xp: Any, gs: Any, Q: Any, R: Any, mode: str, A_shape: Any) -> A
     rows, columns = A_shape[-2:]
     if mode == "r":
         raise RuntimeError(
-            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use "
             "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
         )
     if mode == "complete" and rows > columns:
@@ -59,7 +60,7 @@ def _tall_qr_gradient(xp: Any, of_q: Any, of_r: Any, q: Any, r: Any) -> Any:
 
 
 linalg_qr = general(
-    "linalg.qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
+    "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
     raw.qr,
     A=_qr_gradient,
     holomorphic=False,
@@ -67,7 +68,11 @@ linalg_qr = general(
     namespace="linalg",
     method=False,
     samples=lambda mk: [
-        (regular(mk, 3, 3),), (mk(4, 3),), (mk(2, 4),), (mk(2, 3, 2),), (mk(2, 3), "complete")
+        (regular(mk, 3, 3),),
+        (mk(4, 3),),
+        (mk(2, 4),),
+        (mk(2, 3, 2),),
+        (mk(2, 3), "complete"),
     ],
     doc="Q with orthonormal columns and R upper triangular with A = Q R.",
 )
@@ -137,7 +142,7 @@ composite("", method=True, name="orgqr")(householder_product)
 @composite(method=True)
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False, *,
           out: Any = None) -> Any:  # fmt: skip
-    """The Q of Householder reflectors (or its adjoint) times `other`, from the left or the right."""
+    """The Q of Householder reflectors (or its adjoint) times `other`, or `other` times it."""
     if left:
         result = _reflected(input, tau, other, not transpose, transpose)
     else:
@@ -151,8 +156,8 @@ _PHASE = (
     "specified loss function depends on this {}."
 )
 _EIGH_PHASE = (
-    "{}: The eigenvectors in the complex case are specified up to multiplication by e^{{i phi}}. The "
-    "specified loss function depends on this quantity, so it is ill-defined."
+    "{}: The eigenvectors in the complex case are specified up to multiplication by e^{{i "
+    "phi}}. The specified loss function depends on this quantity, so it is ill-defined."
 )
 _SVD_PHASE = (
     "svd_backward: The singular vectors in the complex case are specified up to multiplication by "
@@ -177,7 +182,7 @@ def _eigh_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtyp
 
 
 eigh = general(
-    "linalg.eigh(Tensor A, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
+    "linalg_eigh(Tensor A, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
     raw.eigh,
     A=_eigh_gradient,
     holomorphic=False,
@@ -186,12 +191,14 @@ eigh = general(
     method=False,
     dtypes="float",
     samples=lambda mk: [
-        (hermitian(mk, 3, 3),), (hermitian(mk, 2, 3, 3),), (hermitian(mk, 3, 3), "U")
+        (hermitian(mk, 3, 3),),
+        (hermitian(mk, 2, 3, 3),),
+        (hermitian(mk, 3, 3), "U"),
     ],
     doc="The eigenvalues, ascending, and the eigenvectors of each Hermitian matrix.",
 )
 eigvalsh = general(
-    "linalg.eigvalsh(Tensor A, str UPLO='L') -> Tensor",
+    "linalg_eigvalsh(Tensor A, str UPLO='L') -> Tensor",
     raw.eigvalsh,
     A=lambda xp, g, A, UPLO: _values_gradient(xp, g, xp.eigh(A, UPLO)[1]),
     holomorphic=False,
@@ -229,7 +236,7 @@ def _eig_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtype
 
 
 eig = general(
-    "linalg.eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    "linalg_eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)",
     raw.eig,
     A=_eig_gradient,
     holomorphic=False,
@@ -241,9 +248,9 @@ eig = general(
     doc="The eigenvalues and eigenvectors of each square matrix, complex.",
 )
 eigvals = general(
-    "linalg.eigvals(Tensor A) -> Tensor",
+    "linalg_eigvals(Tensor A) -> Tensor",
     raw.eigvals,
-    A=lambda xp, g, A: _eig_gradient(xp, (g, None), *xp.eig(A), None),
+    A=lambda xp, g, A: _eig_gradient(xp, (g, None), *(*xp.eig(A), None)),
     holomorphic=False,
     node="LinalgEigBackward0",
     namespace="linalg",
@@ -296,7 +303,7 @@ def _svd_gradient(xp: Any, gs: Any, U: Any, S: Any, Vh: Any, A_dtype: Any) -> An
 
 
 linalg_svd = general(
-    "linalg.svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> "
+    "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> "
     "(Tensor U, Tensor S, Tensor Vh)",
     raw.svd,
     A=_svd_gradient,
@@ -306,14 +313,16 @@ linalg_svd = general(
     method=False,
     dtypes="float",
     samples=lambda mk: [
-        (hermitian(mk, 3, 3) + mk(3, 3) * 0.02,), (mk(4, 3), False), (mk(2, 3, 4), False)
+        (hermitian(mk, 3, 3) + mk(3, 3) * 0.02,),
+        (mk(4, 3), False),
+        (mk(2, 3, 4), False),
     ],
     doc="U, S (descending) and V^H with A = U S V^H.",
 )
 svdvals = general(
-    "linalg.svdvals(Tensor A, *, str? driver=None) -> Tensor",
+    "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
     raw.svdvals,
-    A=lambda xp, g, A: _svd_gradient(xp, (None, g, None), *xp.thin_svd(A), None),
+    A=lambda xp, g, A: _svd_gradient(xp, (None, g, None), *(*xp.thin_svd(A), None)),
     holomorphic=False,
     node="LinalgSvdBackward0",
     namespace="linalg",
@@ -367,7 +376,10 @@ _pinv = general(
     method=False,
     out=False,
     samples=lambda mk: [
-        (mk(3, 4),), (mk(2, 4, 3),), (hermitian(mk, 3, 3), None, None, True), (mk(0, 3),)
+        (mk(3, 4),),
+        (mk(2, 4, 3),),
+        (hermitian(mk, 3, 3), None, None, True),
+        (mk(0, 3),),
     ],
     doc="The pseudo-inverse of each matrix.",
 )
@@ -436,7 +448,7 @@ def _lstsq_gradients(xp: Any, gs: Any, self: Any, b: Any, solution: Any) -> tupl
 
 
 lstsq = general(
-    "linalg.lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> "
+    "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> "
     "(Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
     raw.lstsq,
     joint=_lstsq_gradients,

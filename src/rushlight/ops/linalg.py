@@ -52,10 +52,10 @@ def _inverse_gradient(xp: Any, g: Any, out: Any) -> Any:
     return -(turned @ (g @ turned))
 
 
-_SQUARES = lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),), (mk(0, 0),)]  # noqa: E731
+_SQUARES = lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),), (mk(0, 0),)]
 
 inv = general(
-    "linalg.inv(Tensor A) -> Tensor",
+    "linalg_inv(Tensor A) -> Tensor",
     raw.inv,
     A=_inverse_gradient,
     node="LinalgInvExBackward0",
@@ -65,7 +65,7 @@ inv = general(
     doc="The inverse of each square matrix.",
 )
 inv_ex = general(
-    "linalg.inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     raw.inv_ex,
     A=lambda xp, g0, inverse: _inverse_gradient(xp, g0, inverse),
     differentiable_out=(True, False),
@@ -98,13 +98,13 @@ def _solution_gradients(
     return of_a, xp.sum_to(of_b, b_shape)
 
 
-_SYSTEMS = lambda mk: [  # noqa: E731
+_SYSTEMS = lambda mk: [
     (regular(mk, 3, 3), mk(3, 2)), (regular(mk, 3, 3), mk(3)), (regular(mk, 2, 3, 3), mk(2, 3)),
     (regular(mk, 2, 3, 3), mk(3, 2)), (regular(mk, 3, 3), mk(2, 3, 1)), (mk(0, 0), mk(0, 2)),
 ]  # fmt: skip
 
 solve = general(
-    "linalg.solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+    "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
     raw.solve,
     joint=lambda xp, g, A, B_shape, out, left: _solution_gradients(xp, g, A, B_shape, out, left),
     node="LinalgSolveExBackward0",
@@ -114,7 +114,7 @@ solve = general(
     doc="X with A X = B, or X A = B where `left` is False.",
 )
 solve_ex = general(
-    "linalg.solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
+    "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
     "(Tensor result, Tensor info)",
     raw.solve_ex,
     joint=lambda xp, g0, A, B_shape, result, left: _solution_gradients(
@@ -150,7 +150,7 @@ def _triangular_gradients(
 
 
 solve_triangular = general(
-    "linalg.solve_triangular(Tensor A, Tensor B, *, bool upper, bool left=True, "
+    "linalg_solve_triangular(Tensor A, Tensor B, *, bool upper, bool left=True, "
     "bool unitriangular=False) -> Tensor",
     _checked_triangular,
     joint=_triangular_gradients,
@@ -206,7 +206,7 @@ def _spread(xp: Any, g: Any) -> Any:
 
 
 det = general(
-    "linalg.det(Tensor A) -> Tensor",
+    "linalg_det(Tensor A) -> Tensor",
     raw.det,
     A=lambda xp, g, A: _spread(xp, g) * xp.cofactors(A),
     node="LinalgDetBackward0",
@@ -242,7 +242,7 @@ def _slogdet(name: str, *namespaces: str) -> Row:
     )
 
 
-linalg_slogdet = _slogdet("linalg.slogdet", "linalg")
+linalg_slogdet = _slogdet("linalg_slogdet", "linalg")
 slogdet = _slogdet("slogdet", "")
 
 
@@ -272,12 +272,12 @@ def _cholesky_gradient(xp: Any, g: Any, factor: Any, upper: bool) -> Any:
     return xp.solve_triangular(factor, left, upper=False, left=False)
 
 
-_DEFINITE = lambda mk: [  # noqa: E731
+_DEFINITE = lambda mk: [
     (definite(mk, 3, 3),), (definite(mk, 2, 3, 3),), (definite(mk, 3, 3), True), (mk(0, 0),)
 ]  # fmt: skip
 
 linalg_cholesky = general(
-    "linalg.cholesky(Tensor A, *, bool upper=False) -> Tensor",
+    "linalg_cholesky(Tensor A, *, bool upper=False) -> Tensor",
     raw.cholesky,
     A=lambda xp, g, out, upper: _cholesky_gradient(xp, g, out, upper),
     holomorphic=False,
@@ -288,7 +288,7 @@ linalg_cholesky = general(
     doc="The lower triangular L with L L^H = A for each positive-definite matrix (or L^H).",
 )
 cholesky_ex = general(
-    "linalg.cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> "
+    "linalg_cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> "
     "(Tensor L, Tensor info)",
     raw.cholesky_ex,
     A=lambda xp, g0, L, upper: _cholesky_gradient(xp, g0, L, upper),
@@ -346,7 +346,9 @@ cholesky_inverse = general(
     self=_cholesky_inverse_gradient,
     holomorphic=False,
     samples=lambda mk: [
-        (lower(mk, 3, 3),), (lower(mk, 2, 3, 3),), (lower(mk, 3, 3).mT.contiguous(), True)
+        (lower(mk, 3, 3),),
+        (lower(mk, 2, 3, 3),),
+        (lower(mk, 3, 3).mT.contiguous(), True),
     ],
     doc="The inverse of A, given its Cholesky factor.",
 )
@@ -366,7 +368,7 @@ def _exponential_gradient(xp: Any, g: Any, A: Any) -> Any:
 
 
 matrix_exp = general(
-    "linalg.matrix_exp(Tensor A) -> Tensor",
+    "linalg_matrix_exp(Tensor A) -> Tensor",
     raw.matrix_exp,
     A=_exponential_gradient,
     node="LinalgMatrixExpBackward0",

@@ -13,7 +13,7 @@ from . import _checks, _traced
 from ._composite import composite
 from ._row import Row, multilinear
 
-_PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
+_PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]
 
 mm = multilinear(
     "mm(Tensor self, Tensor mat2) -> Tensor",
@@ -113,7 +113,8 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
             (input, "input", 1) if not isinstance(input, TensorBase) else (other, "other", 2)
         )
         raise TypeError(
-            f"matmul(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}"
+            f"matmul(): argument '{name}' (position {place}) must be Tensor, "
+            f"not {type(bad).__name__}"
         )
     a = input._raw.ndim
     b = other._raw.ndim
@@ -194,7 +195,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             (input, "input", 1) if not isinstance(input, TensorBase) else (weight, "weight", 2)
         )
         raise TypeError(
-            f"linear(): argument '{name}' (position {place}) must be Tensor, not {type(bad).__name__}"
+            f"linear(): argument '{name}' (position {place}) must be Tensor, "
+            f"not {type(bad).__name__}"
         )
     ndim = input._raw.ndim
     if weight._raw.ndim != 2:
@@ -209,9 +211,47 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return apply_n(row.op, [input, weight, bias])
 
 
+@composite("", "nn.functional")
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """x₁ᵀ W[k] x₂ + b[k], for each k.
+
+    Shapes: inputs (*, i) and (*, j), weight (k, i, j), bias (k); the result (*, k).
+
+    Raises:
+        RuntimeError: where shapes don't fit.
+    """
+    first, second, sizes = input1._raw.shape, input2._raw.shape, weight._raw.shape
+    if len(first) != len(second):
+        raise RuntimeError(
+            f"bilinear(): input dimensions do not match: got {len(first)} and {len(second)}"
+        )
+    for dim, (n, m) in enumerate(zip(first[:-1], second[:-1], strict=True)):
+        if n != m:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}"
+            )
+    for number, have, wanted in ((1, first, sizes[1]), (2, second, sizes[2])):
+        if have[-1] != wanted:
+            raise RuntimeError(
+                f"bilinear(): input{number} size does not match weight size: got {have[-1]} but "
+                f"expected {wanted}"
+            )
+    if bias is not None and bias._raw.shape != sizes[:1]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias._raw.shape[0]} but "
+            f"expected {sizes[0]}"
+        )
+    k, i, j = sizes
+    rows = linear(input2.reshape((-1, j)), weight.reshape((k * i, j))).reshape((-1, k, i))
+    products = matmul(rows, input1.reshape((-1, i, 1)))
+    out = products.reshape((*first[:-1], k))
+    return out if bias is None else out + bias
+
+
 def _scaled(forward: Any, name: str, kernel: str, first: str, second: str, **formulas: Any) -> Row:
     return multilinear(
-        f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, "
+        "Scalar beta=1, Scalar alpha=1) -> Tensor",
         forward,
         self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
         inplace=True,
@@ -242,12 +282,20 @@ baddbmm = _scaled(
     doc="`beta` times `input` plus `alpha` times a stack of products of matrices.",
 )  # fmt: skip
 addbmm = _scaled(
-    raw.addbmm, "addbmm", "addmm_impl_cpu_", "batch1", "batch2",
-    batch1=lambda xp, g, batch2, alpha: xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha,
-    batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), xp.expand_dims(g, 0)) * alpha,
+    raw.addbmm,
+    "addbmm",
+    "addmm_impl_cpu_",
+    "batch1",
+    "batch2",
+    batch1=lambda xp, g, batch2, alpha: (
+        xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha
+    ),
+    batch2=lambda xp, g, batch1, alpha: (
+        xp.matmul(xp.matrix_transpose(batch1), xp.expand_dims(g, 0)) * alpha
+    ),
     samples=lambda mk: [(mk(3, 2), mk(2, 3, 4), mk(2, 4, 2))],
     doc="`beta` times `input` plus `alpha` times the sum of a stack of products of matrices.",
-)  # fmt: skip
+)
 addr = multilinear(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     lambda c, a, b, beta, alpha: raw._add_scaled(c, raw.outer(a, b), beta, alpha),
@@ -311,7 +359,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         over_b = [dims[1]] if isinstance(dims[1], int) else list(dims[1])
     over_a = [d % a._raw.ndim for d in over_a]
     over_b = [d % b._raw.ndim for d in over_b]
-    for k, (i, j) in enumerate(zip(over_a, over_b)):
+    for i, j in zip(over_a, over_b):
         if a._raw.shape[i] != b._raw.shape[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a._raw.shape[i]} "

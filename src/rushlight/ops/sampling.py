@@ -17,7 +17,7 @@ from .._core.storage import TensorBase, bump
 from .._core.views import view_target
 from ..device import check_cpu
 from ._composite import composite
-from ._generator import stream_of
+from ._generator import Generator, stream_of
 from .create import dtype_or_default, finished, size_of
 
 
@@ -37,6 +37,20 @@ def _float_type(name: str, dtype: Any) -> D.dtype:
     return found
 
 
+def _check_generator(name: str, size: tuple[Any, ...], generator: Any) -> None:
+    if generator is None or isinstance(generator, Generator):
+        return
+    given = ", ".join([type(n).__name__ for n in size] + [f"generator={type(generator).__name__}"])
+    rest = (
+        "Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, torch.device device = "
+        "None, bool pin_memory = False, bool requires_grad = False)"
+    )
+    raise TypeError(
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n "
+        f"* (tuple of ints size, *, torch.Generator generator, {rest}\n * (tuple of ints size, *, {rest}\n"
+    )
+
+
 @composite()
 def rand(
     *size: Any,
@@ -51,6 +65,7 @@ def rand(
 ) -> Any:
     """Uniform numbers in [0, 1)."""
     check_cpu(device)
+    _check_generator("rand", size, generator)
     found = _float_type("check_uniform_bounds", dtype)
     array = distributions.rand(stream_of(generator), size_of("rand", size), T.to_raw(found))
     return _placed(array, out, requires_grad)
@@ -70,6 +85,7 @@ def randn(
 ) -> Any:
     """Normal numbers with mean 0 and variance 1."""
     check_cpu(device)
+    _check_generator("randn", size, generator)
     found = _float_type("normal_kernel_cpu", dtype)
     array = distributions.randn(stream_of(generator), size_of("randn", size), T.to_raw(found))
     return _placed(array, out, requires_grad)
@@ -209,9 +225,19 @@ def randperm(
 
 
 @composite()
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None,
-           dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-           pin_memory: bool = False) -> Any:  # fmt: skip
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
     """Normal numbers with the given means and standard deviations (numbers or tensors).
 
     Raises:
@@ -253,7 +279,9 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         probabilities = input._raw
         if probabilities.size and not bool(((probabilities >= 0) & (probabilities <= 1)).all()):
             raise RuntimeError(
-                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could "
+                "this error message be improved?  If so, please report an enhancement request to "
+                "PyTorch.)"
             )
         discrete.bernoulli_tensor_(stream_of(generator), made, probabilities)
     else:
@@ -400,7 +428,7 @@ def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
 
 @composite("private", method=True)
 def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
-    """Fills with whole numbers: of the type's whole range, below `to`, or from `from` to below `to`.
+    """Fills with whole numbers of the type's range, below `to`, or from `from` to below `to`.
 
     Raises:
         RuntimeError: where `from` isn't below `to`.

@@ -4,7 +4,6 @@ of copies.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from .._array import indexing as raw
@@ -12,9 +11,7 @@ from .._array import placing, windows
 from .._array import types as T
 from .._array.axes import axis_of
 from .._core.apply import apply_n, apply_view
-from .._core.storage import TensorBase
 from ._composite import composite
-from ._dispatch import Dispatcher
 from ._row import general, linear
 from ._traced import table
 from .parts import strided_arguments
@@ -150,25 +147,6 @@ scatter_value_with = general(
     samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), 2.5, "multiply")],
     doc="A copy with one value added to (or multiplied into) the places of `index`.",
 )
-
-
-_REDUCE_WARNING = (
-    "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
-    "future PyTorch release. Use torch.scatter_reduce instead for more reduction options. "
-    "(Triggered internally at "
-    "/__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)"
-)
-_scatter_words = Dispatcher(
-    "scatter", [scatter_src, scatter_value, scatter_with, scatter_value_with]
-)
-
-
-@composite("", method=True)
-def scatter(*args: Any, **kwargs: Any) -> Any:
-    """A copy with elements of `src`, or one value, written where `index` names along a dimension."""
-    if "reduce" in kwargs and (isinstance(args[-1], TensorBase) or "src" in kwargs):
-        warnings.warn(_REDUCE_WARNING, UserWarning, stacklevel=2)
-    return _scatter_words(*args, **kwargs)
 
 
 def _gathered(xp: Any, g: Any, dim: int, index: Any, src_shape: tuple[int, ...]) -> Any:

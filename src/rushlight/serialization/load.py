@@ -14,8 +14,15 @@ from . import stream
 from .unpickle import unpickled
 
 
-def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
-         mmap: bool | None = None, **pickle_load_args: Any) -> Any:  # fmt: skip
+def load(
+    f: Any,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
     """What `save` (Rushlight's or PyTorch's) wrote to a path or binary file.
 
     By default only tensors and plain containers are made, and nothing that the file names is

@@ -53,10 +53,14 @@ class Storage:
         self.key = key
 
 
-class TorchPickler(pickle._Pickler):  # type: ignore[name-defined,misc]
+# The pickler written in Python: what it does for each type can be overridden.
+_Base: Any = pickle._Pickler
+
+
+class TorchPickler(_Base):  # type: ignore[misc]
     """Writes objects as PyTorch's pickles do. `storages` are what was referred to, in order."""
 
-    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
+    dispatch = dict(_Base.dispatch)
 
     def __init__(self, file: IO[bytes], protocol: int, stream: bool = False) -> None:
         super().__init__(file, protocol=protocol)
@@ -90,7 +94,7 @@ class TorchPickler(pickle._Pickler):  # type: ignore[name-defined,misc]
     def reducer_override(self, obj: Any) -> Any:
         """How tensors and what belongs to them are pickled."""
         if isinstance(obj, TensorBase):
-            if type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:  # type: ignore[comparison-overlap]
+            if type(obj).__reduce_ex__ is not Tensor.__reduce_ex__:
                 return NotImplemented
             return self._tensor(obj)
         if type(obj) is Size:

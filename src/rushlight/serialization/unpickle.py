@@ -1,4 +1,4 @@
-"""Unpicklers of PyTorch's files: one for any file, one that does nothing that it wasn't told it may."""
+"""Unpicklers of PyTorch's files: one for any file, one that does only what it was told it may."""
 
 from __future__ import annotations
 
@@ -58,14 +58,18 @@ class Trusting(pickle.Unpickler):
         return storage_of(pid, self._storage)
 
 
-class Careful(pickle._Unpickler):  # type: ignore[name-defined,misc]
+# The unpickler written in Python: what it does for each opcode can be overridden.
+_Base: Any = pickle._Unpickler
+
+
+class Careful(_Base):  # type: ignore[misc]
     """Reads pickles of tensors and plain containers, from anybody.
 
     It finds only the names on the list, calls only these, and sets attributes only of objects
     whose attributes mean nothing to anyone else.
     """
 
-    dispatch = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
+    dispatch = dict(_Base.dispatch)
 
     def __init__(self, body: Any, storage: Storage, encoding: str = "utf-8") -> None:
         super().__init__(body, encoding=encoding)

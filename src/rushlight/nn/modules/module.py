@@ -218,6 +218,18 @@ class Module(Registry, Hooked, Stateful):
         """Moves to a GPU, where there is one."""
         return self._apply(lambda tensor: tensor.cuda(device))
 
+    def xpu(self, device: Any = None) -> Self:
+        """Raises AssertionError: there is no such device here."""
+        raise AssertionError("Torch not compiled with XPU enabled")
+
+    def ipu(self, device: Any = None) -> Self:
+        """Raises RuntimeError: there is no such device here."""
+        raise RuntimeError("PyTorch is not linked with support for ipu devices")
+
+    def mtia(self, device: Any = None) -> Self:
+        """Raises AssertionError: there is no such device here."""
+        raise AssertionError("Torch not compiled with MTIA enabled.")
+
     def share_memory(self) -> Self:
         """Moves the tensors to memory that other processes can map."""
         return self._apply(lambda tensor: tensor.share_memory_())

@@ -34,10 +34,12 @@ def get_total_norm(
     with no_grad():
         several = [tensors] if isinstance(tensors, Tensor) else list(tensors)
         norm_type = float(norm_type)
+        total: Tensor
         if not several:
-            return f.tensor(0.0)
+            total = f.tensor(0.0)
+            return total
         norms = [linalg.vector_norm(tensor, norm_type) for tensor in several]
-        total: Tensor = linalg.vector_norm(f.stack(norms), norm_type)
+        total = linalg.vector_norm(f.stack(norms), norm_type)
         if error_if_nonfinite and not bool(total.isfinite()):
             raise RuntimeError(
                 f"The total norm of order {norm_type} for gradients from `parameters` is "

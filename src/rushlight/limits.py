@@ -1,0 +1,91 @@
+"""`finfo` and `iinfo`: what a number type can hold."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from . import dtypes as D
+
+# Bits of the significand behind the point, the largest exponent, and the decimal digits that
+# PyTorch promises, by float type.
+_FORMATS: Final = {"float16": (10, 15, 3), "bfloat16": (7, 127, 2), "float32": (23, 127, 6),
+                   "float64": (52, 1023, 15)}  # fmt: skip
+
+
+def _checked(name: str, value: Any) -> D.dtype:
+    if not isinstance(value, D.dtype):
+        raise TypeError(
+            f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(value).__name__}"
+        )
+    return value
+
+
+class finfo:
+    """The limits of a floating-point type; of its parts for a complex one.
+
+    Raises:
+        TypeError: for integer types, which have `iinfo`, and for what is no dtype.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, type: D.dtype | None = None) -> None:
+        found = D.get_default_dtype() if type is None else _checked("finfo", type)
+        if found.category < D.FLOAT:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+                "'torch.finfo'"
+            )
+        found = found.to_real()
+        significand, exponent, digits = _FORMATS[found.name]
+        self.dtype = found.name
+        self.bits = 8 * found.itemsize
+        self.eps = 2.0**-significand
+        self.max = (2.0 - self.eps) * 2.0**exponent
+        self.min = -self.max
+        self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
+        self.resolution = float(f"1e-{digits}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+            f"eps={self.eps:g}, smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """The limits of an integer type.
+
+    Raises:
+        TypeError: for floating-point types, which have `finfo`, for bool, and for what is no dtype.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, type: D.dtype) -> None:
+        found = _checked("iinfo", type)
+        if found.category >= D.FLOAT:
+            raise TypeError(
+                "torch.iinfo() requires an integer input type. Use torch.finfo to handle "
+                "'torch.iinfo'"
+            )
+        if found.category == D.BOOL:
+            raise TypeError(f"{found!r} is not supported by torch.iinfo")
+        self.dtype = found.name
+        self.bits = 8 * found.itemsize
+        self.min = -(2 ** (self.bits - 1)) if found.is_signed else 0
+        self.max = 2 ** (self.bits - 1) - 1 if found.is_signed else 2**self.bits - 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={_short(self.min)}, max={_short(self.max)}, dtype={self.dtype})"
+
+
+def _short(value: int) -> str:
+    return f"{value:g}" if abs(value) >= 10**6 else str(value)

@@ -1,0 +1,30 @@
+"""Linear algebra: solutions, decompositions, norms and products of matrices.
+
+Every name is an operation of the table under its PyTorch name and signature.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from . import ops as _ops
+from ._array.linalg import LinAlgError as LinAlgError
+
+_TABLE: Final[dict[str, Any]] = {
+    name: function for (namespace, name), function in _ops.PUBLIC.items() if namespace == "linalg"
+}
+globals().update(_TABLE)
+
+__all__ = sorted([*_TABLE, "LinAlgError"])
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Says in whose name a function is missing."""
+        raise AttributeError(
+            f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
+        )

@@ -1,0 +1,375 @@
+"""Norms, ranks and products of matrices; covariances; distances between rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import linalg as checks
+from .._array import pairs as raw
+from .._core.apply import apply_n
+from ._composite import composite
+from ._row import general, multilinear
+from ._traced import table
+from .norm import _norm_gradient
+
+_INF = float("inf")
+
+
+def _into(out: Any, result: Any) -> Any:
+    return result if out is None else out.copy_(result)
+
+
+# ---- norms ------------------------------------------------------------------------------------
+def _shown(ord: Any) -> str:
+    return ord if isinstance(ord, str) else f"{ord:g}"
+
+
+@composite("linalg")
+def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
+                dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
+    """The norm of each matrix: "fro", "nuc", or one that a vector norm of order ±1, ±2, ±inf induces.
+
+    Raises:
+        RuntimeError: for other orders, and for dimensions that aren't two different ones.
+    """
+    name = "linalg.matrix_norm"
+    checks.check(A._raw, name, square=False) if A._raw.ndim < 2 else None
+    if isinstance(dim, int) or len(dim) != 2:
+        shown = dim if isinstance(dim, int) else " ".join(map(str, dim))
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {shown}")
+    if dtype is not None:
+        A = A.to(dtype)
+    row, column = (d + A.ndim if d < 0 else d for d in dim)
+    if row == column:
+        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+    if ord == "fro":
+        result = table("vector_norm")(A, 2, (row, column), keepdim)
+    elif ord == "nuc" or ord in (2, -2):
+        s = table("svdvals")(A.movedim((row, column), (-2, -1)))
+        if ord == "nuc":
+            result = s.sum(-1)
+        else:
+            result = s.amax(-1) if ord == 2 else s.amin(-1)
+        if keepdim:
+            first, second = min(row, column), max(row, column)
+            result = result.unsqueeze(first).unsqueeze(second)
+    elif ord in (1, -1, _INF, -_INF):
+        added, kept = (row, column) if ord in (1, -1) else (column, row)
+        sums = table("vector_norm")(A, 1, (added,), keepdim)
+        if not keepdim and added < kept:
+            kept -= 1
+        result = sums.amax(kept, keepdim) if ord > 0 else sums.amin(kept, keepdim)
+    else:
+        raise RuntimeError(f"{name}: Order {_shown(ord)} not supported.")
+    return _into(out, result)
+
+
+@composite("linalg", name="norm")
+def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
+                dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
+    """The norm of a vector or of a matrix, as `dim` and the number of dimensions say."""
+    if isinstance(dim, int):
+        dim = (dim,)
+    if dim is None and ord is not None and A.ndim not in (1, 2):
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{A.ndim}D."
+        )
+    if isinstance(ord, str) and dim is not None and len(dim) != 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}"
+        )
+    matrix = ord is not None and (len(dim) == 2 if dim is not None else A.ndim == 2)
+    if matrix or isinstance(ord, str):
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
+    result = table("vector_norm")(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return _into(out, result)
+
+
+@composite("linalg")
+def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
+    """The condition number of each matrix: the product of its norm and that of its inverse."""
+    if A._raw.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if p is None or p in (2, -2):
+        s = table("svdvals")(A)
+        high, low = s[..., 0], s[..., -1]
+        return _into(out, low / high if p == -2 else high / low)
+    checks.check(A._raw, f"linalg.cond(ord={_shown(p)})")
+    inverse, info = table("inv_ex")(A)
+    result = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return _into(out, table("where")(info == 0, result, _INF))
+
+
+# ---- products ---------------------------------------------------------------------------------
+@composite("linalg")
+def multi_dot(tensors: Any, *, out: Any = None) -> Any:
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    Raises:
+        RuntimeError: for fewer than two, and where shapes don't fit.
+    """
+    several = list(tensors)
+    if len(several) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(several)}")
+    first, last = several[0], several[-1]
+    for what, t in (("first", first), ("last", last)):
+        if t.ndim not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {what} tensor must be 1D or 2D but got {t.ndim}D")
+    if first.ndim == 1:
+        several[0] = first.unsqueeze(0)
+    if last.ndim == 1:
+        several[-1] = last.unsqueeze(-1)
+    for k, t in enumerate(several):
+        if t.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {t.ndim}D")
+    for k, (a, b) in enumerate(zip(several, several[1:])):
+        if a.shape[1] != b.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(a.shape)} and "
+                f"{list(b.shape)} cannot be multiplied"
+            )
+    sizes = [several[0].shape[0], *[t.shape[1] for t in several]]
+    result = _chained(several, raw.chain_order(sizes), 0, len(several) - 1)
+    if first.ndim == 1:
+        result = result.squeeze(0)
+    if last.ndim == 1:
+        result = result.squeeze(-1)
+    return _into(out, result)
+
+
+def _chained(several: list[Any], splits: list[list[int]], i: int, j: int) -> Any:
+    if i == j:
+        return several[i]
+    k = splits[i][j]
+    return _chained(several, splits, i, k) @ _chained(several, splits, k + 1, j)
+
+
+linalg_cross = multilinear(
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    raw.cross,
+    self=lambda xp, g, other, self_shape, dim: xp.sum_to(xp.cross3(other, g, dim), self_shape),
+    other=lambda xp, g, self, other_shape, dim: xp.sum_to(xp.cross3(g, self, dim), other_shape),
+    node="LinalgCrossBackward0",
+    namespace="linalg",
+    method=False,
+    samples=lambda mk: [(mk(2, 3), mk(2, 3)), (mk(3, 2), mk(3, 1), 0), (mk(3), mk(3))],
+    doc="The vector product along a dimension of size three.",
+)
+
+
+@composite("private")
+def cross3(a: Any, b: Any, dim: int) -> Any:
+    """What formulas call the vector product, of shapes that broadcast."""
+    return apply_n(linalg_cross.op, [a, b, dim])
+
+
+@composite(method=True)
+def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
+    """The vector product along `dim`: by default the first dimension of size three."""
+    if dim is None:
+        for k, n in enumerate(input.shape):
+            if n == 3:
+                dim = k
+                break
+        else:
+            raise RuntimeError("no dimension of size 3 in input")
+    return _into(out, apply_n(linalg_cross.op, [input, other, dim]))
+
+
+@composite("linalg")
+def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
+    """The inner product along `dim`, the first vector conjugated."""
+    return _into(out, (table("conj")(x) * y).sum(dim))
+
+
+@composite(method=True)
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The Kronecker product, over dimensions aligned at the last one."""
+    ndim = max(input.ndim, other.ndim)
+    a, b = ((1,) * (ndim - t.ndim) + tuple(t.shape) for t in (input, other))
+    left = input.reshape([n for s in a for n in (s, 1)])
+    right = other.reshape([n for s in b for n in (1, s)])
+    return _into(out, (left * right).reshape([m * n for m, n in zip(a, b)]))
+
+
+@composite("linalg", name="vander")
+def linalg_vander(x: Any, *, N: Any = None) -> Any:
+    """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
+    if x.ndim == 0 or (N is not None and N <= 1 and N != x.shape[-1]):
+        raise RuntimeError("N must be greater than 1.")
+    count = x.shape[-1] if N is None else N
+    ones = table("ones_like")(x).unsqueeze(-1)
+    if count == 1:
+        return ones
+    powers = x.unsqueeze(-1).expand(tuple(x.shape) + (count - 1,)).cumprod(-1)
+    return table("cat")([ones.to(powers.dtype), powers], -1)
+
+
+@composite()
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    """The powers of each element of a vector, the highest first unless `increasing`."""
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    result = linalg_vander(x, N=N)
+    return result if increasing else table("flip")(result, (1,))
+
+
+@composite("linalg")
+def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
+    """The inverse of a tensor as a map of its last dimensions (from `ind` on) to its first."""
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    first, rest = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    rows, columns = raw.count(first), raw.count(rest)
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {columns} != {rows}"
+        )
+    return _into(out, table("inv")(A.reshape(rows, columns)).reshape(rest + first))
+
+
+@composite("linalg")
+def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
+    """X with tensordot(A, X, X.ndim) = B."""
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
+    shape = tuple(A.shape[B.ndim :])
+    square = A.reshape(raw.count(shape), raw.count(shape))
+    return _into(out, table("solve")(square, B.reshape(-1)).reshape(shape))
+
+
+@composite("linalg", name="diagonal")
+def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """A view of the diagonals of each matrix."""
+    return table("diagonal")(A, offset, dim1, dim2)
+
+
+@composite()
+def block_diag(*tensors: Any) -> Any:
+    """Matrices along the diagonal of a larger one, zero elsewhere."""
+    several = (
+        list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    )
+    for k, t in enumerate(several):
+        if t.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{k} has {t.ndim} dimensions"
+            )
+    blocks = [t.reshape((1,) * (2 - t.ndim) + tuple(t.shape)) for t in several]
+    width = sum(b.shape[1] for b in blocks)
+    rows, left = [], 0
+    for b in blocks:
+        pad = (left, width - left - b.shape[1])
+        rows.append(table("constant_pad_nd")(b, pad, 0))
+        left += b.shape[1]
+    return table("cat")(rows, 0)
+
+
+# ---- statistics -------------------------------------------------------------------------------
+@composite(method=True)
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of variables, one a row, over observations, one a column."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.ndim} dimensions"
+        )
+    if input.dtype.name == "bool":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    x = input.reshape(1, -1) if input.ndim < 2 else input
+    if not (x.is_floating_point() or x.is_complex()):
+        x = x.to(table("ones")(1).dtype)
+    weights = None
+    for w in (fweights, aweights):
+        if w is not None:
+            weights = w if weights is None else weights * w
+    count = x.shape[1]
+    if weights is None:
+        total: Any = count
+        mean = x.mean(1, True)
+        degrees: Any = max(count - correction, 0)
+    else:
+        weights = weights.to(x.dtype)
+        total = weights.sum()
+        mean = (x * weights).sum(1, True) / total
+        lost = correction
+        if aweights is not None:
+            lost = correction * ((weights * aweights).sum() / total)
+        degrees = table("clamp")(total - lost, min=0) if not x.is_complex() else total - lost
+    centred = x - mean
+    other = centred if weights is None else centred * weights
+    found = other @ centred.mH if weights is not None else centred @ centred.mH
+    result = found.mT / degrees if weights is not None and x.is_complex() else found / degrees
+    return result.squeeze() if input.ndim < 2 or result.shape[0] == 1 else result
+
+
+@composite(method=True)
+def corrcoef(input: Any) -> Any:
+    """The correlations of variables, one a row."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.ndim} dimensions"
+        )
+    c = cov(input)
+    if c.ndim == 0:
+        return c / c
+    d = c.diagonal()
+    scale = (d.real if c.is_complex() else d).sqrt()
+    c = c / scale.unsqueeze(1) / scale.unsqueeze(0)
+    if not c.is_complex():
+        return c.clamp(-1, 1)
+    return table("complex")(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
+
+
+# ---- distances --------------------------------------------------------------------------------
+def _cdist_gradients(
+    xp: Any, g: Any, x1: Any, x2: Any, p: float, out: Any, x1_dtype: Any
+) -> tuple[Any, Any]:
+    """That of each norm of x1[i] - x2[j], summed; of p = 2 by matrix products."""
+    if p == 2:
+        weight = g * xp.where(xp.equal(out, 0), 0, 1 / out)
+        turned = xp.matrix_transpose(weight)
+        first = x1 * xp.expand_dims(xp.sum(weight, -1), -1) - weight @ x2
+        second = x2 * xp.expand_dims(xp.sum(turned, -1), -1) - turned @ x1
+        return xp.sum_to(first, x1.shape), xp.sum_to(second, x2.shape)
+    difference = xp.expand_dims(x1, -2) - xp.expand_dims(x2, -3)
+    each = _norm_gradient(xp, g, difference, out, p, -1, False, x1_dtype)
+    return xp.sum_to(xp.sum(each, -2), x1.shape), xp.sum_to(-xp.sum(each, -3), x2.shape)
+
+
+_cdist = general(
+    "_cdist(Tensor x1, Tensor x2, float p=2) -> Tensor",
+    raw.cdist,
+    joint=_cdist_gradients,
+    node="CdistBackward0",
+    public=False,
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: [
+        (mk(4, 3), mk(2, 3)), (mk(2, 4, 3), mk(2, 3), 1.0), (mk(4, 3), mk(2, 3), 3.0),
+        (mk(4, 3), mk(2, 3), _INF), (mk(30, 3), mk(26, 3)), (mk(0, 3), mk(2, 3)),
+    ],
+    doc="The distances between the rows of two stacks of matrices.",
+)  # fmt: skip
+
+
+@composite()
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "") -> Any:
+    """The p-norm distance between each row of `x1` and each row of `x2`.
+
+    Raises:
+        RuntimeError: where shapes don't fit.
+    """
+    for what, t in (("X1", x1), ("X2", x2)):
+        if t.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {t.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    return apply_n(_cdist.op, [x1, x2, float(p)])

@@ -1,0 +1,72 @@
+"""Subclasses of Tensor: the class of results, `__torch_function__`, copies and pickles."""
+
+import copy
+import pickle
+from typing import Any
+
+import rushlight as rl
+from rushlight import nn
+
+
+class Named(rl.Tensor):
+    pass
+
+
+class Logged(rl.Tensor):
+    calls: list[str] = []
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        Logged.calls.append(func.__name__)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def test_results_have_the_class_of_a_subclass() -> None:
+    x = rl.ones(2).as_subclass(Named)
+    for result in (x + 1, 1 - x, x.sum(), x[0], x.t(), rl.cat([x, rl.ones(1)]), x.detach()):
+        assert type(result) is Named
+    assert all(type(part) is Named for part in x.max(0))
+
+
+def test_a_subclass_takes_part_in_the_graph() -> None:
+    x = rl.ones(2, requires_grad=True)
+    (x.as_subclass(Named) * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_torch_function_sees_functions_methods_and_writes() -> None:
+    x = rl.ones(2).as_subclass(Logged)
+    Logged.calls.clear()
+    rl.exp(x)
+    x.sum()
+    rl.add(rl.ones(2), x)
+    x.add_(1)
+    assert Logged.calls == ["exp", "sum", "add", "add"]
+    assert x.tolist() == [2, 2]
+
+
+def test_torch_function_may_answer_by_itself() -> None:
+    class Answer(rl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return "answer"
+
+    assert rl.ones(1).as_subclass(Answer) + 1 == "answer"
+
+
+def test_results_of_parameters_are_plain_tensors() -> None:
+    class Own(nn.Parameter):
+        pass
+
+    assert type(nn.Parameter(rl.ones(1)) * 2) is rl.Tensor
+    assert type(Own(rl.ones(1)) * 2) is rl.Tensor
+
+
+def test_copies_and_pickles_keep_class_and_attributes() -> None:
+    x = rl.ones(2).as_subclass(Named)
+    x.note = "n"
+    for twin in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert type(twin) is Named
+        assert type(twin + 1) is Named
+        assert twin.note == "n"
+    assert copy.copy(x).data_ptr() == x.data_ptr() != copy.deepcopy(x).data_ptr()
