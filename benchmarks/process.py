@@ -40,7 +40,7 @@ class Worker:
         }
         self._patience = setting.patience
         # Not a pipe: nobody reads it while the worker runs, and a full pipe would stop the worker.
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the worker)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", json.dumps(task)],
             cwd=ROOT,

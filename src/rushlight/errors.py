@@ -300,6 +300,14 @@ def item_size(count: int) -> str:
     return f"a Tensor with {count} elements cannot be converted to Scalar"
 
 
+ONE_ELEMENT: Final = "only one element tensors can be converted to Python scalars"
+
+
+def no_conversion(target: str) -> str:
+    """The message for a number that a C type can't hold."""
+    return f"value cannot be converted to type {target} without overflow"
+
+
 def boolean_value(count: int) -> str:
     """The message for the truth value of a tensor that doesn't hold one element."""
     if count == 0:

@@ -15,7 +15,7 @@ _TABLE: Final[dict[str, Any]] = {
 }
 globals().update(_TABLE)
 
-__all__ = sorted([*_TABLE, "LinAlgError"])
+__all__ = sorted([*_TABLE, "LinAlgError"])  # noqa: PLE0605  (the table says what there is)
 
 if TYPE_CHECKING:
 

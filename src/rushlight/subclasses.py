@@ -12,7 +12,9 @@ from typing import Any, Final
 
 from ._core import slow
 from ._core.apply import apply_n
+from ._core.inplace import apply_inplace
 from ._core.storage import TensorBase, init_tensor
+from .ops.shape import alias
 from .tensor import Tensor
 
 _off: Final[ContextVar[bool]] = ContextVar("rushlight_subclasses_off", default=False)
@@ -59,6 +61,8 @@ def converted(value: Any, cls: Any) -> Any:
 
 def in_place_of(t: Any, cls: Any) -> Any:
     """A tensor of class `cls` over the same memory, at the same place of the graph."""
+    if t._requires_grad and t._node is None:
+        t = alias(t)  # a leaf's place is its own
     made = TensorBase.__new__(cls)
     init_tensor(made, t._raw)
     made._node, made._nr, made._requires_grad = t._node, t._nr, t._requires_grad
@@ -71,7 +75,7 @@ def in_place_of(t: Any, cls: Any) -> Any:
     return made
 
 
-def _asked(op: Any, args: list[Any]) -> Any:
+def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
     """What the subclasses among the arguments make of an operation, the most derived one first."""
     if _off.get():
         return slow.NOT_HANDLED
@@ -89,7 +93,10 @@ def _asked(op: Any, args: list[Any]) -> Any:
     if not found:
         return slow.NOT_HANDLED
     types = tuple(type(item) for item in found)
-    function = op.function if op.function is not None else _function_of(op)
+    if inplace:
+        function = _writing(op, writer)
+    else:
+        function = op.function if op.function is not None else _function_of(op)
     given = tuple(_given(op, args))
     for item in found:
         answer = type(item).__torch_function__(function, types, given, {})
@@ -110,6 +117,17 @@ def _function_of(op: Any) -> Any:
 
     function.__name__ = function.__qualname__ = op.row.schema.name.lstrip("_")
     op.function = function
+    return function
+
+
+def _writing(op: Any, writer: Any) -> Any:
+    """The in-place method of an operation."""
+
+    def function(*args: Any) -> Any:
+        rest = [p.default for p in op.row.schema.params[len(args) :]]
+        return apply_inplace(op, [*args, *rest], writer)
+
+    function.__name__ = function.__qualname__ = op.row.schema.name.lstrip("_") + "_"
     return function
 
 

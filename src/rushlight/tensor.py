@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from . import copies, errors
 from . import dtypes as D
-from . import errors
 from ._array import text
 from ._array import types as T
 from ._core.hooks import hooks_of
@@ -85,6 +85,10 @@ class Tensor(TensorBase):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if value and self._node is not None:
+            raise RuntimeError(errors.CHANGE_NON_LEAF_ON)
         set_requires_grad(self, value)
 
     @ReadOnly
@@ -346,10 +350,10 @@ class Tensor(TensorBase):
         return bool(array.item())
 
     def __float__(self) -> float:
-        return float(_only(self))
+        return float(_real(self, "double"))
 
     def __int__(self) -> int:
-        return int(_only(self))
+        return int(_real(self, "int64_t"))
 
     def __complex__(self) -> complex:
         return complex(_only(self))
@@ -394,23 +398,13 @@ class Tensor(TensorBase):
         return new_tensor(T.as_array(array))
 
     def __copy__(self) -> Any:
-        made = TensorBase.__new__(type(self))
-        init_tensor(made, self._raw)
-        made._requires_grad = self._requires_grad
-        made._plain, made._layered, made._inference = self._plain, self._layered, self._inference
-        made.__dict__.update(self.__dict__)
-        return made
+        return copies.copied(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        return deep_copied(self, memo)
+        return copies.deep_copied(self, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return rebuilt, (
-            type(self),
-            T.packed(self._raw),
-            self._requires_grad,
-            self.__dict__ or None,
-        )
+        return copies.reduced(self)
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state)
@@ -478,8 +472,22 @@ class Tensor(TensorBase):
 
 def _only(t: TensorBase) -> Any:
     if t._raw.size != 1:
-        raise RuntimeError(errors.item_size(t._raw.size))
+        raise ValueError(errors.ONE_ELEMENT)
     return T.number_of(t._raw)
+
+
+def _real(t: TensorBase, target: str) -> Any:
+    """The only element as a real number.
+
+    Raises:
+        RuntimeError: for a complex number with an imaginary part.
+    """
+    value = _only(t)
+    if type(value) is complex:
+        if value.imag:
+            raise RuntimeError(errors.no_conversion(target))
+        return value.real
+    return value
 
 
 def printed(t: Tensor, contents: Any = None) -> str:
@@ -497,43 +505,6 @@ def printed(t: Tensor, contents: Any = None) -> str:
         t._raw, t.dtype.name, suffixes=suffixes, name=name,
         default_dtype=D.get_default_dtype().name, contents=contents,
     )  # fmt: skip
-
-
-def rebuilt(cls: Any, packed: Any, requires_grad: bool, attributes: Any = None) -> Any:
-    """A tensor from what pickling kept of it."""
-    t = TensorBase.__new__(cls)
-    init_tensor(t, T.unpacked(packed))
-    t._requires_grad = requires_grad
-    if cls._overrides:
-        t._plain = False
-        t._layered = True
-    if attributes:
-        t.__dict__.update(attributes)
-    return t
-
-
-def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
-    """A copy of a leaf with memory, gradient and attributes of its own.
-
-    Raises:
-        RuntimeError: for a tensor with history.
-    """
-    import copy
-
-    if id(t) in memo:
-        return memo[id(t)]
-    if t._node is not None:
-        raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
-    made = TensorBase.__new__(type(t))
-    init_tensor(made, T.copied_with_storage(t._raw, memo))
-    made._requires_grad = t._requires_grad
-    made._plain, made._layered, made._inference = t._plain, t._layered, t._inference
-    memo[id(t)] = made
-    if t._grad is not None:
-        made._grad = copy.deepcopy(t._grad, memo)
-    if t.__dict__:
-        made.__dict__.update(copy.deepcopy(t.__dict__, memo))
-    return made
 
 
 def alias_of(t: TensorBase) -> Tensor:

@@ -98,7 +98,7 @@ def test_each_backward_over_a_kept_graph_reruns() -> None:
 def test_checkpoints_nest() -> None:
     x, y = leaf(), leaf()
     f(f(x) * 0.01).sum().backward()
-    inner = lambda t: checkpoint(f, t, use_reentrant=False)
+    inner = lambda t: checkpoint(f, t, use_reentrant=False)  # noqa: E731
     checkpoint(lambda t: inner(inner(t) * 0.01), y, use_reentrant=False).sum().backward()
     assert y.grad.tolist() == x.grad.tolist()
 

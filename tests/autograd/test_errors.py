@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Wrong uses raise PyTorch's exceptions in PyTorch's words."""
 
 from collections.abc import Callable

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """`Function`: both styles, every request of `ctx`, every misuse."""
 
 from typing import Any

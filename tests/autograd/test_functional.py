@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """`torch.autograd.functional`: products and matrices, compared with each other and known ones."""
 
 import pytest

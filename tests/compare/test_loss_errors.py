@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the comparison needs torch")
 
-import rushlight
-from rushlight.nn import functional
+import rushlight  # noqa: E402
+from rushlight.nn import functional  # noqa: E402
 
 # x, y: (3, 4); a, b: fresh ones of a shape; c: classes; L, D: int64 and float64.
 CALLS = """

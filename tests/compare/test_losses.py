@@ -19,8 +19,8 @@ from loss_cases import CASES, Fixed
 
 torch = pytest.importorskip("torch", reason="the comparison needs torch")
 
-import rushlight
-from rushlight.nn import functional
+import rushlight  # noqa: E402
+from rushlight.nn import functional  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 TOLERANCE = {"float64": (1e-9, 1e-11), "float32": (2e-4, 2e-5), "float16": (2e-2, 5e-3)}

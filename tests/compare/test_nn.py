@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of expressions)
 """`rushlight.nn` and `torch.nn` on the same expressions: same values, same texts, same errors."""
 
 import copy
@@ -13,8 +14,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
-import rushlight
-import rushlight.nn
+import rushlight  # noqa: E402
+import rushlight.nn  # noqa: E402
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (tables of expressions)
 """`rushlight.optim` and `torch.optim`: 20 steps per option, state dictionaries, texts, errors."""
 
 import copy
@@ -12,8 +13,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import rushlight
-import rushlight.optim
+import rushlight  # noqa: E402
+import rushlight.optim  # noqa: E402
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 

@@ -11,13 +11,13 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the comparison needs torch")
 
-import rushlight
-from rushlight import dtypes as D
-from rushlight._array import types as T
-from rushlight._coverage import is_public
-from rushlight.ops import Row
-from tests.table._closeness import ROUNDING, assert_same
-from tests.table._samples import CASES, Case, as_tensors, listed
+import rushlight  # noqa: E402
+from rushlight import dtypes as D  # noqa: E402
+from rushlight._array import types as T  # noqa: E402
+from rushlight._coverage import is_public  # noqa: E402
+from rushlight.ops import Row  # noqa: E402
+from tests.table._closeness import ROUNDING, assert_same  # noqa: E402
+from tests.table._samples import CASES, Case, as_tensors, listed  # noqa: E402
 
 #: Cases in which Rushlight differs from torch, each with the reason: strict, and only to shrink.
 KNOWN: dict[str, str] = {

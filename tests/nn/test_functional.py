@@ -17,7 +17,7 @@ def test_the_module_lists_every_function_of_its_namespace() -> None:
 
 def test_a_name_that_is_missing_is_missing_in_rushlights_name() -> None:
     with pytest.raises(AttributeError, match=r"rushlight\.nn\.functional.*'no_such_function'"):
-        F.no_such_function
+        F.no_such_function  # noqa: B018
 
 
 def test_dropout_repeats_with_the_seed_and_scales_what_it_keeps() -> None:

@@ -60,7 +60,7 @@ def test_assigning_before_init_says_so() -> None:
 
 def test_a_missing_attribute_is_named() -> None:
     with pytest.raises(AttributeError, match="'Net' object has no attribute 'nope'"):
-        Net().nope
+        Net().nope  # noqa: B018
 
 
 def test_text_shows_the_tree() -> None:

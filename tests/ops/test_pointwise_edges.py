@@ -251,7 +251,7 @@ def test_bools_refuse_minus() -> None:
 def test_comparing_with_what_isnt_a_number_is_false_and_ordering_raises() -> None:
     x = torch.tensor([1.0])
     assert (x == "one") is False
-    assert (x != None) is True
+    assert (x != None) is True  # noqa: E711
     with pytest.raises(
         TypeError, match="'<' not supported between instances of 'Tensor' and 'str'"
     ):

@@ -338,6 +338,6 @@ def test_an_element_of_an_elementwise_result_comes_from_the_elements_there(case:
     shape = case.result[0].shape
     wide = [np.broadcast_to(a, shape) for a in arrays]
     for place in list(np.ndindex(*shape))[:: max(1, int(np.prod(shape)) // 3)]:
-        single = with_arrays(case.args, lambda k, a: np.array(wide[k][place]))
+        single = with_arrays(case.args, lambda k, a: np.array(wide[k][place]))  # noqa: B023
         got = raw_of(case.call([as_tensors(a) for a in single])[0])
         assert_same(got, np.asarray(case.result[0][place]), ROUNDING["float64"], f"at {place}")

@@ -466,8 +466,10 @@ def lstsq(
     if b.ndim < 1:
         raise RuntimeError(f"{name}: other must have at least 1 dimension.")
     if a.dtype != b.dtype:
-        raise RuntimeError(f"{name}: Expected input and other to have the same dtype, but got "
-                           f"input's dtype {name_of(a.dtype)} and other's dtype {name_of(b.dtype)}")
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got "
+            f"input's dtype {name_of(a.dtype)} and other's dtype {name_of(b.dtype)}"
+        )
     check(a, "torch.linalg.lstsq", "linalg_lstsq_cpu", square=False)
     vector = _is_vector(a, b)
     if vector:

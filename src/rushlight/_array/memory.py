@@ -11,7 +11,7 @@ environment variable says so:
     RUSHLIGHT_MALLOC=0     the allocator is left alone
 
 Where the C library is not glibc all of this does nothing. Why this way:
-docs/decisions/0001-recycled-memory.md.
+docs/decisions/0006-recycled-memory.md.
 """
 
 from __future__ import annotations

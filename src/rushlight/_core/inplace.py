@@ -32,7 +32,9 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     me: TensorBase = args[0]
     mode = ready()
     if (mode.functions or mode.layers or me._layered) or any_layered(args):
-        handled = slow.HANDLERS.override(op, args) if slow.HANDLERS.override else slow.NOT_HANDLED
+        handled = slow.NOT_HANDLED
+        if slow.HANDLERS.override is not None:
+            handled = slow.HANDLERS.override(op, args, True, writer)
         if handled is slow.NOT_HANDLED and slow.HANDLERS.layer is not None:
             handled = slow.HANDLERS.layer(op, args)
         if handled is not slow.NOT_HANDLED:

@@ -27,7 +27,7 @@ class Handlers:
 
     __slots__ = ("override", "layer", "tangent", "tangent_inplace", "trace", "explain", "tape")
 
-    override: Any  # (op, args) -> result, for __torch_function__ classes and modes
+    override: Any  # (op, args, in place?, writer) -> result, for __torch_function__ classes and modes
     layer: Any  # (op, args) -> result, for vmap and the other transforms
     tangent: Any  # (op, args, outs) -> None, forward mode
     tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent
@@ -75,7 +75,7 @@ def apply(op: Op, args: list[Any]) -> Any:
                         special = True
     if special:
         if HANDLERS.override is not None:
-            handled = HANDLERS.override(op, args)
+            handled = HANDLERS.override(op, args, False, None)
             if handled is not NOT_HANDLED:
                 return handled
         if HANDLERS.layer is not None:

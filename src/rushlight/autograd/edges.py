@@ -176,7 +176,7 @@ class AccumulateGrad(_NodeFace):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
-class Node(ABC):
+class Node(ABC):  # noqa: B024
     """The class of all nodes of the graph, for `isinstance`."""
 
     @classmethod

@@ -1,7 +1,7 @@
 """Networks: modules, parameters, losses, initialisation, and the functions behind them."""
 
 from . import functional, init, utils
-from .modules import *
+from .modules import *  # noqa: F403
 from .modules.module import Module as Module
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter

@@ -16,7 +16,7 @@ _TABLE: Final[dict[str, Any]] = {
 }
 globals().update(_TABLE)
 
-__all__ = sorted(_TABLE)
+__all__ = sorted(_TABLE)  # noqa: PLE0605  (the table says what there is)
 
 if TYPE_CHECKING:
 

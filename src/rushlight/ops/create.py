@@ -37,7 +37,8 @@ def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     Raises:
         TypeError, RuntimeError: for sizes that aren't integers, or negative.
     """
-    if len(size) == 1 and not T.is_number(size[0]) and not isinstance(size[0], TensorBase):
+    packed = len(size) == 1 and isinstance(size[0], (tuple, list))
+    if packed:
         size = tuple(size[0])
     shape: list[int] = []
     for place, s in enumerate(size):
@@ -47,17 +48,27 @@ def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
             if T.is_integer_scalar(s):
                 s = int(s)
             else:
-                raise TypeError(
-                    f"{name}(): argument 'size' (position 1) must be tuple of ints, but "
-                    f"found element of type {type(s).__name__} at pos {place}"
-                )
+                raise TypeError(_bad_size(name, size[place], place, packed))
         if s < 0:
+            if name == "zeros":
+                raise RuntimeError("zeros: Dimension size must be non-negative.")
             raise RuntimeError(f"Trying to create tensor with negative dimension {s}: {list(size)}")
         shape.append(s)
     return tuple(shape)
 
 
-def dtype_or_default(dtype: Any) -> D.dtype:
+def _bad_size(name: str, value: Any, place: int, packed: bool) -> str:
+    kind = type(value).__name__
+    if place:
+        return (
+            f"{name}(): argument 'size' failed to unpack the object at pos {place + 1} with error "
+            f'"type must be tuple of ints,but got {kind}"'
+        )
+    found = f"but found element of type {kind} at pos 0" if packed else f"not {kind}"
+    return f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}"
+
+
+def dtype_or_default(dtype: Any, name: str = "") -> D.dtype:
     """The dtype asked for, or the default floating type.
 
     Raises:
@@ -70,7 +81,8 @@ def dtype_or_default(dtype: Any) -> D.dtype:
     known = {float: D.get_default_dtype(), int: D.int64, bool: D.bool_, complex: D.number_dtype(1j)}
     if dtype in known:
         return known[dtype]
-    raise TypeError(f"dtype must be torch.dtype, not {type(dtype).__name__}")
+    argument = f"{name}(): argument 'dtype'" if name else "dtype"
+    raise TypeError(f"{argument} must be torch.dtype, not {type(dtype).__name__}")
 
 
 @composite()
@@ -151,7 +163,7 @@ def _sized(name: str, fill: Any) -> Any:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        array = fill(size_of(name, size), dtype_or_default(dtype))
+        array = fill(size_of(name, size), dtype_or_default(dtype, name))
         if out is not None:
             from ._out import place
 
@@ -257,7 +269,14 @@ def full(
 ) -> Any:
     """A tensor of the given size filled with one value, whose kind gives the default dtype."""
     check_cpu(device)
-    value = fill_value._raw.item() if isinstance(fill_value, TensorBase) else fill_value
+    value = fill_value
+    if isinstance(value, TensorBase) and value._raw.ndim == 0:
+        value = value._raw.item()
+    if not T.is_number(value):
+        raise TypeError(
+            "full(): argument 'fill_value' (position 2) must be Number, not "
+            f"{type(value).__name__}"
+        )
     found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
     array = raw.full(size_of("full", (size,)), value, found)
     if out is not None:

@@ -439,11 +439,14 @@ def _lstsq_gradients(xp: Any, gs: Any, self: Any, b: Any, solution: Any) -> tupl
         p = xp.pinv(self)
         of_b = of_b + xp.sum_to(adjoint(xp, p) @ of_x, b.shape)
         of_a = of_a + xp.sum_to(_pinv_gradient(xp, of_x @ adjoint(xp, b), p, self), self.shape)
-    if of_residuals is not None and of_residuals.shape[:-1] == solution.shape[:-2]:
-        if of_residuals.shape[-1] == solution.shape[-1]:
-            off = 2 * (self @ solution - b) * xp.expand_dims(of_residuals, -2)
-            of_a = of_a + xp.sum_to(off @ adjoint(xp, solution), self.shape)
-            of_b = of_b - xp.sum_to(off, b.shape)
+    if (
+        of_residuals is not None
+        and of_residuals.shape[:-1] == solution.shape[:-2]
+        and of_residuals.shape[-1] == solution.shape[-1]
+    ):
+        off = 2 * (self @ solution - b) * xp.expand_dims(of_residuals, -2)
+        of_a = of_a + xp.sum_to(off @ adjoint(xp, solution), self.shape)
+        of_b = of_b - xp.sum_to(off, b.shape)
     return of_a, (of_b[..., 0] if vector else of_b).reshape(b_shape)
 
 

@@ -52,7 +52,7 @@ def _inverse_gradient(xp: Any, g: Any, out: Any) -> Any:
     return -(turned @ (g @ turned))
 
 
-_SQUARES = lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),), (mk(0, 0),)]
+_SQUARES = lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),), (mk(0, 0),)]  # noqa: E731
 
 inv = general(
     "linalg_inv(Tensor A) -> Tensor",
@@ -98,10 +98,12 @@ def _solution_gradients(
     return of_a, xp.sum_to(of_b, b_shape)
 
 
-_SYSTEMS = lambda mk: [
-    (regular(mk, 3, 3), mk(3, 2)), (regular(mk, 3, 3), mk(3)), (regular(mk, 2, 3, 3), mk(2, 3)),
-    (regular(mk, 2, 3, 3), mk(3, 2)), (regular(mk, 3, 3), mk(2, 3, 1)), (mk(0, 0), mk(0, 2)),
-]  # fmt: skip
+def _systems(mk: Any) -> list[tuple[Any, ...]]:
+    return [
+        (regular(mk, 3, 3), mk(3, 2)), (regular(mk, 3, 3), mk(3)), (regular(mk, 2, 3, 3), mk(2, 3)),
+        (regular(mk, 2, 3, 3), mk(3, 2)), (regular(mk, 3, 3), mk(2, 3, 1)), (mk(0, 0), mk(0, 2)),
+    ]  # fmt: skip
+
 
 solve = general(
     "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
@@ -110,7 +112,7 @@ solve = general(
     node="LinalgSolveExBackward0",
     namespace="linalg",
     method=False,
-    samples=lambda mk: [*_SYSTEMS(mk), (regular(mk, 3, 3), mk(2, 3), False)],
+    samples=lambda mk: [*_systems(mk), (regular(mk, 3, 3), mk(2, 3), False)],
     doc="X with A X = B, or X A = B where `left` is False.",
 )
 solve_ex = general(
@@ -124,7 +126,7 @@ solve_ex = general(
     node="LinalgSolveExBackward0",
     namespace="linalg",
     method=False,
-    samples=_SYSTEMS,
+    samples=_systems,
     doc="`linalg.solve`, and where the first zero pivot is instead of an error.",
 )
 
@@ -272,7 +274,7 @@ def _cholesky_gradient(xp: Any, g: Any, factor: Any, upper: bool) -> Any:
     return xp.solve_triangular(factor, left, upper=False, left=False)
 
 
-_DEFINITE = lambda mk: [
+_DEFINITE = lambda mk: [  # noqa: E731
     (definite(mk, 3, 3),), (definite(mk, 2, 3, 3),), (definite(mk, 3, 3), True), (mk(0, 0),)
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from ._row import general
 from ._traced import table
 from .linalg import regular
 
-_SAMPLES = lambda mk: [
+_SAMPLES = lambda mk: [  # noqa: E731
     (regular(mk, 3, 3),),
     (mk(4, 3),),
     (mk(2, 4),),
@@ -27,7 +27,8 @@ def _checked(forward: Any, name: str) -> Any:
     def run(x: Any, pivot: bool = True, *rest: Any) -> Any:
         if x.ndim < 2:
             raise RuntimeError(
-                f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(x.shape)} instead"
+                f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(x.shape)} "
+                "instead"
             )
         if x.dtype.kind not in "fc" or x.dtype.itemsize == 2:
             shown = {"int64": "Long", "float16": "Half", "int32": "Int", "bool": "Bool"}
@@ -139,9 +140,10 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     where, code = arrays._at(info._raw) if info._raw.any() else ("", 0)
     if code:
         raise RuntimeError(
-            f"torch.linalg.lu_factor: {where}U[{code},{code}] is zero and using it on lu_solve would "
-            "result in a division by zero. If you still want to perform the factorization, consider "
-            "calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+            f"torch.linalg.lu_factor: {where}U[{code},{code}] is zero and using it on "
+            "lu_solve would "
+            "result in a division by zero. If you still want to perform the factorization, "
+            "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
         )
     return _return_types.named_results("linalg_lu_factor", ("LU", "pivots"))((found, pivots))
 

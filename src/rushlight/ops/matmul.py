@@ -13,7 +13,7 @@ from . import _checks, _traced
 from ._composite import composite
 from ._row import Row, multilinear
 
-_PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]
+_PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
 
 mm = multilinear(
     "mm(Tensor self, Tensor mat2) -> Tensor",

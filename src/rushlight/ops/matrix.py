@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from .._array import linalg as checks
@@ -27,7 +28,7 @@ def _shown(ord: Any) -> str:
 @composite("linalg")
 def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
                 dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
-    """The norm of each matrix: "fro", "nuc", or one that a vector norm of order ±1, ±2, ±inf induces.
+    """The norm of each matrix: "fro", "nuc", or what a vector norm of order ±1, ±2, ±inf induces.
 
     Raises:
         RuntimeError: for other orders, and for dimensions that aren't two different ones.
@@ -123,7 +124,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
     for k, t in enumerate(several):
         if t.ndim != 2:
             raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {t.ndim}D")
-    for k, (a, b) in enumerate(zip(several, several[1:])):
+    for k, (a, b) in enumerate(pairwise(several)):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(
                 f"multi_dot(): tensors {k} and {k + 1} with shapes {list(a.shape)} and "
@@ -196,7 +197,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 @composite("linalg", name="vander")
 def linalg_vander(x: Any, *, N: Any = None) -> Any:
     """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
-    if x.ndim == 0 or (N is not None and N <= 1 and N != x.shape[-1]):
+    if x.ndim == 0 or (N is not None and N <= 1 and x.shape[-1] != N):
         raise RuntimeError("N must be greater than 1.")
     count = x.shape[-1] if N is None else N
     ones = table("ones_like")(x).unsqueeze(-1)

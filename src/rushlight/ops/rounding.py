@@ -11,7 +11,7 @@ from ._row import Row, elementwise, selection
 
 def _flat(name: str, forward: Any, doc: str, **declared: Any) -> Row:
     """A step function of one tensor: its gradient is 0."""
-    zero = lambda xp, g: xp.zeros_like(g)
+    zero = lambda xp, g: xp.zeros_like(g)  # noqa: E731
     return elementwise(f"{name}(Tensor self) -> Tensor", forward, self=zero, doc=doc, **declared)
 
 

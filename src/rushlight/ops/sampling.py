@@ -42,12 +42,13 @@ def _check_generator(name: str, size: tuple[Any, ...], generator: Any) -> None:
         return
     given = ", ".join([type(n).__name__ for n in size] + [f"generator={type(generator).__name__}"])
     rest = (
-        "Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, torch.device device = "
-        "None, bool pin_memory = False, bool requires_grad = False)"
+        "Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, "
+        "torch.device device = None, bool pin_memory = False, bool requires_grad = False)"
     )
     raise TypeError(
-        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:\n "
-        f"* (tuple of ints size, *, torch.Generator generator, {rest}\n * (tuple of ints size, *, {rest}\n"
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:"
+        f"\n * (tuple of ints size, *, torch.Generator generator, {rest}\n * (tuple of "
+        f"ints size, *, {rest}\n"
     )
 
 

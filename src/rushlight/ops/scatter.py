@@ -346,8 +346,9 @@ put = linear(
 
 @composite("", method=True)
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
-    """The elements that `indices` name along a dimension (None: of the flat tensor), the others
-    broadcast.
+    """The elements that `indices` name along a dimension, the others broadcast.
+
+    Without a dimension, of the flattened tensor.
     """
     dtype = indices._raw.dtype
     if dtype.kind != "i" or dtype.itemsize != 8:

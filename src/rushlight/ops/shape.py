@@ -163,9 +163,7 @@ def _ranked(t: Any, memory_format: Any) -> Any:
 
 @composite("private", method=True)
 def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
-    """The tensor itself where it lies in memory as asked (C order by default), else a copy that
-    does.
-    """
+    """The tensor itself where it lies in memory as asked, else a copy that does."""
     if memory_format is contiguous_format:
         return self if self._raw.flags.c_contiguous else apply1(clone_contiguous.op, self)
     if memory_format is preserve_format:
@@ -283,9 +281,7 @@ unsqueeze = linear(
 
 @composite("", method=True)
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The tensor with its dimensions from `start_dim` to `end_dim` made one; itself where nothing
-    changes.
-    """
+    """The tensor with its dimensions from `start_dim` to `end_dim` made one."""
     array = input._raw
     shape = array.shape
     ndim = len(shape)

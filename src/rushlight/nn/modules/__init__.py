@@ -1,16 +1,16 @@
 """The module classes, one file per family."""
 
-from .activation import *
-from .batchnorm import *
-from .container import *
-from .distance import *
-from .dropout import *
-from .flatten import *
-from .instancenorm import *
-from .linear import *
-from .loss import *
+from .activation import *  # noqa: F403
+from .batchnorm import *  # noqa: F403
+from .container import *  # noqa: F403
+from .distance import *  # noqa: F403
+from .dropout import *  # noqa: F403
+from .flatten import *  # noqa: F403
+from .instancenorm import *  # noqa: F403
+from .linear import *  # noqa: F403
+from .loss import *  # noqa: F403
 from .module import Module as Module
-from .normalization import *
-from .padding import *
-from .pixelshuffle import *
-from .sparse import *
+from .normalization import *  # noqa: F403
+from .padding import *  # noqa: F403
+from .pixelshuffle import *  # noqa: F403
+from .sparse import *  # noqa: F403

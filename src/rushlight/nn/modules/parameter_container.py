@@ -168,7 +168,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of `key`, or `default`."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401  (this is `get`)
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
         """A new dictionary of these names, each with the same value."""
