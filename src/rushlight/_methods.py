@@ -179,6 +179,20 @@ def _unary(name: str) -> Unary:
     return operator
 
 
+def _inverted() -> Unary:
+    """`~x`, for integers and bools only."""
+    op = _simple("bitwise_not")
+
+    def operator(self: Any) -> Any:
+        if self._raw.dtype.kind not in "biu":
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+            )
+        return apply1(op, self)
+
+    return operator
+
+
 def _hash(self: Any) -> int:
     return id(self)
 
@@ -194,7 +208,7 @@ def operators() -> dict[str, Any]:
     made["mod"] = _by_method("remainder")
     made["pow"] = _power()
     made["rtruediv"] = _reciprocal_times()
-    made.update({"neg": _unary("neg"), "invert": _unary("bitwise_not"), "abs": _unary("abs")})
+    made.update({"neg": _unary("neg"), "invert": _inverted(), "abs": _unary("abs")})
     made["pos"] = TENSOR_METHODS["positive"]
     if "matmul" in TENSOR_METHODS:
         made["matmul"] = _by_method("matmul")

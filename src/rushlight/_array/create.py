@@ -16,8 +16,18 @@ def infer(value: Any) -> D.dtype:
     Raises:
         TypeError: for values that aren't numbers or sequences of them, in PyTorch's words.
     """
+    _refuse_text(value)
     found = _infer(value)
     return D.get_default_dtype() if found is None else found
+
+
+def _refuse_text(value: Any) -> None:
+    """Refuses a sequence that begins with a text, which is a sequence itself."""
+    inside = False
+    while isinstance(value, (list, tuple)) and value:
+        value, inside = value[0], True
+    if inside and isinstance(value, str):
+        raise ValueError("too many dimensions 'str'")
 
 
 def _infer(value: Any) -> D.dtype | None:
@@ -40,8 +50,6 @@ def _infer(value: Any) -> D.dtype | None:
     if hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, dict):
         result: D.dtype | None = None
         for item in value:
-            if isinstance(item, str):
-                raise ValueError("too many dimensions 'str'")
             inner = _infer(item)
             if inner is not None:
                 result = inner if result is None else D.promote_types(result, inner)
@@ -75,7 +83,7 @@ def array_of(value: Any, dtype: D.dtype | None) -> Any:
             return _integers(value, target, shape)
         return np.array(value, target).reshape(shape)
     except OverflowError:
-        raise RuntimeError("Overflow when unpacking long long") from None
+        raise ValueError("Overflow when unpacking long long") from None
     except TypeError as error:
         if "cannot be interpreted" in str(error):
             raise
@@ -122,7 +130,7 @@ def _fill(result: Any, value: Any) -> None:
                 item,
             )
         return
-    result[...] = value._raw if hasattr(value, "_raw") else value
+    result[...] = value._raw.reshape(()) if hasattr(value, "_raw") else value
 
 
 def shape_of_nested(value: Any) -> tuple[int, ...]:
@@ -142,10 +150,10 @@ def shape_of_nested(value: Any) -> tuple[int, ...]:
     n = len(value)
     if n == 0:
         return (0,)
-    first = shape_of_nested(value[0])
+    first = _inner_shape(value[0])
     for i in range(1, n):
         other = value[i]
-        shape = () if type(other) in (int, float, bool) else shape_of_nested(other)
+        shape = () if type(other) in (int, float, bool) else _inner_shape(other)
         if shape != first:
             if len(first) and len(shape) and shape[0] != first[0]:
                 raise ValueError(
@@ -159,6 +167,15 @@ def shape_of_nested(value: Any) -> tuple[int, ...]:
                 f"expected sequence of length {first[-1]} at dim {len(first)} (got {shape[-1]})"
             )
     return (n, *first)
+
+
+def _inner_shape(value: Any) -> tuple[int, ...]:
+    """The shape of an item of a sequence, where a tensor stands for its only element."""
+    if not hasattr(value, "_raw"):
+        return shape_of_nested(value)
+    if value._raw.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return ()
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:

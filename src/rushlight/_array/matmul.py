@@ -260,7 +260,7 @@ def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
         if bias is None:
             _same_dtype(x, weight)
         raise RuntimeError(
-            "self and mat2 must have the same dtype, but got "
+            "mat1 and mat2 must have the same dtype, but got "
             f"{D.scalar_name(from_raw(x.dtype))} and {D.scalar_name(from_raw(weight.dtype))}"
         )
     out = np.matmul(x.astype(np.float32), weight.astype(np.float32).T)

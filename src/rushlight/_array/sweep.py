@@ -111,10 +111,12 @@ def sgd_(
     if buffers is None and not weight_decay:
         # The commonest case, two calls per parameter.
         (rate,) = _constants(dtype, -lr if maximize else lr)
-        wide = rate.astype(FLOAT64)
+        wide: Any = None
         for p, g in zip(params, grads, strict=True):
             size = p.size
             if size <= TINY:
+                if wide is None:
+                    wide = rate.astype(FLOAT64)
                 _subtract(p, _multiply(g, wide), p, casting="unsafe")
             elif size <= SMALL:
                 _subtract(p, _multiply(g, rate), p)

@@ -385,7 +385,35 @@ def call_formula(
             arguments.append(g)
         else:
             arguments.append(output_gradient(node, g, PICK_G0 - pick, traced))
-    return formula(*arguments)
+    try:
+        return formula(*arguments)
+    except ValueError:
+        if any_packed(node):
+            refuse_shapes(arguments)
+        raise
+
+
+def any_packed(node: Node) -> bool:
+    """Whether a hook has unpacked a saved value, which may have any shape."""
+    for value in node.saved:
+        if type(value) is Packed:
+            return True
+    return False
+
+
+def refuse_shapes(arguments: list[Any]) -> None:
+    """Refuses arrays that can't be broadcast together.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    whole: Any = None
+    for value in arguments:
+        if isinstance(value, ndarray):
+            problem = None if whole is None else errors.broadcast(whole, value.shape)
+            if problem is not None:
+                raise RuntimeError(problem)
+            whole = value.shape
 
 
 def output_gradient(node: Node, grads: Any, k: int, traced: bool) -> Any:

@@ -123,8 +123,17 @@ def any_layered(args: list[Any]) -> bool:
     return False
 
 
-def write(me: TensorBase, args: list[Any], raws: list[Any], result: Any, op: Op, live: int, mode: Mode,
-          promoted: D.dtype | None, writer: Any = None) -> None:  # fmt: skip
+def write(
+    me: TensorBase,
+    args: list[Any],
+    raws: list[Any],
+    result: Any,
+    op: Op,
+    live: int,
+    mode: Mode,
+    promoted: D.dtype | None,
+    writer: Any = None,
+) -> None:
     """Writes a finished result into `me`, counts the write, and records it where `live`."""
     if not live:
         if writer is None:

@@ -27,7 +27,7 @@ class Handlers:
 
     __slots__ = ("override", "layer", "tangent", "tangent_inplace", "trace", "explain", "tape")
 
-    override: Any  # (op, args, in place?, writer) -> result, for __torch_function__ classes and modes
+    override: Any  # (op, args, in place?, writer) -> result, for __torch_function__ and modes
     layer: Any  # (op, args) -> result, for vmap and the other transforms
     tangent: Any  # (op, args, outs) -> None, forward mode
     tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent

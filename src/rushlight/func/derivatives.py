@@ -99,6 +99,9 @@ def grad_and_value(
             wanted = [args[k] for k in picked]
             leaves, spec = flatten(wanted)
             keep = _keeps_graph(flatten(list(args))[0], level)
+            for x in leaves:
+                if not isinstance(x, TensorBase):
+                    raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
             inner = [_alias(x) for x in leaves]
             placed = unflatten(inner, spec)
             full = list(args)
@@ -110,13 +113,13 @@ def grad_and_value(
                 out, aux = out
             if not isinstance(out, TensorBase):
                 raise RuntimeError(
-                    "Expected f(*args) to return a single tensor"
-                    if not has_aux
-                    else "Expected f(*args) to return (output, aux)"
+                    "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, "
+                    f"got {type(out)}"
                 )
             if out._raw.ndim != 0:
                 raise RuntimeError(
-                    f"Expected f(*args) to return a scalar tensor, got tensor with "
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got "
+                    f"tensor with "
                     f"{out._raw.ndim} dims. "
                     "Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )

@@ -74,19 +74,28 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
         columns = [x if d is None else unbind(x, d) for x, d in zip(everything, all_dims)]
         results: list[list[Any]] = []
         out_spec: Any = None
-        state = get_rng_state() if randomness == "same" else None
+        state = None if randomness == "different" else get_rng_state()
+        watched = state if randomness == "error" else None
         for b in range(sizes[0]):
             row = [c if d is None else c[b] for c, d in zip(columns, all_dims)]
-            if state is not None and b:
+            if randomness == "same" and b:
                 set_rng_state(state)
             out = func(
                 *unflatten(row[: len(leaves)], spec), **unflatten(row[len(leaves) :], keyword_spec)
             )
+            if watched is not None and not watched.equal(get_rng_state()):
+                set_rng_state(watched)
+                raise RuntimeError(
+                    "vmap: called random operation while in randomness error mode. Please either use "
+                    "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+                    "operation out of vmap"
+                )
             flat, out_spec = flatten(out)
             for o in flat:
                 if not isinstance(o, TensorBase):
                     raise ValueError(
-                        f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(o)}."
+                        f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(o)}. "
+                        "Did you mean to set out_dims= to None for output?"
                     )
             results.append(flat)
         if not results:

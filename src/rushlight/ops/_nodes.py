@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,15 +21,27 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
     """The class of an operation's nodes, called `name`."""
     body: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__new__": _refused}
     for k, entry in enumerate(op.entries):
-        if not op.masks[k]:
+        if not op.masks[k] or _hidden(entry, op):
             continue
         shown = _shown_name(entry, schema, saved_as)
         body[f"_saved_{shown}"] = property(_getter(k))
         if entry[0] == OUT or (entry[0] == ARG and schema.params[entry[1]].type == "Tensor"):
             body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
+    if name.startswith("MeanBackward"):
+        body["_saved_self_sym_numel"] = property(_count)
     made = type(name, (Node,), body)
     NODE_CLASSES[name] = made
     return made
+
+
+def _hidden(entry: tuple[int, int, str], op: Op) -> bool:
+    """Dtypes and the shapes of lists aren't shown, as in PyTorch."""
+    return entry[0] == DTYPE or (entry[0] == SHAPE and entry[1] == op.lists)
+
+
+def _count(node: Any) -> int:
+    """The number of elements of the shape that a node has saved."""
+    return math.prod(node._saved_self_sym_sizes)
 
 
 def _refused(cls: type, *args: Any, **kwargs: Any) -> Any:
@@ -52,7 +65,11 @@ def _getter(k: int) -> Callable[[Node], Any]:
         value = node.saved[k]
         if value is FREED or type(value) is Packed or isinstance(value, TensorBase):
             return unpack(node, k, True)
-        kind, pos, _ = node.op.entries[k]
+        kind, pos, name = node.op.entries[k]
+        if kind == ARG and name.startswith("dim"):
+            return _unsigned(value)
+        if value is None and kind == ARG and node.op is node.op.row.simple_op:
+            return node.op.row.schema.params[pos].default
         if kind == OUT:
             return unpack(node, k, True)
         if kind == SHAPE:
@@ -62,6 +79,13 @@ def _getter(k: int) -> Callable[[Node], Any]:
         return unpack(node, k, True)
 
     return get
+
+
+def _unsigned(value: Any) -> Any:
+    """Dimensions as PyTorch shows them: negative ones as unsigned 64-bit numbers."""
+    if isinstance(value, (tuple, list)):
+        return tuple(_unsigned(v) for v in value)
+    return value + (1 << 64) if isinstance(value, int) and value < 0 else value
 
 
 def _raw_getter(k: int) -> Callable[[Node], Any]:

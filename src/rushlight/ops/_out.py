@@ -30,6 +30,9 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
             )
         if mode.grad and t._requires_grad:
             raise RuntimeError(errors.out_requires_grad(row.schema.name))
+        for a in args:
+            if isinstance(a, TensorBase) and a is not t:
+                T.refuse_shared(t._raw, a._raw)
     if mode.grad:
         for a in args:
             if isinstance(a, TensorBase) and a._requires_grad:

@@ -21,18 +21,26 @@ relu = elementwise(
     check=_checks.NO_COMPLEX_CLAMP,
     doc="Each element where it is positive, else 0; nan stays.",
 )
-leaky_relu_row = elementwise(
-    "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-    logistic.leaky_relu,
-    self=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope),
-    promote="none",
-    method=False,
-    public=False,
-    inplace=False,
-    check=_checks.takes("leaky_relu_cpu", "f"),
-    samples=lambda mk: [(mk(3, 4), 0.01), (mk(3, 4), 1.5)],
-    doc="Each element where it is positive, else `negative_slope` times it.",
-)
+
+
+def _leaky_relu(node: str) -> Row:
+    return elementwise(
+        "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+        logistic.leaky_relu,
+        self=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope),
+        promote="none",
+        method=False,
+        public=False,
+        inplace=False,
+        node=node,
+        check=_checks.takes("leaky_relu_cpu", "f"),
+        samples=lambda mk: [(mk(3, 4), 0.01), (mk(3, 4), 1.5)],
+        doc="Each element where it is positive, else `negative_slope` times it.",
+    )
+
+
+leaky_relu_row = _leaky_relu("LeakyReluBackward0")
+_leaky_relu_written = _leaky_relu("LeakyReluBackward1")  # in place
 
 
 def _elu_gradient(xp: Any, g: Any, self: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -40,18 +48,24 @@ def _elu_gradient(xp: Any, g: Any, self: Any, alpha: Any, scale: Any, input_scal
     return xp.where(self > 0, g * scale, g * (low * (alpha * scale * input_scale)))
 
 
-elu_row = elementwise(
-    "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-    logistic.elu,
-    self=_elu_gradient,
-    promote="none",
-    method=False,
-    public=False,
-    inplace=False,
-    check=_checks.takes("elu_cpu", "f"),
-    samples=lambda mk: [(mk(3, 4), 1, 1, 1), (mk(3, 4), 1.3, 1.1, 0.9)],
-    doc="x where it is positive, else alpha (exp(x) - 1).",
-)
+def _elu(node: str) -> Row:
+    return elementwise(
+        "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+        logistic.elu,
+        self=_elu_gradient,
+        promote="none",
+        method=False,
+        public=False,
+        inplace=False,
+        node=node,
+        check=_checks.takes("elu_cpu", "f"),
+        samples=lambda mk: [(mk(3, 4), 1, 1, 1), (mk(3, 4), 1.3, 1.1, 0.9)],
+        doc="x where it is positive, else alpha (exp(x) - 1).",
+    )
+
+
+elu_row = _elu("EluBackward0")
+_elu_written = _elu("EluBackward1")  # in place
 celu_row = elementwise(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     logistic.celu,
@@ -178,7 +192,7 @@ hardsigmoid_row = elementwise(
 hardswish_row = elementwise(
     "hardswish(Tensor self) -> Tensor",
     logistic.hardswish,
-    self=lambda xp, g, self: xp.where(self <= 3, xp.keep(g * (self / 3 + 0.5), ~(self < -3)), g),
+    self=lambda xp, g, self: xp.where(self < 3, xp.keep(g * (self / 3 + 0.5), self > -3), g),
     promote="none",
     method=False,
     public=False,
@@ -306,13 +320,14 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 @composite("nn.functional")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """Each element where it is positive, else `negative_slope` times it."""
-    return _run(leaky_relu_row, inplace, input, negative_slope)
+    row = _leaky_relu_written if inplace else leaky_relu_row
+    return _run(row, inplace, input, negative_slope)
 
 
 @composite("nn.functional")
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x where it is positive, else alpha (exp(x) - 1)."""
-    return _run(elu_row, inplace, input, alpha, 1, 1)
+    return _run(_elu_written if inplace else elu_row, inplace, input, alpha, 1, 1)
 
 
 SELU_ALPHA: Final = 1.6732632423543772848170429916717

@@ -274,8 +274,7 @@ def full(
         value = value._raw.item()
     if not T.is_number(value):
         raise TypeError(
-            "full(): argument 'fill_value' (position 2) must be Number, not "
-            f"{type(value).__name__}"
+            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
     found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
     array = raw.full(size_of("full", (size,)), value, found)

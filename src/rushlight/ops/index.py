@@ -153,6 +153,8 @@ def _items(given: Any) -> tuple[Any, ...]:
             ):
                 warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
                 return tuple(given)
+    elif type(given) is str:
+        warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
     return given if isinstance(given, tuple) else (given,)
 
 

@@ -74,11 +74,11 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         return apply_n(constant_pad_nd.op, [input, pad, 0 if value is None else value])
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     count = len(pad) // 2
     if count not in (1, 2, 3) or ndim not in (count + 1, count + 2):
         raise NotImplementedError(_UNSUPPORTED.format(size=len(pad), ndim=ndim))
-    if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     shape = tuple(input.shape)
     if mode == "circular":
         _check_circular(shape, pad)

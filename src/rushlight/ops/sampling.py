@@ -46,8 +46,8 @@ def _check_generator(name: str, size: tuple[Any, ...], generator: Any) -> None:
         "torch.device device = None, bool pin_memory = False, bool requires_grad = False)"
     )
     raise TypeError(
-        f"{name}() received an invalid combination of arguments - got ({given}), but expected one of:"
-        f"\n * (tuple of ints size, *, torch.Generator generator, {rest}\n * (tuple of "
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one "
+        f"of:\n * (tuple of ints size, *, torch.Generator generator, {rest}\n * (tuple of "
         f"ints size, *, {rest}\n"
     )
 
@@ -220,7 +220,7 @@ def randperm(
     """
     check_cpu(device)
     if n < 0:
-        raise RuntimeError(f"n must be non-negative, got {n}")
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     return _placed(discrete.randperm(stream_of(generator), n, T.to_raw(found)), out, requires_grad)
 
@@ -278,6 +278,9 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     made = raw_create.like(input._raw, T.from_raw(input._raw.dtype), None, False)
     if p is None:
         probabilities = input._raw
+        if T.is_discrete(probabilities.dtype):
+            name = D.scalar_name(T.from_raw(probabilities.dtype))
+            raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{name}'")
         if probabilities.size and not bool(((probabilities >= 0) & (probabilities <= 1)).all()):
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could "

@@ -4,6 +4,7 @@ of copies.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .._array import indexing as raw
@@ -123,6 +124,15 @@ scatter_value = general(
 )
 
 
+def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
+    warnings.warn(
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
+        "future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def _no_formula(g: Any) -> Any:
     raise RuntimeError("derivative for aten::scatter is not implemented")
 
@@ -134,6 +144,7 @@ scatter_with = general(
     src=_no_formula,
     node="ScatterBackward2",
     inplace=True,
+    check=_warn_of_reduce,
     samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), mk(2, 3), "add")],
     doc="A copy with the elements of `src` added to (or multiplied into) the places of `index`.",
 )

@@ -240,8 +240,10 @@ def expand_as(self: Any, other: Any) -> Any:
 
 
 @composite("", method=True)
-def broadcast_to(input: Any, size: Any) -> Any:
+def broadcast_to(input: Any, *size: Any) -> Any:
     """The tensor expanded to a shape, without copying."""
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = tuple(size[0])
     return apply_view(expand.op, input, (tuple(size), False))
 
 

@@ -1,0 +1,215 @@
+"""The names that files use for classes and functions, and what they mean here.
+
+Files are PyTorch's, so they say `torch.…`; most names have their twin under `rushlight.…`, and the
+exceptions stand in this file, in both directions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from typing import Any, Final
+
+from .. import dtypes as D
+from .._array import memory_of as M
+from .._core.storage import TensorBase, new_tensor
+from ..device import device
+from ..memory_format import layout, strided
+from ..size import Size
+from ..tensor import Tensor
+
+STORAGE_NAMES: Final[dict[D.dtype, str]] = {
+    D.bool_: "BoolStorage", D.uint8: "ByteStorage", D.int8: "CharStorage", D.int16: "ShortStorage",
+    D.int32: "IntStorage", D.int64: "LongStorage", D.float16: "HalfStorage",
+    D.bfloat16: "BFloat16Storage", D.float32: "FloatStorage", D.float64: "DoubleStorage",
+    D.complex64: "ComplexFloatStorage", D.complex128: "ComplexDoubleStorage",
+}  # fmt: skip
+
+
+def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False,
+                   hooks: Any = None, metadata: Any = None) -> Any:  # fmt: skip
+    """The tensor that is a view of a storage; `metadata` may ask for its conjugate or negative."""
+    array = M.view_into(storage, offset, tuple(size), tuple(stride))
+    if metadata:
+        array = M.with_pending(array, bool(metadata.get("conj")), bool(metadata.get("neg")))
+    t = new_tensor(array)
+    t._requires_grad = bool(requires_grad)
+    return t
+
+
+def rebuild_untyped_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool,
+                           hooks: Any, dtype: D.dtype, metadata: Any = None) -> Any:  # fmt: skip
+    """The same over a storage of bytes, as files have it for types without a storage class."""
+    return rebuild_tensor(
+        M.retyped(storage, dtype), offset, size, stride, requires_grad, hooks, metadata
+    )
+
+
+def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Any:
+    """A parameter over a tensor."""
+    from ..nn.parameter import Parameter
+
+    return Parameter(data, requires_grad)
+
+
+def rebuild_parameter_with_state(data: Any, requires_grad: bool, hooks: Any, state: Any) -> Any:
+    """A parameter over a tensor, with attributes of its own."""
+    made = rebuild_parameter(data, requires_grad)
+    made.__dict__.update(_attributes(state))
+    return made
+
+
+def rebuild_from_type(func: Any, cls: Any, args: Any, state: Any) -> Any:
+    """A tensor of some class with attributes of its own.
+
+    Raises:
+        TypeError: where `func` isn't a way to rebuild tensors.
+    """
+    if func not in _REBUILDERS:
+        raise TypeError(f"{func!r} is no way to rebuild a tensor")
+    made = func(*args)
+    if type(made) is not cls:
+        made = made.as_subclass(cls)
+    if hasattr(cls, "__setstate__") and cls.__setstate__ is not Tensor.__setstate__:
+        made.__setstate__(state)
+    else:
+        made.__dict__.update(_attributes(state))
+    return made
+
+
+def _attributes(state: Any) -> dict[str, Any]:
+    # Classes with slots pickle a pair: what stands in `__dict__`, what stands in slots.
+    return dict(state[0] or {}) if isinstance(state, tuple) else dict(state)
+
+
+def _layout(name: str) -> layout:
+    if name != "torch.strided":
+        raise ValueError(f"Rushlight has no tensors of layout {name}")
+    return strided
+
+
+def _encode(text: str, encoding: str) -> bytes:
+    # How pickles of protocol 2 hold bytes. Other codecs would unpack archives.
+    if encoding != "latin1":
+        raise ValueError(f"bytes in the encoding {encoding}")
+    return text.encode("latin1")
+
+
+_REBUILDERS: Final = (rebuild_tensor, rebuild_untyped_tensor)
+
+SAFE: Final[dict[tuple[str, str], Any]] = {
+    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "Counter"): Counter,
+    ("builtins", "set"): set,
+    ("builtins", "complex"): complex,
+    ("builtins", "bytearray"): bytearray,
+    ("_codecs", "encode"): _encode,
+    ("torch", "Size"): Size,
+    ("torch", "device"): device,
+    ("torch", "Tensor"): Tensor,
+    ("torch.storage", "UntypedStorage"): D.uint8,
+    ("torch.serialization", "_get_layout"): _layout,
+    ("torch._utils", "_rebuild_tensor_v3"): rebuild_untyped_tensor,
+    ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
+    ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
+    ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
+    ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type,
+}
+SAFE.update({("torch", name): dtype for name, dtype in D.BY_NAME.items()})
+SAFE.update({("torch", name): dtype for dtype, name in STORAGE_NAMES.items()})
+
+#: Rushlight's names that torch keeps elsewhere than at the same place of its own tree.
+ELSEWHERE: Final[dict[tuple[str, str], tuple[str, str]]] = {
+    ("rushlight.tensor", "Tensor"): ("torch", "Tensor"),
+    ("rushlight.size", "Size"): ("torch", "Size"),
+    ("rushlight.device", "device"): ("torch", "device"),
+    ("rushlight.random", "Generator"): ("torch._C", "Generator"),
+    ("rushlight.nn.parameter", "_rebuild_parameter"): ("torch._utils", "_rebuild_parameter"),
+    ("rushlight.nn.parameter", "_rebuild_parameter_with_state"):
+        ("torch._utils", "_rebuild_parameter_with_state"),
+}  # fmt: skip
+
+_ours: Final[dict[tuple[str, str], tuple[str, str]]] = {
+    theirs: ours for ours, theirs in ELSEWHERE.items()
+}
+
+_user_globals: dict[str, Any] = {}
+
+
+def torch_name(module: str, name: str) -> tuple[str, str]:
+    """The module and name by which PyTorch knows one of Rushlight's objects."""
+    found = ELSEWHERE.get((module, name))
+    return found if found is not None else ("torch" + module[len("rushlight") :], name)
+
+
+def own_name(module: str, name: str) -> tuple[str, str]:
+    """Where a name of the file's stands in this process: `torch.x` is `rushlight.x`."""
+    if module != "torch" and not module.startswith("torch."):
+        return module, name
+    found = _ours.get((module, name))
+    return found if found is not None else ("rushlight" + module[len("torch") :], name)
+
+
+def safe(module: str, name: str) -> Any:
+    """What a name may mean in a file that isn't trusted; None for names outside the list."""
+    if module == "__builtin__":
+        module = "builtins"
+    found = SAFE.get((module, name))
+    return _user_globals.get(f"{module}.{name}") if found is None else found
+
+
+def add_safe_globals(safe_globals: list[Any]) -> None:
+    """Lets files that are loaded safely name these classes and functions.
+
+    An entry is an object, or a pair of it and the full name by which files call it.
+    """
+    for item in safe_globals:
+        if isinstance(item, tuple):
+            value, name = item
+        else:
+            value, name = item, f"{item.__module__}.{item.__qualname__}"
+        _user_globals[name] = value
+        if name.startswith("rushlight."):
+            module, _, last = name.rpartition(".")
+            _user_globals[".".join(torch_name(module, last))] = value
+
+
+def get_safe_globals() -> list[Any]:
+    """What `add_safe_globals` has added."""
+    found: list[Any] = []
+    for value in _user_globals.values():
+        if not any(value is other for other in found):
+            found.append(value)
+    return found
+
+
+def clear_safe_globals() -> None:
+    """Forgets what `add_safe_globals` has added."""
+    _user_globals.clear()
+
+
+class safe_globals:
+    """A context in which some more classes and functions may be named by files."""
+
+    def __init__(self, safe_globals: list[Any]) -> None:
+        self._added = safe_globals
+
+    def __enter__(self) -> None:
+        self._before = dict(_user_globals)
+        add_safe_globals(self._added)
+
+    def __exit__(self, *exc: object) -> None:
+        _user_globals.clear()
+        _user_globals.update(self._before)
+
+
+def may_be_built(value: Any) -> bool:
+    """Whether an untrusted file may set the attributes of `value`."""
+    if type(value) is OrderedDict or isinstance(value, TensorBase):
+        return True
+    return any(type(value) is allowed for allowed in _user_globals.values())
+
+
+def may_be_called(value: Any) -> bool:
+    """Whether an untrusted file may call `value`."""
+    return any(value is allowed for allowed in (*SAFE.values(), *_user_globals.values()))

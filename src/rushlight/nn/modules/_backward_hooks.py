@@ -5,6 +5,7 @@ another. A hook on the second sees the gradients of all outputs at once, a hook 
 of all inputs: what neighbours in the graph do doesn't matter.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -97,6 +98,14 @@ class BackwardHook:
             self.grad_outputs = seen
             if self.input_places is None:
                 # No input requires a gradient, so no input node will run: the hooks run here.
+                warnings.warn(
+                    "Full backward hook is firing when gradients are computed with respect to "
+                    "module outputs since no inputs require gradients. See "
+                    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                    "#torch.nn.Module.register_full_backward_hook for more details.",
+                    UserWarning,
+                    stacklevel=5,
+                )
                 nothing = (None,) * self.input_count
                 for hook in self.hooks:
                     answer = hook(self.module, nothing, seen)
