@@ -1,7 +1,70 @@
 """Programs that print something else on Rushlight than on torch, each with the reason.
 
 Strict: a program that is listed here and prints the same fails the comparison. Longer reasons
-stand in docs/notes/differences.md.
+stand in docs/notes/differences.md, under the headings that the reasons name.
 """
 
-KNOWN: dict[str, str] = {}
+_HALF = "Complex numbers of half precision: NumPy has no complex32"
+_ROUNDING = "The last digits: another order of rounding, both within float32's error"
+_CONJUGATE = "Conjugates are computed at once: there is no conjugate bit"
+_FUSED = "Some layers are one node: a linear layer, a cross-entropy"
+_NAMES = "Modules and classes say where they come from"
+_METHODS = "A method is the function of its name: messages list the tensor as an argument"
+_MISSING = "Not there yet: "
+
+KNOWN: dict[str, str] = {
+    # ---- numbers -------------------------------------------------------------------------------
+    "activations_losses.smooth_activations": _ROUNDING,
+    "activations_losses.softmaxes": _ROUNDING,
+    "activations_losses.cross_entropy_with_probabilities": _ROUNDING,
+    "anomaly_checkpoint.a_checkpoint_gives_the_same_gradients": _ROUNDING,
+    "optimisers.sgd_options": _ROUNDING,
+    "promotion.adding_a_scalar": _HALF,
+    "promotion.adding_a_vector_and_a_zero_d": _HALF,
+    "promotion.bitwise_operations": _HALF,
+    "promotion.comparing": _HALF,
+    "promotion.dividing": _HALF,
+    "promotion.floor_dividing": _HALF,
+    "promotion.in_place_division": _HALF,
+    "promotion.maxima_and_where": _HALF,
+    "promotion.multiplying": _HALF,
+    "promotion.powers": _HALF,
+    "promotion.remainders": _HALF,
+    "promotion.subtracting": _HALF,
+    "construction.complex_construction": _CONJUGATE,
+    "construction.numpy_shares_memory_back": _CONJUGATE,
+    # ---- the graph -----------------------------------------------------------------------------
+    "graph.a_walk_over_the_graph_of_a_network": _FUSED,
+    "modes.freezing_parameters": _FUSED,
+    "graph.an_operand_that_needs_no_gradient_gives_an_empty_edge": "`2 - x` has an edge for the 2",
+    "graph.nodes_of_arithmetic": "`5 % x` has a gradient",
+    "graph.nodes_of_products": "Compound products take other steps",
+    "graph.the_names_of_saved_values": "Nodes save what their formulas read",
+    "saved_tensors.hooks_see_integers_and_masks_as_well": "Nodes save what their formulas read",
+    "saved_tensors.saved_values_with_hooks_are_new_objects": "A leaf unpacks to itself",
+    # ---- transforms and modes ------------------------------------------------------------------
+    "func_transforms.vmap_errors": "vmap is a loop: `.item()` and branches work inside it",
+    "modes.an_inference_tensor_refuses_in_place_outside": "A refused write writes nothing",
+    # ---- words ---------------------------------------------------------------------------------
+    "custom_function_protocol.misuse_of_the_class": _NAMES,
+    "input_errors.names_that_do_not_exist": _NAMES,
+    "printing.other_objects": _NAMES,
+    "input_errors.arguments_of_the_wrong_type": _METHODS,
+    "input_errors.unknown_keywords": _METHODS,
+    "input_errors.out_arguments_are_checked": "`out=5` is refused as no tensor",
+    "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
+    # ---- not there yet -------------------------------------------------------------------------
+    "activations_losses.attention": _MISSING + "scaled_dot_product_attention",
+    "activations_losses.convolutions": _MISSING + "convolutions",
+    "activations_losses.hard_activations": _MISSING + "rrelu",
+    "activations_losses.interpolation_and_pixels": _MISSING + "interpolate, pixel_shuffle, unfold",
+    "activations_losses.poolings": _MISSING + "pooling",
+    "graph.nodes_of_activations_and_losses": _MISSING + "convolutions and pooling",
+    "input_errors.layers_with_bad_input": _MISSING + "convolutions, LSTM, MultiheadAttention",
+    "modules.layers_print_their_arguments": _MISSING + "convolutions, LSTM, MultiheadAttention",
+    "modules.recurrent_layers": _MISSING + "recurrent layers",
+    "optimisers.lbfgs_with_a_closure": _MISSING + "LBFGS",
+    "random_numbers.distributions_of_counts": _MISSING + "poisson",
+    "random_numbers.layers_draw_their_weights_in_order": _MISSING + "convolutions, LSTM",
+    "random_numbers.random_split_and_samplers": _MISSING + "utils.data",
+}

@@ -18,7 +18,7 @@ LAYERS = {
     3: "ops",
     4: "copies tensor return_types legacy subclasses _methods",
     5: "_coverage autograd func linalg random settings special",
-    6: "compiler nn optim utils serialization viz",
+    6: "compiler cuda nn optim utils serialization viz",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see
 }

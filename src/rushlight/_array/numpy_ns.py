@@ -239,9 +239,13 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
     """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
     have = r.shape
     # The gradient of a bias, the commonest case.
-    if len(have) == 2 and len(shape) == 1 and have[1] == shape[0]:
-        if r.dtype is FLOAT32 or r.dtype is FLOAT64:
-            return _column_sums(r)
+    if (
+        len(have) == 2
+        and len(shape) == 1
+        and have[1] == shape[0]
+        and (r.dtype is FLOAT32 or r.dtype is FLOAT64)
+    ):
+        return _column_sums(r)
     lead = len(have) - len(shape)
     axes = tuple(range(lead)) + tuple(
         [i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1]

@@ -17,6 +17,7 @@ from operator import attrgetter
 from threading import Lock
 from typing import Any, Final
 
+from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .hooks import Hooks, before, enter, run_post_hooks, run_pre_hooks, run_tensor_hooks
@@ -25,7 +26,7 @@ from .mode import CURRENT, Mode, current
 from .node import GENERAL, Node, Vertex
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
 from .run import ANOMALY, RUNNING, Run
-from .saved import free, unpack
+from .saved import Packed, free, unpack
 from .storage import TensorBase
 
 ndarray: Final = _ndarray

@@ -12,7 +12,7 @@ from .._core.node import Node
 from .._core.op import ARG, DTYPE, FREED, OUT, SHAPE, Op
 from .._core.saved import Packed, output_number, pack_entry, unpack
 from .._core.storage import TensorBase, new_tensor
-from ..schema import Schema
+from ..schema import REQUIRED, Schema
 
 NODE_CLASSES: dict[str, Any] = {}
 
@@ -24,7 +24,10 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
         if not op.masks[k] or _hidden(entry, op):
             continue
         shown = _shown_name(entry, schema, saved_as)
-        body[f"_saved_{shown}"] = property(_getter(k))
+        get = _getter(k)
+        if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
+            get = _defaulted(get, op, schema.params[entry[1]].default)
+        body[f"_saved_{shown}"] = property(get)
         if entry[0] == OUT or (entry[0] == ARG and schema.params[entry[1]].type == "Tensor"):
             body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
     if name.startswith("MeanBackward"):
@@ -66,10 +69,8 @@ def _getter(k: int) -> Callable[[Node], Any]:
         if value is FREED or type(value) is Packed or isinstance(value, TensorBase):
             return unpack(node, k, True)
         kind, pos, name = node.op.entries[k]
-        if kind == ARG and name.startswith("dim"):
+        if kind == ARG and (name.startswith("dim") or name == "index"):
             return _unsigned(value)
-        if value is None and kind == ARG and node.op is node.op.row.simple_op:
-            return node.op.row.schema.params[pos].default
         if kind == OUT:
             return unpack(node, k, True)
         if kind == SHAPE:
@@ -79,6 +80,11 @@ def _getter(k: int) -> Callable[[Node], Any]:
         return unpack(node, k, True)
 
     return get
+
+
+def _defaulted(get: Callable[[Node], Any], op: Op, default: Any) -> Callable[[Node], Any]:
+    """What reads a saved number, which the short form of an operation doesn't have."""
+    return lambda node: get(node) if node.op is op else default
 
 
 def _unsigned(value: Any) -> Any:

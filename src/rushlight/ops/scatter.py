@@ -126,8 +126,8 @@ scatter_value = general(
 
 def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
     warnings.warn(
-        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
-        "future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed "
+        "in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
         UserWarning,
         stacklevel=4,
     )

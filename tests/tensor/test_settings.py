@@ -1,0 +1,119 @@
+"""Number limits, process-wide settings, and small questions about tensors."""
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+
+
+def test_finfo_gives_the_limits_of_floating_types() -> None:
+    single = torch.finfo(torch.float32)
+    assert single.eps == 2.0**-23
+    assert single.max == 3.4028234663852886e38
+    assert single.tiny == 1.1754943508222875e-38
+    assert torch.finfo(torch.complex128).max == 1.7976931348623157e308
+    assert torch.finfo() == single
+    assert repr(torch.finfo(torch.float16)) == (
+        "finfo(resolution=0.001, min=-65504, max=65504, eps=0.000976562, "
+        "smallest_normal=6.10352e-05, tiny=6.10352e-05, dtype=float16)"
+    )
+
+
+def test_iinfo_gives_the_limits_of_integer_types() -> None:
+    assert (torch.iinfo(torch.uint8).min, torch.iinfo(torch.uint8).max) == (0, 255)
+    assert torch.iinfo(torch.int64).min == -(2**63)
+    assert repr(torch.iinfo(torch.int16)) == "iinfo(min=-32768, max=32767, dtype=int16)"
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [(torch.finfo, torch.int32), (torch.iinfo, torch.float32), (torch.iinfo, torch.bool)],
+)
+def test_limits_refuse_types_of_the_other_kind(call: Any, argument: Any) -> None:
+    with pytest.raises(TypeError):
+        call(argument)
+
+
+def test_the_number_of_threads_can_be_set() -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        assert torch.get_num_threads() == 1
+        for wrong in (0, -2, 1.5, True):
+            with pytest.raises(RuntimeError, match="set_num_threads expects"):
+                torch.set_num_threads(wrong)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_is_nonzero_asks_for_one_element() -> None:
+    assert torch.is_nonzero(torch.tensor([[2.0]]))
+    with pytest.raises(RuntimeError, match="more than one value is ambiguous"):
+        torch.is_nonzero(torch.ones(2))
+
+
+def test_questions_refuse_what_is_no_tensor() -> None:
+    with pytest.raises(TypeError, match=r"must be Tensor, not int"):
+        torch.is_floating_point(3)
+
+
+def test_compiled_functions_run_as_they_stand() -> None:
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    assert torch.compile(double) is double
+    assert torch.compile(mode="default")(double) is double
+
+
+def test_a_number_comes_out_of_one_element_only() -> None:
+    with pytest.raises(ValueError, match="only one element tensors"):
+        float(torch.ones(2))
+    with pytest.raises(RuntimeError, match="without overflow"):
+        int(torch.tensor(1 + 2j))
+    assert float(torch.tensor(2 + 0j)) == 2.0
+
+
+def test_tensors_inside_a_sequence_stand_for_their_only_element() -> None:
+    assert torch.tensor([torch.ones(1), torch.tensor(2.0)]).tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="only one element tensors"):
+        torch.tensor([torch.ones(2), torch.ones(2)])
+
+
+def test_requires_grad_takes_bools_and_leaves_only() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="must be a bool"):
+        x.requires_grad = 1
+    with pytest.raises(RuntimeError, match="leaf variables"):
+        (x * 2).requires_grad = True
+
+
+def test_out_may_not_share_part_of_an_operand() -> None:
+    x = torch.arange(4.0)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        torch.add(x[:-1], 1, out=x[1:])
+    assert x.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_hardswish_is_flat_at_its_lower_corner_and_one_at_the_upper() -> None:
+    x = torch.tensor([-3.0, 0.0, 3.0], requires_grad=True)
+    torch.nn.functional.hardswish(x).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_vmap_refuses_random_numbers_unless_told_otherwise() -> None:
+    def noisy(x: Any) -> Any:
+        return x + torch.rand(())
+
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        torch.vmap(noisy)(torch.ones(3))
+    same = torch.vmap(noisy, randomness="same")(torch.ones(3))
+    assert same[0] == same[1] == same[2]
+
+
+def test_an_unpacked_value_of_another_shape_is_refused() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: torch.ones(3, 3)):
+        y = (x * x).sum()
+    with pytest.raises(RuntimeError, match="must match the size of tensor b"):
+        y.backward()
