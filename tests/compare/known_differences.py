@@ -18,7 +18,6 @@ KNOWN: dict[str, str] = {
     "activations_losses.softmaxes": _ROUNDING,
     "activations_losses.cross_entropy_with_probabilities": _ROUNDING,
     "anomaly_checkpoint.a_checkpoint_gives_the_same_gradients": _ROUNDING,
-    "optimisers.sgd_options": _ROUNDING,
     "promotion.adding_a_scalar": _HALF,
     "promotion.adding_a_vector_and_a_zero_d": _HALF,
     "promotion.bitwise_operations": _HALF,

@@ -98,6 +98,7 @@ def test_assigning_everything_is_a_copy_and_assigning_a_part_a_slice_of_one() ->
     assert names == ["CopyBackwards"] * 3 + ["CopySlices", "CopySlices", "IndexPutBackward0"]
 
 
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 @pytest.mark.parametrize(
     ("index", "kind", "message"),
     [

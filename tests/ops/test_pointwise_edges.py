@@ -235,6 +235,8 @@ def test_bits_of_floats_are_refused() -> None:
     with pytest.raises(
         NotImplementedError, match="\"bitwise_not_cpu\" not implemented for 'Float'"
     ):
+        torch.bitwise_not(torch.ones(2))
+    with pytest.raises(TypeError, match="only implemented on integer and Boolean-type tensors"):
         ~torch.ones(2)
 
 

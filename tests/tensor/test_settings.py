@@ -95,6 +95,13 @@ def test_out_may_not_share_part_of_an_operand() -> None:
     assert x.tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
+def test_scatter_with_a_reduction_of_a_tensor_warns_that_it_is_deprecated() -> None:
+    index = torch.tensor([[0, 1, 0]])
+    with pytest.warns(UserWarning, match="Use torch.scatter_reduce instead"):
+        y = torch.ones(1, 2).scatter(1, index, torch.ones(1, 3), reduce="add")
+    assert y.tolist() == [[3.0, 2.0]]
+
+
 def test_hardswish_is_flat_at_its_lower_corner_and_one_at_the_upper() -> None:
     x = torch.tensor([-3.0, 0.0, 3.0], requires_grad=True)
     torch.nn.functional.hardswish(x).sum().backward()

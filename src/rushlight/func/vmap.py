@@ -86,7 +86,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
             if watched is not None and not watched.equal(get_rng_state()):
                 set_rng_state(watched)
                 raise RuntimeError(
-                    "vmap: called random operation while in randomness error mode. Please either use "
+                    "vmap: called random operation while in randomness error mode. "
+                    "Please either use "
                     "the 'same' or 'different' randomness flags on vmap or perform the randomness "
                     "operation out of vmap"
                 )
@@ -94,8 +95,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
             for o in flat:
                 if not isinstance(o, TensorBase):
                     raise ValueError(
-                        f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(o)}. "
-                        "Did you mean to set out_dims= to None for output?"
+                        f"vmap({name}, ...): `{name}` must only return Tensors, got type "
+                        f"{type(o)}. Did you mean to set out_dims= to None for output?"
                     )
             results.append(flat)
         if not results:
