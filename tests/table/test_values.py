@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -177,6 +177,15 @@ def test_the_layout_of_the_inputs_does_not_change_the_result(case: Case) -> None
     check_layout(case, mapped(case.args, lambda a: backwards(a).copy(), "fc"), backwards)
 
 
+def tame(arrays: Iterable[Any]) -> bool:
+    """Whether all elements are of a size at which rounding can be compared.
+
+    Columns that are all alike make a matrix singular, which some rows refuse, and others answer with
+    numbers that are nothing but rounding.
+    """
+    return all(np.isfinite(a).all() and (np.abs(a) < 1e6).all() for a in arrays)
+
+
 def mapped(args: list[Any], change: Callable[[Any], Any], kinds: str = "biufc") -> list[Any]:
     """The arguments with their arrays of some kinds changed."""
 
@@ -191,6 +200,17 @@ def mapped(args: list[Any], change: Callable[[Any], Any], kinds: str = "biufc") 
 def check_layout(case: Case, args: list[Any], change: Callable[[Any], Any]) -> None:
     """Compares result and gradients of arguments with those of the same in another layout."""
     plain, other = case.with_args(args), case.with_args(mapped(args, change, "fc"))
+    if change is backwards:
+        try:
+            usable = tame(plain.value())
+            if usable and case.differentiable:
+                usable = tame(plain.vjp(plain.arrays, case.cotangents))
+        except RuntimeError:  # singular, or of another rank: no result of these shapes
+            with pytest.raises(RuntimeError):
+                other.vjp(other.arrays, case.cotangents)
+            return
+        if not usable:
+            return
     try:
         result = other.value()
     except RuntimeError as refusal:
@@ -200,8 +220,9 @@ def check_layout(case: Case, args: list[Any], change: Callable[[Any], Any]) -> N
     for k, (got, want) in enumerate(zip(result, plain.result, strict=True)):
         assert_same(got, want, ROUNDING["float64"], f"output {k}, {change.__name__}")
     if case.differentiable:
+        expected = plain.vjp(plain.arrays, case.cotangents)
         grads = other.vjp(other.arrays, case.cotangents)
-        for k, (got, want) in enumerate(zip(grads, plain.vjp(plain.arrays, case.cotangents))):
+        for k, (got, want) in enumerate(zip(grads, expected)):
             assert_same(got, want, ROUNDING["float64"], f"gradient {k}, {change.__name__}")
 
 

@@ -192,6 +192,8 @@ def cofactors(x: Any) -> Any:
     """
     if not x.size:
         return np.zeros_like(x)
+    if x.dtype.itemsize == 2:
+        return cofactors(x.astype(np.float32)).astype(x.dtype)
     u, s, vh = np.linalg.svd(x)
     n = x.shape[-1]
     others = np.where(np.eye(n, dtype=bool), np.ones((), s.dtype), s[..., None, :]).prod(-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def lu_factor(x: Any, pivot: bool = True) -> tuple[Any, Any, Any]:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     rows, columns = x.shape[-2:]
     batch = x.shape[:-2]
-    a = x.reshape((-1, rows, columns)).copy()
+    a = x.reshape((math.prod(x.shape[:-2]), rows, columns)).copy()
     each = np.arange(len(a))
     count = min(rows, columns)
     pivots = np.empty((len(a), count), np.int32)
@@ -83,7 +84,7 @@ def lu_factor(x: Any, pivot: bool = True) -> tuple[Any, Any, Any]:
 
 def permutation_matrix(pivots: Any, rows: int, dtype: Any) -> Any:
     """P with P L U = A, from the rows exchanged."""
-    flat = pivots.reshape((-1, pivots.shape[-1]))
+    flat = pivots.reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1]))
     order = np.tile(np.arange(rows), (len(flat), 1))
     each = np.arange(len(flat))
     for j in range(flat.shape[-1]):

@@ -166,7 +166,7 @@ _SVD_PHASE = (
 
 
 def _eigh_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtype: Any) -> Any:
-    """V (diag(gL) + (V^H gV) / (λⱼ - λᵢ)) V^H."""
+    """V (diag(gL) + (V^H gV) / (λⱼ - λᵢ)) V^H, its Hermitian part."""
     of_values, of_vectors = gs
     v, vh = eigenvectors, adjoint(xp, eigenvectors)
     if of_vectors is None:
@@ -178,7 +178,8 @@ def _eigh_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtyp
     inner = (inner - xp.diag_embed(diagonal)) / _gaps(xp, eigenvalues)
     if of_values is not None:
         inner = inner + xp.diag_embed(of_values)
-    return v @ (inner @ vh)
+    whole = v @ (inner @ vh)
+    return (whole + adjoint(xp, whole)) / 2
 
 
 eigh = general(

@@ -37,7 +37,7 @@ def definite(mk: Any, *shape: int) -> Any:
     """Positive-definite matrices."""
     x = regular(mk, *shape)
     s = x @ x.mH
-    return (s + s.mH) / 2
+    return (s + s.mH) / 2 + table("eye")(shape[-1], dtype=x.dtype)
 
 
 def lower(mk: Any, *shape: int) -> Any:
