@@ -180,8 +180,8 @@ def test_the_layout_of_the_inputs_does_not_change_the_result(case: Case) -> None
 def tame(arrays: Iterable[Any]) -> bool:
     """Whether all elements are of a size at which rounding can be compared.
 
-    Columns that are all alike make a matrix singular, which some rows refuse, and others answer with
-    numbers that are nothing but rounding.
+    Columns that are all alike make a matrix singular, which some rows refuse, and others answer
+    with numbers that are nothing but rounding.
     """
     return all(np.isfinite(a).all() and (np.abs(a) < 1e6).all() for a in arrays)
 

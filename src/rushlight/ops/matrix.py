@@ -247,28 +247,6 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
     return table("diagonal")(A, offset, dim1, dim2)
 
 
-@composite()
-def block_diag(*tensors: Any) -> Any:
-    """Matrices along the diagonal of a larger one, zero elsewhere."""
-    several = (
-        list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    )
-    for k, t in enumerate(several):
-        if t.ndim > 2:
-            raise RuntimeError(
-                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
-                f"{k} has {t.ndim} dimensions"
-            )
-    blocks = [t.reshape((1,) * (2 - t.ndim) + tuple(t.shape)) for t in several]
-    width = sum(b.shape[1] for b in blocks)
-    rows, left = [], 0
-    for b in blocks:
-        pad = (left, width - left - b.shape[1])
-        rows.append(table("constant_pad_nd")(b, pad, 0))
-        left += b.shape[1]
-    return table("cat")(rows, 0)
-
-
 # ---- statistics -------------------------------------------------------------------------------
 @composite(method=True)
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
