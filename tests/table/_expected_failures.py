@@ -9,17 +9,7 @@ LARGEST = "the gradient of mode 'max' has no derivative, in PyTorch neither"
 
 TEMPORARY = "a step of `quantile`, whose input nobody else has"
 
-TRIANGLE = (
-    "reads one triangle or takes symmetry for granted; PyTorch's gradient, of the whole matrix"
-)
-
 EXPECTED: dict[str, str] = {
-    **{
-        f"test_the_gradient_is_the_slope_of_the_value[{row}-{sample}-{dtype}]": TRIANGLE
-        for row, samples in (("cholesky_solve", "012"), ("cholesky_inverse", "012"), ("_pinv", "2"))
-        for sample in samples
-        for dtype in ("float64", "complex128")
-    },
     "test_only_views_share_memory_with_their_inputs[_unsafe_view-0-float64]": SHARED,
     "test_only_views_share_memory_with_their_inputs[_unsafe_view-0-complex128]": SHARED,
     "test_only_views_share_memory_with_their_inputs[_without_last-0-float64]": TEMPORARY,

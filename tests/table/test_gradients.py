@@ -18,7 +18,7 @@ from rushlight import dtypes as D
 from rushlight._core.op import ARG, OUT
 from rushlight._core.storage import TensorBase, new_tensor
 from tests.table._closeness import ROUNDING, STEP, assert_same, close
-from tests.table._samples import CASES, Case, inner, pick
+from tests.table._samples import CASES, Case, inner, of_its_form, pick
 
 RECORDED = [c for c in CASES if c.differentiable]
 DOUBLES = [c for c in RECORDED if c.dtype in (D.float64, D.complex128)]
@@ -62,7 +62,8 @@ def leaning(directions: list[Any], gradients: list[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("case", **shown(DOUBLES))
 def test_the_gradient_is_the_slope_of_the_value(case: Case) -> None:
-    directions = leaning(case.directions(1), case.gradients)
+    leant = leaning(case.directions(1), case.gradients)
+    directions = [of_its_form(d, a) for d, a in zip(leant, case.arrays)]
     wanted = slope(case, directions)
     got = sum(inner(g, d) for g, d in zip(case.gradients, directions))
     if close(got, wanted, size(case.gradients, directions)):

@@ -510,11 +510,19 @@ _PADE = (64764752532480000, 32382376266240000, 7771770303897600, 118735379642880
 _THETA = 5.371920351148152
 
 
+def _size(x: Any) -> Any:
+    """The largest sum of magnitudes in a column of each matrix."""
+    return np.abs(x).sum(-2).max(-1)
+
+
 def matrix_exp(x: Any) -> Any:
     """The exponential of each matrix, by scaling, a rational approximation and squaring.
 
-    Source: N. J. Higham, The scaling and squaring method for the matrix exponential revisited,
-    2005.
+    How far it is scaled is read off its powers, so that large elements that no power keeps (those
+    of a gradient beside a small matrix, say) don't cost squarings.
+
+    Source: A. H. Al-Mohy, N. J. Higham, A new scaling and squaring algorithm for the matrix
+    exponential (2009).
     """
     if x.ndim < 2 or x.dtype.kind in "biu" or not is_half(x.dtype):
         check(x, "linalg.matrix_exp")
@@ -522,15 +530,19 @@ def matrix_exp(x: Any) -> Any:
         return matrix_exp(x.astype(np.float32)).astype(x.dtype)
     if not x.size:
         return np.zeros_like(x)
-    norm = np.abs(x).sum(-2).max(-1)
+    norm = _size(x)
     finite = np.where(np.isfinite(norm) & (norm > 0), norm, 1)
-    halvings = np.maximum(0, np.ceil(np.log2(finite / _THETA))).astype(int)
-    a = x / np.exp2(halvings).astype(norm.dtype)[..., None, None]
+    unit = x / finite[..., None, None]
+    u2 = np.matmul(unit, unit)
+    u4 = np.matmul(u2, u2)
+    u6 = np.matmul(u4, u2)
+    root = np.maximum(_size(u6) ** (1 / 6), _size(np.matmul(u4, u4)) ** (1 / 8))
+    reach = np.where(np.isfinite(root) & (root > 0), finite * root, 1)
+    halvings = np.maximum(0, np.ceil(np.log2(reach / _THETA))).astype(int)
+    scale = (finite / np.exp2(halvings)).astype(norm.dtype)[..., None, None]
+    a, a2, a4, a6 = unit * scale, u2 * scale**2, u4 * scale**4, u6 * scale**6
     eye = np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
     b = [float(c) / _PADE[0] for c in _PADE]
-    a2 = np.matmul(a, a)
-    a4 = np.matmul(a2, a2)
-    a6 = np.matmul(a4, a2)
     odd = np.matmul(a6, b[13] * a6 + b[11] * a4 + b[9] * a2)
     odd = np.matmul(a, odd + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * eye)
     even = np.matmul(a6, b[12] * a6 + b[10] * a4 + b[8] * a2)

@@ -223,7 +223,7 @@ def _eig_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtype
     of_values, of_vectors = gs
     v, vh = eigenvectors, adjoint(xp, eigenvectors)
     if of_vectors is None:
-        return xp.solve(vh, xp.expand_dims(of_values, -1) * vh)
+        return xp.astype(xp.solve(vh, xp.expand_dims(of_values, -1) * vh), A_dtype)
     inner = vh @ of_vectors
     diagonal = _diagonal(xp, inner)
     if A_dtype.is_complex:
@@ -233,7 +233,7 @@ def _eig_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtype
     inner = inner - xp.diag_embed(_diagonal(xp, inner))
     if of_values is not None:
         inner = inner + xp.diag_embed(of_values)
-    return xp.solve(vh, inner @ vh)
+    return xp.astype(xp.solve(vh, inner @ vh), A_dtype)
 
 
 eig = general(
@@ -251,7 +251,7 @@ eig = general(
 eigvals = general(
     "linalg_eigvals(Tensor A) -> Tensor",
     raw.eigvals,
-    A=lambda xp, g, A: _eig_gradient(xp, (g, None), *(*xp.eig(A), None)),
+    A=lambda xp, g, A, A_dtype: _eig_gradient(xp, (g, None), *(*xp.eig(A), A_dtype)),
     holomorphic=False,
     node="LinalgEigBackward0",
     namespace="linalg",

@@ -261,15 +261,14 @@ def logdet(input: Any) -> Any:
 
 # ---- Cholesky ---------------------------------------------------------------------------------
 def _cholesky_gradient(xp: Any, g: Any, factor: Any, upper: bool) -> Any:
-    """L^-H Φ(L^H g) L⁻¹, made Hermitian; Φ keeps the lower triangle and half the diagonal.
+    """L^-H Φ(L^H g) L⁻¹, where Φ makes the lower triangle Hermitian and halves it.
 
     Source: I. Murray, Differentiation of the Cholesky decomposition (2016), eq. 8.
     """
     if upper:
         factor, g = adjoint(xp, factor), adjoint(xp, g)
-    inner = xp.tril(adjoint(xp, factor) @ g)
-    inner = inner - 0.5 * xp.diag_embed(xp.diagonal(inner, 0, -2, -1))
-    inner = 0.5 * (inner + adjoint(xp, inner))
+    inner = adjoint(xp, factor) @ g
+    inner = 0.5 * (xp.tril(inner) + adjoint(xp, xp.tril(inner, -1)))
     left = xp.solve_triangular(adjoint(xp, factor), inner, upper=True)
     return xp.solve_triangular(factor, left, upper=False, left=False)
 
@@ -400,7 +399,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 def _power(x: Any, n: int) -> Any:
     if n == 0:
         eye = table("eye")(x._raw.shape[-1], dtype=x.dtype)
-        return table("zeros_like")(x) + eye
+        return x.clone().copy_(eye.expand(x.shape))
     if n < 0:
         x, n = table("inv")(x), -n
     if n == 1:

@@ -181,6 +181,8 @@ def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
 @composite("linalg")
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     """The inner product along `dim`, the first vector conjugated."""
+    if x.ndim == 1 and y.ndim == 1:
+        return _into(out, table("vdot")(x, y))
     return _into(out, (table("conj")(x) * y).sum(dim))
 
 
@@ -271,7 +273,6 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         mean = x.mean(1, True)
         degrees: Any = max(count - correction, 0)
     else:
-        weights = weights.to(x.dtype)
         total = weights.sum()
         mean = (x * weights).sum(1, True) / total
         lost = correction
