@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from . import copies, errors
 from . import dtypes as D
 from ._array import text
 from ._array import types as T
-from ._core.hooks import hooks_of
 from ._core.mode import current
 from ._core.storage import (
     CLASSES,
-    DEFAULT,
     TensorBase,
     bump,
-    init_tensor,
     new_tensor,
     version_cell,
     version_of,
@@ -571,13 +567,4 @@ def _warn_non_leaf_grad(t: TensorBase) -> None:
 
 CLASSES.tensor = Tensor
 
-__all__ = [
-    "Tensor",
-    "alias_of",
-    "hooks_of",
-    "init_tensor",
-    "set_grad",
-    "set_requires_grad",
-    "DEFAULT",
-    "Callable",
-]
+__all__ = ["Tensor", "alias_of", "set_grad", "set_requires_grad"]
