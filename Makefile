@@ -21,7 +21,7 @@ PYTEST = $(if $(ARGS),,OPENBLAS_NUM_THREADS=1) $(PY) -m pytest $(if $(ARGS),$(AR
 
 step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help demo test check compiled compare bench wheel clean
+.PHONY: help demo test check compiled compare bench reference wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +58,9 @@ compare: $(VENV)/.compare  ## the same programs on PyTorch and on Rushlight: do 
 bench: $(VENV)/.compare $(VENV)/.bench  ## speed beside PyTorch, autograd and NumPy
 	$(call step,benchmarks)
 	@$(PY) -m benchmarks $(ARGS)
+
+reference: $(VENV)/.dev  ## the reference pages, from the table
+	@$(PY) -m tests.table.report
 
 wheel: $(VENV)/.dev  ## the wheel that is published: plain Python, everywhere the same
 	$(call step,the wheel)
