@@ -127,7 +127,6 @@ def scalar_name(d: dtype) -> str:
     return _SCALAR_NAMES[d.name]
 
 
-_SIGNED_WIDTH: Final[dict[int, dtype]] = {1: int8, 2: int16, 4: int32, 8: int64}
 _FLOAT_RANK: Final[dict[str, int]] = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
 
 

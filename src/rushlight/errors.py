@@ -10,7 +10,6 @@ BACKWARD_TWICE: Final = (
     ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
     "graph a second time or if you need to access saved tensors after calling backward."
 )
-NO_GRAD_FN: Final = "element 0 of tensors does not require grad and does not have a grad_fn"
 SCALAR_ONLY: Final = "grad can be implicitly created only for scalar outputs"
 INFERENCE_SAVED: Final = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in "

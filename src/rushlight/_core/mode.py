@@ -7,7 +7,7 @@ new thread starts in a context of its own, with gradients enabled, as in PyTorch
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Any, Final
 
 
@@ -129,11 +129,6 @@ def unrecorded(mode: Mode) -> Mode:
     if mode is READY or mode is NO_GRAD:
         return UNRECORDED
     return replaced(mode, grad=False, forward_grad=False)
-
-
-def set_mode(mode: Mode) -> Token[Mode]:
-    """Puts `mode` in force; the token undoes it."""
-    return CURRENT.set(mode)
 
 
 def set_grad(enabled: bool) -> None:

@@ -35,7 +35,6 @@ IN_NO_GRAD: Final = 1
 MULTI_OUTPUT: Final = 2
 IN_CUSTOM_FUNCTION: Final = 3
 IN_INFERENCE: Final = 4
-MULTI_OUTPUT_SAFE: Final = 5
 
 
 class View:

@@ -22,7 +22,6 @@ from ._out import apply_out
 from ._row import Row
 from ._views import view_function
 
-MISSING: Final = object()
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
                        "x2": "other", "a": "input", "self": "input"}  # fmt: skip
 

@@ -228,24 +228,6 @@ trace = linear(
 )
 
 
-@composite("")
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The powers of the elements of a vector, a row each; falling powers unless `increasing`."""
-    if x._raw.ndim != 1:
-        raise RuntimeError("x must be a one-dimensional tensor.")
-    n = x._raw.size if N is None else N
-    if n < 0:
-        raise RuntimeError("N must be non-negative.")
-    column = apply_view(unsqueeze.op, x, (1,))
-    kind = x._raw.dtype.kind
-    dtype = D.int64 if kind in "biu" else T.from_raw(x._raw.dtype)
-    columns = [table("ones")((x._raw.size, 1), dtype=dtype)][:n]
-    for _ in range(n - 1):
-        columns.append(columns[-1] * column)
-    found = table("cat")(columns, 1) if columns else table("empty")((x._raw.size, 0), dtype=dtype)
-    return found if increasing else apply_n(flip.op, [found, (1,)])
-
-
 # ---- padded, summed ---------------------------------------------------------------------------
 def _pad_backward(xp: Any, g: Any, pad: tuple[int, ...]) -> Any:
     return xp.constant_pad_nd(g, tuple([-n for n in pad]), 0)
