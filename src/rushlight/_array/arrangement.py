@@ -67,7 +67,7 @@ def repeated_places(repeats: Any, size: int | None) -> Any:
     """
     if repeats.dtype.kind != "i" or repeats.dtype.itemsize < 4:
         name = D.scalar_name(from_raw(repeats.dtype))
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+        raise NotImplementedError(errors.not_implemented("repeat_interleave_cpu", name))
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if size is not None and repeats.size not in (1, size):
@@ -175,9 +175,7 @@ def triangle_places(row: int, col: int, offset: int, dtype: D.dtype, lower: bool
     raw = to_raw(dtype)
     if raw.kind not in "iu":
         word = "tril" if lower else "triu"
-        raise NotImplementedError(
-            f"\"{word}_indices\" not implemented for '{D.scalar_name(dtype)}'"
-        )
+        raise NotImplementedError(errors.not_implemented(f"{word}_indices", D.scalar_name(dtype)))
     mask = np.tri(row, col, offset if lower else offset - 1, dtype=bool)
     return np.array((mask if lower else ~mask).nonzero(), raw)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from .mt19937 import Stream
 
 PART = 19968
@@ -53,7 +54,7 @@ def name_of(dtype: Any) -> str:
 
 def refuse(kernel: str, dtype: Any) -> NotImplementedError:
     """The error of a kernel that doesn't know `dtype`."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{kernel_name(dtype)}'")
+    return NotImplementedError(errors.not_implemented(kernel, kernel_name(dtype)))
 
 
 def kernel_name(dtype: Any) -> str:

@@ -36,7 +36,7 @@ def require_floats(x: Any, kernel: str) -> None:
     """
     if x.dtype.kind not in "fV":
         name = D.scalar_name(from_raw(x.dtype))
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+        raise NotImplementedError(errors.not_implemented(kernel, name))
 
 
 def require_dtype(target: Any, x: Any) -> None:

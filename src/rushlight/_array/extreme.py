@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
 from .types import ndarray
 
@@ -34,7 +35,7 @@ def refuse_empty_dimension(name: str, x: Any, axis: int, colon: str = "():") -> 
 
 def _refuse_complex(what: str, x: Any) -> None:
     if x.dtype.kind == "c" and x.size:
-        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
+        raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
 
 def largest(x: Any) -> Any:
@@ -84,7 +85,7 @@ def aminmax(x: Any, dim: int | None = None, keepdim: bool = False) -> tuple[Any,
     if x.ndim == 0 and dim is not None and x.dtype.kind == "c":
         raise RuntimeError(f"aminmax not implemented for {name_of(x.dtype)}")
     if x.dtype.kind == "c":
-        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{name_of(x.dtype)}'")
+        raise NotImplementedError(errors.not_implemented("aminmax_cpu", name_of(x.dtype)))
     low, high = _minimum(x, axis, None, None, keepdim), _maximum(x, axis, None, None, keepdim)
     return in_order(low), in_order(high)
 

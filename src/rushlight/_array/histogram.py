@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from .reduce import name_of
 
 
@@ -44,7 +45,7 @@ def check_type(rows: Any, from_data: bool) -> None:
     from_data = from_data and bool(rows.size)
     if rows.dtype.kind in "biuc" or (from_data and rows.dtype.itemsize == 2):
         what = "histogramdd" if from_data else "histogram_cpu"
-        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(rows.dtype)}'")
+        raise NotImplementedError(errors.not_implemented(what, name_of(rows.dtype)))
 
 
 def counts(rows: Any, edges: list[Any], weight: Any, density: bool) -> Any:

@@ -44,14 +44,14 @@ def check(x: Any, name: str, kernel: str = "", square: bool = True, what: str = 
     if is_half(x.dtype):
         shown = D.scalar_name(from_raw(x.dtype))
         if kernel:
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{shown}'")
+            raise NotImplementedError(errors.not_implemented(kernel, shown))
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {shown}")
 
 
 def _check_kernel(x: Any, name: str, kernel: str) -> None:
     """Like `check`, for the operations that leave integers to their kernel."""
     if x.dtype.kind in "biu" and x.ndim >= 2 and x.shape[-1] == x.shape[-2]:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(x.dtype)}'")
+        raise NotImplementedError(errors.not_implemented(kernel, name_of(x.dtype)))
     check(x, name, kernel)
 
 

@@ -347,7 +347,7 @@ def scatter_reduce(
     if x.dtype.kind == "c" and reduce in ("amax", "amin"):
         kind = D.scalar_name(from_raw(x.dtype))
         raise NotImplementedError(
-            f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{kind}'"
+            errors.not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", kind)
         )
     axis = axis_of(dim, x.ndim)
     _same_type(x, src, "scatter")
@@ -377,7 +377,7 @@ def index_reduce(
     kernel = {"amax": "maximum_cpu", "amin": "minimum_cpu"}.get(reduce)
     if x.dtype.kind == "c" and kernel is not None:
         kind = D.scalar_name(from_raw(x.dtype))
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind}'")
+        raise NotImplementedError(errors.not_implemented(kernel, kind))
     if x.dtype.kind == "b" and reduce == "mean":
         raise NotImplementedError("\"div_floor_cpu\" not implemented for 'Bool'")
     axis = axis_of(dim, x.ndim)

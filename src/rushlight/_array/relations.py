@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .. import errors
 from ..dtypes import FLOAT, get_default_dtype, scalar_name
 from .masks import where
 from .types import from_raw, to_raw
@@ -13,7 +14,7 @@ from .types import from_raw, to_raw
 
 def refused(kernel: str, dtype: Any) -> NotImplementedError:
     """The error for a type that an operation doesn't take."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(from_raw(dtype))}'")
+    return NotImplementedError(errors.not_implemented(kernel, scalar_name(from_raw(dtype))))
 
 
 def _bits(ufunc: Any, kernel: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .. import errors
 from ..dtypes import scalar_name
 from .masks import where
 from .types import from_raw
@@ -23,9 +24,7 @@ def _whole(ufunc: Any, name: str) -> Any:
                 f"{name.partition('_')[0]} is not supported for complex inputs"
             )
         if kind in "bc":
-            raise NotImplementedError(
-                f"\"{name}\" not implemented for '{scalar_name(from_raw(x.dtype))}'"
-            )
+            raise NotImplementedError(errors.not_implemented(name, scalar_name(from_raw(x.dtype))))
         return ufunc(x)
 
     return rounded
@@ -45,9 +44,7 @@ def round_decimals(x: Any, decimals: int) -> Any:
     """
     if x.dtype.kind not in "fV":
         kernel = "round_cpu" if decimals else "round_vml_cpu"
-        raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{scalar_name(from_raw(x.dtype))}'"
-        )
+        raise NotImplementedError(errors.not_implemented(kernel, scalar_name(from_raw(x.dtype))))
     if decimals == 0:
         return np.rint(x)
     ten = x.dtype.type(10.0 ** (decimals if decimals > 0 else -decimals))
@@ -64,7 +61,7 @@ def frac(x: Any) -> Any:
     """
     if x.dtype.kind not in "fV":
         raise NotImplementedError(
-            f"\"frac_cpu\" not implemented for '{scalar_name(from_raw(x.dtype))}'"
+            errors.not_implemented("frac_cpu", scalar_name(from_raw(x.dtype)))
         )
     return np.subtract(x, np.trunc(x))
 

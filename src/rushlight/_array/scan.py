@@ -143,7 +143,7 @@ def logcumsumexp(x: Any, dim: int) -> Any:
     axis = _checked(x, dim)
     if x.dtype.kind in "biu":
         name = D.scalar_name(from_raw(x.dtype))
-        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{name}'")
+        raise NotImplementedError(errors.not_implemented("logcumsumexp_out_cpu", name))
     if x.ndim == 0:
         return x.copy()
     if x.dtype.kind == "c":
@@ -174,7 +174,7 @@ def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, A
     axis = _checked(x, dim)
     if x.dtype.kind == "c" and x.ndim:
         raise NotImplementedError(
-            f"\"{name}_cpu\" not implemented for '{D.scalar_name(from_raw(x.dtype))}'"
+            errors.not_implemented(f"{name}_cpu", D.scalar_name(from_raw(x.dtype)))
         )
     if x.ndim == 0:
         return x.copy(), np.zeros((), np.int64)

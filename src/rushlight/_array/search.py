@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from .reduce import axis_of, name_of
 
 _INT64 = np.dtype(np.int64)
@@ -21,7 +22,7 @@ def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sor
     index = np.int32 if out_int32 else np.int64
     if boundaries.dtype.kind in "bc" and values.size:
         raise NotImplementedError(
-            f"\"searchsorted_out_cpu\" not implemented for '{name_of(boundaries.dtype)}'"
+            errors.not_implemented("searchsorted_out_cpu", name_of(boundaries.dtype))
         )
     boundaries, values = _orderable(boundaries), _orderable(values)
     side: Any = "right" if right else "left"
@@ -57,7 +58,7 @@ def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sor
 
 def _refuse_complex(what: str, x: Any) -> None:
     if x.dtype.kind == "c":
-        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
+        raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
 
 def distinct(x: Any, inverse: bool, counts: bool) -> tuple[Any, Any, Any]:
@@ -142,9 +143,7 @@ def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
     low, high = float(low), float(high)
     if low == high and flat.size:
         if flat.dtype.kind == "c":
-            raise NotImplementedError(
-                f"\"aminmax_cpu\" not implemented for '{name_of(flat.dtype)}'"
-            )
+            raise NotImplementedError(errors.not_implemented("aminmax_cpu", name_of(flat.dtype)))
         low, high = float(flat.min()), float(flat.max())
         if flat.dtype.kind == "f" and not (isfinite(low) and isfinite(high)):
             shown = [f"{v:g}" if v == v else "-nan" for v in (low, high)]
@@ -159,7 +158,7 @@ def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
         raise RuntimeError("torch.histc: max must be larger than min")
     if flat.dtype.kind != "f":
         what = "linspace_cpu" if flat.dtype.kind == "b" else "histogram_cpu"
-        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(flat.dtype)}'")
+        raise NotImplementedError(errors.not_implemented(what, name_of(flat.dtype)))
     flat = flat[(flat >= low) & (flat <= high)]
     scaled = (flat - flat.dtype.type(low)) * flat.dtype.type(bins) / flat.dtype.type(high - low)
     places = np.minimum(scaled.astype(_INT64), bins - 1)
@@ -173,7 +172,7 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
         RuntimeError: for anything but a row of non-negative integers.
     """
     if x.dtype.kind not in "iu":
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{name_of(x.dtype)}'")
+        raise NotImplementedError(errors.not_implemented("bincount_cpu", name_of(x.dtype)))
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if x.ndim != 1 or (x.size and int(x.min()) < 0):

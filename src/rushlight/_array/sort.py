@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from .extreme import refuse_empty_dimension, take_places, ties
 from .reduce import at_least_1d, axis_of, in_order, name_of
 
@@ -142,7 +143,7 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any,
 
 def _refuse(what: str, x: Any, kinds: str) -> None:
     if x.dtype.kind in kinds and x.ndim:
-        raise NotImplementedError(f"\"{what}\" not implemented for '{name_of(x.dtype)}'")
+        raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
 
 def _at_rank(x: Any, rank: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
@@ -198,7 +199,7 @@ def median(x: Any, ignore_nan: bool = False) -> Any:
     if not flat.size:
         return _nan_as(x.dtype)
     if x.dtype.kind in "bc":
-        raise NotImplementedError(f"\"median_cpu\" not implemented for '{name_of(x.dtype)}'")
+        raise NotImplementedError(errors.not_implemented("median_cpu", name_of(x.dtype)))
     flat_ = _orderable(flat)
     if flat_.dtype.kind == "f":
         nan = np.isnan(flat_)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .. import dtypes as D
+from .. import errors
 from .._array import types as T
 from .._core.storage import TensorBase
 
@@ -54,9 +55,7 @@ def takes(kernel: str, kinds: str, half: bool = True) -> Check:
             found = of(raw)
             if found is not None:
                 if found.category not in allowed or (not half and found in (D.float16, D.bfloat16)):
-                    raise NotImplementedError(
-                        f"\"{kernel}\" not implemented for '{D.scalar_name(found)}'"
-                    )
+                    raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(found)))
                 return
 
     return check

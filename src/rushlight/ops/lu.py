@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
 from .._array import linalg as arrays
 from .._array import triangular as raw
 from .._array.types import from_raw
@@ -33,7 +34,7 @@ def _checked(forward: Any, name: str) -> Any:
         if x.dtype.kind not in "fc" or x.dtype.itemsize == 2:
             shown = {"int64": "Long", "float16": "Half", "int32": "Int", "bool": "Bool"}
             kind = shown.get(x.dtype.name, from_raw(x.dtype).name)
-            raise NotImplementedError(f"\"lu_cpu\" not implemented for '{kind}'")
+            raise NotImplementedError(errors.not_implemented("lu_cpu", kind))
         return forward(x, pivot, *rest)
 
     return run

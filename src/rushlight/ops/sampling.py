@@ -280,7 +280,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         probabilities = input._raw
         if T.is_discrete(probabilities.dtype):
             name = D.scalar_name(T.from_raw(probabilities.dtype))
-            raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{name}'")
+            raise NotImplementedError(errors.not_implemented("bernoulli_tensor_cpu_p_", name))
         if probabilities.size and not bool(((probabilities >= 0) & (probabilities <= 1)).all()):
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could "
