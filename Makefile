@@ -21,7 +21,7 @@ PYTEST = $(if $(ARGS),,OPENBLAS_NUM_THREADS=1) $(PY) -m pytest $(if $(ARGS),$(AR
 
 step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help demo test check compiled compare bench reference wheel clean
+.PHONY: help demo test check compiled compare operators bench reference wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,10 @@ compiled: $(VENV)/.dev  ## the same tests, on the core that mypyc has compiled
 compare: $(VENV)/.compare  ## the same programs on PyTorch and on Rushlight: do they print the same?
 	$(call step,comparing with PyTorch)
 	@$(PY) -m pytest $(if $(ARGS),$(ARGS),-q tests/compare)
+
+operators: $(VENV)/.compare  ## every operator on torch's own samples: values, layout, derivatives, errors
+	$(call step,operator by operator)
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(PY) -m tests.compare.operators $(ARGS)
 
 bench: $(VENV)/.compare $(VENV)/.bench  ## speed beside PyTorch, autograd and NumPy
 	$(call step,benchmarks)
