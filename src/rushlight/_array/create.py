@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -213,19 +214,20 @@ def eye(n: int, m: int, dtype: D.dtype) -> Any:
 
 def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
     """start, start + step, … up to `end`, computed as PyTorch does: start + i·step."""
-    import math
-
     raw = to_raw(dtype)
-    if dtype.category == D.INT and all(isinstance(v, int) for v in (start, end, step)):
-        n = max(0, -(-(end - start) // step))
-        return (np.arange(n, dtype=np.int64) * step + start).astype(raw)
-    n = max(0, math.ceil((end - start) / step))
-    if dtype.category == D.INT:
+    if dtype.category != D.INT:
+        n = max(0, math.ceil((end - start) / step))
+        # The kernel works in double from each vector's first element on.
         return (np.arange(n, dtype=np.float64) * step + start).astype(raw)
-    if dtype is D.float64:
-        return np.arange(n, dtype=np.float64) * step + start
-    # The kernel works in double from each vector's first element on.
-    return (np.arange(n, dtype=np.float64) * step + start).astype(raw)
+    first, last, gap = int(start), int(end), int(step)
+    if gap == 0:
+        n = max(0, math.ceil((end - start) / step))
+    elif dtype is D.int64 or all(isinstance(v, int) for v in (start, end, step)):
+        n = max(0, -(-(last - first) // gap))
+    else:
+        n = max(0, math.ceil((end - start) / step))
+    # Only the count is found among fractions: PyTorch truncates the bounds and the step.
+    return (np.arange(n, dtype=np.int64) * gap + first).astype(raw)
 
 
 def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
@@ -236,6 +238,7 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     if steps == 1:
         return np.full(1, start, raw)
     if dtype.category == D.INT:
+        start, end = int(start), int(end)
         gap = (float(end) - float(start)) / (steps - 1)
         i = np.arange(steps)
         low = start + gap * i
@@ -250,6 +253,16 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     low = first + step * i
     high = last - step * (work.type(steps - 1) - i)
     return np.where(np.arange(steps) < steps // 2, low, high).astype(raw)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> Any:
+    """`base` to the powers evenly spaced from `start` to `end`."""
+    raw = to_raw(dtype)
+    if dtype.category == D.INT:
+        start, end = int(start), int(end)
+    work = D.complex128 if dtype.category == D.COMPLEX else D.float64
+    with np.errstate(all="ignore"):
+        return (base ** linspace(start, end, steps, work)).astype(raw)
 
 
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Any:

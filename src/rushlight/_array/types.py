@@ -201,10 +201,11 @@ def refuse_overlap(array: Any) -> None:
         )
 
 
-def refuse_shared(array: Any, other: Any) -> None:
+def refuse_shared(array: Any, other: Any, whole: bool = False) -> None:
     """Refuses an array to write that shares part of its memory with an operand.
 
-    As in PyTorch only arrays without gaps are looked at, and the same part of memory is no problem.
+    As in PyTorch only arrays without gaps are looked at, and the same part of memory is no problem
+    unless `whole` says so.
 
     Raises:
         RuntimeError: in PyTorch's words.
@@ -216,7 +217,8 @@ def refuse_shared(array: Any, other: Any) -> None:
     start, begin = address(array), address(other)
     if start >= begin + other.nbytes or begin >= start + array.nbytes:
         return
-    if start != begin or array.nbytes != other.nbytes or array.strides != other.strides:
+    same = start == begin and array.nbytes == other.nbytes and array.strides == other.strides
+    if whole or not same:
         raise RuntimeError(
             "unsupported operation: some elements of the input tensor and the written-to tensor "
             "refer "
@@ -285,6 +287,24 @@ def ones_like(array: Any) -> Any:
 def zeros_like(array: Any) -> Any:
     """Zeros shaped and laid out like `array`."""
     return np.zeros_like(array)
+
+
+def same_layout(array: Any, other: Any) -> bool:
+    """Whether two arrays of one shape have their elements at the same distances in memory."""
+    return all(
+        n == 1 or a * other.itemsize == b * array.itemsize
+        for n, a, b in zip(array.shape, array.strides, other.strides)
+    )
+
+
+def zeros_laid_out(like: Any, raw: Any) -> Any:
+    """Zeros of an element type at the distances in memory that `like` has, gaps included."""
+    if like.flags.c_contiguous or not like.size or min(like.strides) < 0:
+        return np.zeros(like.shape, raw)
+    size = np.dtype(raw).itemsize
+    steps = [s // like.itemsize for s in like.strides]
+    memory = np.zeros(1 + sum((n - 1) * s for n, s in zip(like.shape, steps)), raw)
+    return np.lib.stride_tricks.as_strided(memory, like.shape, [s * size for s in steps])
 
 
 def plain_array(array: Any) -> Any:

@@ -155,7 +155,16 @@ def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | Non
         if converter is not None:
             convert.append((i, converter))
         sources.append(source)
-    return None if left else Plan(row, sources, convert)
+    if left or not _some_tensor(row, args, kwargs):
+        return None
+    return Plan(row, sources, convert)
+
+
+def _some_tensor(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call with numbers for its tensors has at least one tensor."""
+    if not row.numbers or any(p.is_list and p.type == "Tensor" for p in row.schema.params):
+        return True
+    return any(isinstance(a, TensorBase) for a in (*args, *kwargs.values()))
 
 
 def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | None:

@@ -12,6 +12,7 @@ from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter, public_name
 from ._accepts import accepts
 from ._row import Row
+from ._signatures import overloads
 
 
 def kind_of(value: Any) -> str:
@@ -41,6 +42,9 @@ def _short_kind(value: Any) -> str:
 
 _KIND_TEXT = {"int": "int", "float": "float", "bool": "bool", "str": "str", "Scalar": "Number",
               "Tensor": "Tensor", "ScalarType": "torch.dtype"}  # fmt: skip
+_KIND_OF_TEXT = {text: kind for kind, text in _KIND_TEXT.items()} | {
+    "ints": "int", "floats": "float", "bools": "bool", "Tensors": "Tensor", "Scalars": "Scalar"
+}  # fmt: skip
 
 
 def _parameter_kind(p: Parameter) -> str:
@@ -53,25 +57,106 @@ def _parameter_kind(p: Parameter) -> str:
 def explain_arguments(
     name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Exception:
-    """The TypeError for a call of `name` that none of its rows takes."""
-    if len(rows) == 1:
-        return _explain_one(name, rows[0], args, kwargs)
-    return _combination(name, rows, args, kwargs)
+    """The TypeError for a call of `name` that none of its rows takes.
+
+    As in PyTorch: where one overload alone has room for so many arguments, its own complaint;
+    otherwise the list of all overloads.
+    """
+    if rows[0].namespace[0] in ("special", "fft", "linalg"):
+        prefix = rows[0].namespace[0] + "_"
+        name = name if name.startswith(prefix) else prefix + name
+    known = overloads().get(name)
+    if known is None:
+        if len(rows) == 1:
+            return _explain_one(name, rows[0].schema.params, rows[0], args, kwargs)
+        hidden, shown = False, [_with_out(row) for row in rows]
+    else:
+        hidden, shown = known
+    parsed = [_parameters(text) for text in shown]
+    count = len(args) + len(kwargs)
+    roomy = [
+        params
+        for params in parsed
+        if sum(p.default is REQUIRED for p in params) <= count <= len(params)
+    ]
+    if len(roomy) == 1:
+        problem = _explain_one(name, tuple(roomy[0]), rows[0], args, kwargs, "")
+        if problem is not None:
+            return problem
+    return _listing(name, hidden, shown, args, kwargs)
 
 
-def _combination(
-    name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
+def combination(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    """The TypeError which lists the overloads of a function that isn't made from rows."""
+    hidden, shown = overloads()[name]
+    return _listing(name, hidden, shown, args, kwargs)
+
+
+def _listing(
+    name: str, hidden: bool, shown: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> TypeError:
     given = [kind_of(a) for a in args] + [f"{k}={kind_of(v)}" for k, v in kwargs.items()]
-    listed = "\n".join(f" * {row.schema.signature}" for row in rows)
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({', '.join(given)}), "
-        f"but expected one of:\n{listed}\n"
-    )
+    head = f"{name}() received an invalid combination of arguments - got ({', '.join(given)}), "
+    if hidden or len(shown) == 1:
+        return TypeError(f"{head}but expected {shown[0]}{_misfits(shown[0], args, kwargs)}")
+    listed = "\n".join(f" * {text}{_misfits(text, args, kwargs)}" for text in shown)
+    return TypeError(f"{head}but expected one of:\n{listed}\n")
 
 
-def _explain_one(name: str, row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
-    params = row.schema.params
+def _with_out(row: Row) -> str:
+    text = row.schema.signature
+    if not row.out:
+        return text
+    star = ", " if "*" in text else ", *, "
+    kind = "Tensor" if row.op.n_out == 1 else "tuple of Tensors"
+    return f"{text[:-1]}{star}{kind} out = None)"
+
+
+def _parameters(signature: str) -> list[Parameter]:
+    """The parameters of a signature as messages list it: `(Tensor input, *, int dim = -1)`."""
+    found: list[Parameter] = []
+    kw_only = False
+    for part in signature[1:-1].split(", ") if len(signature) > 2 else ():
+        if part == "*":
+            kw_only = True
+            continue
+        declared, equals, default = part.partition(" = ")
+        kind, _, name = declared.rpartition(" ")
+        is_list = kind.startswith("tuple of ")
+        kind = kind.removeprefix("tuple of ")
+        value: object = REQUIRED if not equals else None if default == "None" else default
+        found.append(
+            Parameter(
+                name, _KIND_OF_TEXT.get(kind, kind), default == "None", is_list, None, value,
+                kw_only, "",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _misfits(signature: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """What PyTorch adds to an overload that has as many parts as the call has arguments."""
+    parts = signature[1:-1].split(", ")
+    if kwargs or len(parts) != len(args) or "*" in parts:
+        return ""
+    marked = [
+        # Numbers are always marked: PyTorch compares the names of types here.
+        kind_of(a) if isinstance(a, TensorBase) and p.is_tensor else f"!{kind_of(a)}!"
+        for p, a in zip(_parameters(signature), args, strict=True)
+    ]
+    inside = ", ".join(marked) + ("," if len(marked) == 1 else "")
+    return f"\n      didn't match because some of the arguments have invalid types: ({inside})"
+
+
+def _explain_one(
+    name: str,
+    params: tuple[Parameter, ...],
+    row: Row,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    otherwise: str = "arguments don't fit",
+) -> TypeError | None:
+    """The complaint of one signature; None (or `otherwise`) where it finds nothing wrong."""
     positional = [p for p in params if not p.kw_only]
     if len(args) > len(positional):
         least = sum(1 for p in positional if p.default is REQUIRED)
@@ -94,23 +179,27 @@ def _explain_one(name: str, row: Row, args: tuple[Any, ...], kwargs: dict[str, A
                 missing.append(shown)
             continue
         value = args[i] if given else kwargs.get(shown, kwargs.get(p.name))
-        problem = _misfit(p, value, row, i)
+        problem = "" if missing else _misfit(p, value, row, i)
         if problem:
             place = f"'{shown}' (position {i + 1})" if given else f"'{shown}'"
             return TypeError(
                 f"{name}(): argument {place} must be {_parameter_kind(p)}, not {problem}"
             )
-    for k in kwargs:
-        if k not in known:
-            return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
     if missing:
         names = ", ".join(f'"{m}"' for m in missing)
-        return TypeError(f"{name}() missing {len(missing)} required positional arguments: {names}")
-    return _combination(name, [row], args, kwargs)
+        # PyTorch's plural stands with the one, not with the many.
+        plural = "s" if len(missing) == 1 else ""
+        return TypeError(
+            f"{name}() missing {len(missing)} required positional argument{plural}: {names}"
+        )
+    for k in kwargs:
+        if k not in known and k != "out":
+            return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
+    return TypeError(f"{name}(): {otherwise}") if otherwise else None
 
 
 def _misfit(p: Parameter, value: Any, row: Row, position: int) -> str:
-    fits, _ = accepts(p, value, row, position)
+    fits, _ = accepts(p, value, row, 0 if p.type == "Tensor" and not row.numbers else position)
     return "" if fits else _short_kind(value)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from .. import dtypes as D
 from .. import errors
@@ -12,6 +13,52 @@ from .._core.apply import apply_n
 from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase, bump
 from ._return_types import given_back
+
+# Operations that read elements in another order than they write: `out` may not be an operand.
+_NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select"}
+
+_C_NAMES: Final = {
+    D.float32: "float", D.float64: "double", D.int64: "long", D.int32: "int", D.int16: "short",
+    D.int8: "signed char", D.uint8: "unsigned char", D.bool_: "bool", D.float16: "c10::Half",
+    D.bfloat16: "c10::BFloat16", D.complex64: "c10::complex<float>",
+    D.complex128: "c10::complex<double>",
+}  # fmt: skip
+
+
+def _expected_out(have: D.dtype, want: D.dtype) -> str:
+    return (
+        f"Expected out tensor to have dtype {_C_NAMES.get(have, have)}, "
+        f"but got {_C_NAMES.get(want, want)} instead"
+    )
+
+
+def _expected_match(have: D.dtype, want: D.dtype) -> str:
+    a, b = D.scalar_name(have), D.scalar_name(want)
+    return (
+        f"Expected the dtype for input and out to match, but got {a} for input's dtype and {b} "
+        "for out's dtype."
+    )
+
+
+def _expected_object(have: D.dtype, want: D.dtype) -> str:
+    return (
+        f"Expected object of scalar type {D.scalar_name(have)} but got scalar type "
+        f"{D.scalar_name(want)} for argument 'out'"
+    )
+
+
+# Operations whose `out` must have the result's own element type, each in its own words.
+_EXACT: Final[dict[str, Callable[[D.dtype, D.dtype], str]]] = {
+    "gather": _expected_out,
+    "aminmax": _expected_out,
+    "amax": _expected_match,
+    "amin": _expected_match,
+    "complex": _expected_object,
+    "polar": _expected_object,
+    "multinomial": lambda _, want: (
+        f"multinomial expects Long tensor out, got: {D.scalar_name(want)}"
+    ),
+}
 
 
 def apply_out(row: Any, args: list[Any], out: Any) -> Any:
@@ -23,20 +70,21 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
     """
     targets = list(out) if isinstance(out, (tuple, list)) else [out]
     mode = ready()
+    name = row.schema.name
+    operands = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
     for t in targets:
         if not isinstance(t, TensorBase):
-            raise TypeError(
-                f"{row.schema.name}(): argument 'out' must be Tensor, not {type(t).__name__}"
-            )
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(t).__name__}")
         if mode.grad and t._requires_grad:
-            raise RuntimeError(errors.out_requires_grad(row.schema.name))
-        for a in args:
-            if isinstance(a, TensorBase) and a is not t:
-                T.refuse_shared(t._raw, a._raw)
+            raise RuntimeError(errors.out_requires_grad(name))
+        T.refuse_overlap(t._raw)
+        for a in operands:
+            if isinstance(a, TensorBase) and (a is not t or name in _NEVER_IN_PLACE):
+                T.refuse_shared(t._raw, a._raw, whole=name in _NEVER_IN_PLACE)
     if mode.grad:
         for a in args:
             if isinstance(a, TensorBase) and a._requires_grad:
-                raise RuntimeError(errors.out_requires_grad(row.schema.name))
+                raise RuntimeError(errors.out_requires_grad(name))
     token = CURRENT.set(replaced(mode, grad=False))
     try:
         results = apply_n(row.op, args)
@@ -45,6 +93,8 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
     values = list(results) if isinstance(results, (tuple, list)) else [results]
     for t, value in zip(targets, values):
         have, want = T.from_raw(value._raw.dtype), T.from_raw(t._raw.dtype)
+        if have is not want and name in _EXACT:
+            raise RuntimeError(_EXACT[name](have, want))
         if not D.can_cast(have, want):
             raise RuntimeError(errors.cannot_cast(D.scalar_name(have), D.scalar_name(want)))
     for t, value in zip(targets, values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import dtypes as D
@@ -12,6 +13,7 @@ from .._core.mode import current
 from .._core.storage import TensorBase, new_tensor
 from ..device import check_cpu
 from ._composite import composite
+from ._explain import combination
 
 
 def finished(array: Any, requires_grad: bool) -> Any:
@@ -29,6 +31,27 @@ def finished(array: Any, requires_grad: bool) -> Any:
             raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
         t._requires_grad = True
     return t
+
+
+def delivered(array: Any, out: Any, requires_grad: bool) -> Any:
+    """A fresh array in `out` where that is given (resized where it must be), else in a tensor."""
+    if out is None:
+        return finished(array, requires_grad)
+    from ._out import place
+
+    T.refuse_overlap(out._raw)
+    place(out, array)
+    return out
+
+
+def _type_for(out: Any, dtype: Any) -> Any:
+    """The dtype to compute in: that of `out`, which an explicit one must equal."""
+    if out is None:
+        return dtype
+    have = T.from_raw(out._raw.dtype)
+    if dtype is not None and dtype is not have:
+        raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({have})")
+    return have
 
 
 def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -164,12 +187,7 @@ def _sized(name: str, fill: Any) -> Any:
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         array = fill(size_of(name, size), dtype_or_default(dtype, name))
-        if out is not None:
-            from ._out import place
-
-            place(out, array)
-            return out
-        return finished(array, requires_grad)
+        return delivered(array, out, requires_grad)
 
     make.__name__ = make.__qualname__ = name
     return make
@@ -278,12 +296,7 @@ def full(
         )
     found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
     array = raw.full(size_of("full", (size,)), value, found)
-    if out is not None:
-        from ._out import place
-
-        place(out, array)
-        return out
-    return finished(array, requires_grad)
+    return delivered(array, out, requires_grad)
 
 
 def _like(name: str, fill: Any) -> Any:
@@ -410,7 +423,8 @@ def eye(
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m is not None and m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    return finished(raw.eye(n, n if m is None else m, dtype_or_default(dtype)), requires_grad)
+    array = raw.eye(n, n if m is None else m, dtype_or_default(_type_for(out, dtype)))
+    return delivered(array, out, requires_grad)
 
 
 def _number(value: Any) -> Any:
@@ -431,15 +445,24 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         start, end = 0, start
     start, end, step = _number(start), _number(end), _number(step)
     if step == 0:
-        raise RuntimeError("step must be nonzero")
+        raise ValueError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
     if (step > 0 and end < start) or (step < 0 and end > start):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+        raise ValueError("upper bound and lower bound inconsistent with step sign")
+    dtype = _type_for(out, dtype)
     if dtype is None:
         whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
         found = D.int64 if whole else D.get_default_dtype()
     else:
         found = dtype_or_default(dtype)
-    return finished(raw.arange(start, end, step, found), requires_grad)
+    if found is D.bool_ or found.category == D.COMPLEX:
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
+    return delivered(raw.arange(start, end, step, found), out, requires_grad)
+
+
+def _shown(value: float) -> str:
+    return f"{value:g}" if math.isfinite(value) else str(value)
 
 
 @composite(name="range")
@@ -481,14 +504,35 @@ def linspace(
         RuntimeError: for a negative number of steps.
     """
     check_cpu(device)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
+    _check_steps("linspace", start, end, steps)
     start, end = _number(start), _number(end)
+    dtype = _type_for(out, dtype)
     if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
         found = D.number_dtype(1j)
     else:
         found = dtype_or_default(dtype)
-    return finished(raw.linspace(start, end, steps, found), requires_grad)
+    return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
+
+
+def _check_steps(name: str, start: Any, end: Any, steps: Any, *base: Any) -> None:
+    """Refuses ends that aren't numbers and steps that aren't a count.
+
+    Raises:
+        RuntimeError, TypeError: in PyTorch's words.
+    """
+    bounds = [v for v in (start, end) if isinstance(v, TensorBase)]
+    if any(v._raw.ndim for v in bounds):
+        dims = [v._raw.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got start with {dims[0]} "
+            f"dimension(s) and end with {dims[1]} dimension(s)."
+        )
+    if isinstance(steps, TensorBase):
+        steps = steps._raw.item()
+    if isinstance(steps, bool) or not (isinstance(steps, int) or T.is_integer_scalar(steps)):
+        raise combination(name, (start, end, steps, *base), {})
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
 
 
 @composite()
@@ -506,9 +550,10 @@ def logspace(
 ) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""
     check_cpu(device)
-    found = dtype_or_default(dtype)
-    exponents = raw.linspace(_number(start), _number(end), steps, D.float64)
-    return finished((float(base) ** exponents).astype(T.to_raw(found)), requires_grad)
+    _check_steps("logspace", start, end, steps)
+    found = dtype_or_default(_type_for(out, dtype))
+    array = raw.logspace(_number(start), _number(end), steps, float(base), found)
+    return delivered(array, out, requires_grad)
 
 
 @composite()
