@@ -95,6 +95,8 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 def leaky_relu(x: Any, negative_slope: float) -> Any:
     """x above zero, negative_slope x below."""
+    if x.dtype.itemsize == 2:
+        return single(leaky_relu, x, negative_slope)
     scaled = np.multiply(x, negative_slope)
     if 0 <= negative_slope <= 1:
         return np.maximum(x, scaled)
@@ -105,6 +107,8 @@ def hardtanh(x: Any, min_val: Any, max_val: Any) -> Any:
     """x between two bounds."""
     if x.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
+    elif x.dtype.itemsize == 2:
+        return single(hardtanh, x, min_val, max_val)
     return np.minimum(np.maximum(x, min_val), max_val)
 
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .types import from_raw
+from ..dtypes import get_default_dtype
+from .types import from_raw, to_raw
 
 _C_NAMES: Final = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
@@ -45,6 +46,23 @@ def number_like(value: Any, dtype: Any) -> Any:
         whole = int(value)
         return whole + int(info.max) + 1 if whole < 0 and kind == "u" else whole
     return value
+
+
+def with_number(ufunc: Any) -> Any:
+    """`ufunc` of an array and a Python number, in the type that PyTorch would compute in.
+
+    Halves are computed in float32 and rounded once; integers with a fraction become floats.
+    """
+
+    def run(x: Any, number: Any) -> Any:
+        kind = x.dtype.kind
+        if x.dtype.itemsize == 2 and kind in "fV":
+            return ufunc(x.astype(np.float32), number).astype(x.dtype)
+        if kind in "iub" and isinstance(number, float):
+            x = x.astype(to_raw(get_default_dtype()))
+        return ufunc(x, number)
+
+    return run
 
 
 def _overflow(dtype: Any) -> RuntimeError:

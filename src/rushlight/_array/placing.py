@@ -183,10 +183,10 @@ def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
 
 # ---- gather and scatter -----------------------------------------------------------------------
 def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_name: str) -> None:
-    if not _integer_index(index):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index.size == 0:
         return
+    if not _integer_index(index):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if (index.ndim or 1) != (x.ndim or 1):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {self_name} tensor"

@@ -265,5 +265,8 @@ def unravel_index(indices: Any, shape: Any) -> Any:
             f"expected 'indices' to be integer dtype, but got {T.from_raw(indices._raw.dtype)}"
         )
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    stacked = table("stack")([new_tensor(x) for x in raw.unraveled(indices._raw, sizes)], -1)
+    if not sizes:
+        return ()
+    places = indices._raw.astype("int64")
+    stacked = table("stack")([new_tensor(x) for x in raw.unraveled(places, sizes)], -1)
     return table("unbind")(stacked, -1)

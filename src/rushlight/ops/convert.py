@@ -12,6 +12,7 @@ from .._core.storage import TensorBase
 from ..device import check_cpu
 from ..device import device as _Device
 from ..memory_format import memory_format as MemoryFormat
+from ..memory_format import preserve_format
 from ._composite import composite
 from ._row import linear
 
@@ -72,7 +73,7 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
     result = self if found is None else converted(self, found)
     if result is self and copy:
         return self.clone()
-    if memory_format is not None:
+    if memory_format is not None and memory_format is not preserve_format:
         return result.contiguous(memory_format=memory_format)
     return result
 

@@ -8,13 +8,14 @@ such composites.
 from __future__ import annotations
 
 from .._array import numpy_ns as raw
+from .._array.number import with_number
 from ._row import Row, elementwise
 
 
 def _declare(name: str, schema: str, function: object, formula: object, node: str) -> Row:
     return elementwise(
         f"{name}(Tensor self, {schema}) -> Tensor",
-        function,
+        with_number(function),
         self=formula,
         node=node,
         promote="none",

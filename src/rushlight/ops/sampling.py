@@ -9,6 +9,7 @@ from .. import errors
 from .._array import create as raw_create
 from .._array import discrete, distributions
 from .._array import types as T
+from .._core.apply import apply_n
 from .._core.copyslices import custom_op
 from .._core.inplace import check_writable, set_history
 from .._core.mode import ready
@@ -18,6 +19,7 @@ from .._core.views import view_target
 from ..device import check_cpu
 from ._composite import composite
 from ._generator import Generator, stream_of
+from ._row import Row, general
 from .create import dtype_or_default, finished, size_of
 
 
@@ -260,7 +262,50 @@ def normal(
         mean._raw if isinstance(mean, TensorBase) else float(mean),
         std._raw if isinstance(std, TensorBase) else float(std),
     )
-    return _placed(array, out, requires_grad)
+    if out is not None:
+        return _placed(array, out, requires_grad)
+    if not isinstance(std, TensorBase):
+        return apply_n(_around_mean.op, [mean, finished(array, False)])
+    if not isinstance(mean, TensorBase):
+        return apply_n(_around_number.op, [std, finished(array, False)])
+    return apply_n(_around_both.op, [mean, std, finished(array, False)])
+
+
+def _no_slope(xp: Any, g: Any, self_shape: Any) -> Any:
+    """Zeros: random numbers don't move with what they were drawn from."""
+    return xp.zeros(self_shape, g.dtype)
+
+
+def _drawn(name: str, node: str) -> Row:
+    """The row which hangs numbers that are drawn already onto the graph of their parameter."""
+    return general(
+        f"{name}(Tensor self, Tensor drawn) -> Tensor",
+        lambda x, drawn: drawn.copy(),
+        self=_no_slope,
+        node=node,
+        public=False,
+        method=False,
+        out=False,
+        samples=lambda mk: [(mk(3), mk(3))],
+        doc="Numbers drawn with a parameter, whose gradient is zero.",
+    )
+
+
+_around_mean = _drawn("_normal_mean", "NormalBackward1")
+_around_number = _drawn("_normal_std", "NormalBackward2")
+_around_both = general(
+    "_normal_both(Tensor self, Tensor std, Tensor drawn) -> Tensor",
+    lambda x, std, drawn: drawn.copy(),
+    self=_no_slope,
+    std=lambda xp, g, std_shape: xp.zeros(std_shape, g.dtype),
+    node="NormalBackward3",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3), mk(3), mk(3))],
+    doc="Normal numbers with means and standard deviations, whose gradients are zero.",
+)
+_coins = _drawn("_bernoulli", "BernoulliBackward0")
 
 
 def _check_std(std: Any) -> None:
@@ -276,11 +321,16 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         RuntimeError: for a probability outside [0, 1].
     """
     made = raw_create.like(input._raw, T.from_raw(input._raw.dtype), None, False)
+    if out is not None:
+        T.refuse_overlap(out._raw)
     if p is None:
         probabilities = input._raw
         if T.is_discrete(probabilities.dtype):
             name = D.scalar_name(T.from_raw(probabilities.dtype))
-            raise NotImplementedError(errors.not_implemented("bernoulli_tensor_cpu_p_", name))
+            kernel = "self" if probabilities.dtype.kind == "c" else "p"
+            raise NotImplementedError(
+                errors.not_implemented(f"bernoulli_tensor_cpu_{kernel}_", name)
+            )
         if probabilities.size and not bool(((probabilities >= 0) & (probabilities <= 1)).all()):
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could "
@@ -290,7 +340,9 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         discrete.bernoulli_tensor_(stream_of(generator), made, probabilities)
     else:
         discrete.bernoulli_(stream_of(generator), made, float(p))
-    return _placed(made, out, False)
+    if out is not None:
+        return _placed(made, out, False)
+    return apply_n(_coins.op, [input, finished(made, False)])
 
 
 @composite("", method=True)
@@ -315,13 +367,29 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
+    if weights.shape[-1] > 1 << 24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if out is not None and out.dtype is not D.int64:
+        raise RuntimeError(
+            "multinomial expects Long tensor out, got: " + D.scalar_name(out.dtype)
+        )
     if not bool(((weights >= 0) & (weights < float("inf"))).all()):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        raise RuntimeError(_bad_weight(weights, replacement))
     if not bool((weights.sum(-1) > 0).all()):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     return _placed(
         discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False
     )
+
+
+def _bad_weight(weights: Any, replacement: bool) -> str:
+    if not replacement:
+        return "probability tensor contains either `inf`, `nan` or element < 0"
+    # In the order in which the running sums are made: the first bad entry is the one named.
+    flat = weights.reshape(-1)
+    first = flat[~((flat >= 0) & (flat < float("inf")))][0]
+    what = "= infinity or NaN" if first == float("inf") else "< 0"
+    return f"invalid multinomial distribution (encountering probability entry {what})"
 
 
 # ---- in place ---------------------------------------------------------------------------------

@@ -175,9 +175,10 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     for t in parts:
         if t._raw.ndim != input._raw.ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    result = table("cat")(parts, dim) if len(parts) > 1 else input
     if n == 0:
-        result = table("clone")(result)
+        result = table("clone")(input)
+    else:
+        result = table("cat")(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, result._raw.shape[dim])):
         result = _difference(result, dim)
     return result if out is None else _written(result, out)
@@ -264,15 +265,20 @@ def gradient(
         RuntimeError: where a dimension has too few samples, or the spacings don't match.
     """
     ndim = input._raw.ndim
+    if spacing is None:
+        spacing = 1
     if input._raw.dtype == T.to_raw(D.uint8):
         raise RuntimeError("torch.gradient does not support uint8 input.")
     if dim is None:
         dims = list(range(ndim))
     else:
         dims = [_dimension(input, d) for d in ((dim,) if isinstance(dim, int) else dim)]
+        for d in dims:
+            if dims.count(d) > 1:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    spacings = _spacings(spacing, dims)
+    spacings = _spacings(spacing, dims, dim is None, input)
     if dims and ndim == 0:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     for d in dims:
@@ -283,11 +289,17 @@ def gradient(
     return tuple([_derivative(input, d, h, edge_order) for d, h in zip(dims, spacings)])
 
 
-def _spacings(spacing: Any, dims: list[int]) -> list[Any]:
+def _spacings(spacing: Any, dims: list[int], every: bool, input: Any) -> list[Any]:
     if isinstance(spacing, (int, float, complex)):
         return [spacing] * len(dims)
     found = [spacing] if isinstance(spacing, TensorBase) else list(spacing)
     if len(found) != len(dims):
+        if not every:
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and "
+                f"dim arguments to have the same length, but got a spacing argument of length "
+                f"{len(found)} and a dim argument of length {len(dims)}."
+            )
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar or a list of length "
             "equal to "

@@ -13,6 +13,7 @@ from .._array import types as T
 from .._array.axes import axis_of
 from .._core.apply import apply_n, apply_view
 from ._composite import composite
+from ._out import apply_out
 from ._row import general, linear
 from ._traced import table
 from .parts import strided_arguments
@@ -72,7 +73,7 @@ index_fill_tensor = linear(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     placing.index_fill,
     self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
-    value=lambda xp, g, dim, index: xp.sum(xp.index_select(g, dim, index)),
+    value=lambda xp, g, dim, index: xp.sum(g - xp.index_fill(g, dim, index, 0)),
     node="IndexFillBackward1",
     holomorphic=False,
     inplace=True,
@@ -304,7 +305,8 @@ def _index_reduce_backward(
     """
     axis = dim % max(self.ndim, 1)
     ndim = source.ndim
-    row = xp.reshape(index, (1,) * axis + (-1,) + (1,) * max(ndim - 1 - axis, 0)) if ndim else index
+    shape = (1,) * axis + (-1,) + (1,) * (ndim - 1 - axis) if ndim else ()
+    row = xp.reshape(index, shape)
     wide = xp.broadcast_to(row, source.shape)
     return _edges(
         _reduce_backward(xp, g, self, axis, wide, source, reduce, include_self, result, need)
@@ -368,7 +370,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             f"{T.type_name(dtype)[6:-6]}"
         )
     if dim is None:
-        return apply_n(gather.op, [reshape(input, (-1,)), 0, reshape(indices, (-1,)), False])
+        flat = reshape(input, (-1,)), reshape(indices, (-1,))
+        return take_along_dim(*flat, 0, out=out)
     ndim = input._raw.ndim
     if ndim != indices._raw.ndim:
         raise RuntimeError(
@@ -389,8 +392,13 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
                     f"dimension {d}"
                 )
             sizes[d] = places[d] = wide
+    n = sizes[axis]
+    if indices._raw.size and int(indices._raw.min()) < 0:
+        indices = table("where")(indices < 0, indices + n, indices)
     spread = apply_view(expand.op, input, (tuple(sizes), False))
     where = apply_view(expand.op, indices, (tuple(places), False))
+    if out is not None:
+        return apply_out(gather, [spread, axis, where, False], out)
     return apply_n(gather.op, [spread, axis, where, False])
 
 
