@@ -127,6 +127,9 @@ def _reflected(name: str, overload: str) -> Binary:
             return apply_n(
                 op, [other if isinstance(other, NUMBERS) else T.python_number(other), self]
             )
+        if isinstance(other, TensorBase):  # named by its special name: Python asks `other` itself
+            function = TENSOR_METHODS[name.removeprefix("_r")]
+            return function(other, self)
         return NotImplemented
 
     return operator
@@ -143,6 +146,8 @@ def _reciprocal_times() -> Binary:
         if T.is_number(other):
             number = other if isinstance(other, NUMBERS) else T.python_number(other)
             return apply2(times, apply1(reciprocal, self), number)
+        if isinstance(other, TensorBase):
+            return apply2(times, apply1(reciprocal, self), other)
         return NotImplemented
 
     return operator
@@ -210,8 +215,8 @@ def operators() -> dict[str, Any]:
     made["rtruediv"] = _reciprocal_times()
     made.update({"neg": _unary("neg"), "invert": _inverted(), "abs": _unary("abs")})
     made["pos"] = TENSOR_METHODS["positive"]
-    if "matmul" in TENSOR_METHODS:
-        made["matmul"] = _by_method("matmul")
+    made["matmul"] = _by_method("matmul")
+    made["rmatmul"] = lambda self, other: _otherwise(TENSOR_METHODS["matmul"], other, self)
     made["hash"] = _hash
     return {f"__{name}__": function for name, function in made.items()}
 

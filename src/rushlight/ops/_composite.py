@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -11,11 +12,30 @@ COMPOSITES: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> funct
 METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
 
 
-def composite(*namespaces: str, method: bool = False, name: str = "") -> Callable[[F], F]:
-    """Registers a function under the given namespaces ("" is the top level), and as a method."""
+def _with_out(name: str, function: F) -> F:
+    @functools.wraps(function)
+    def taking_out(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return function(*args, **kwargs)
+        from ._out import run_into
+
+        return run_into(name, functools.partial(function, *args, **kwargs), args, out)
+
+    return taking_out  # type: ignore[return-value]
+
+
+def composite(
+    *namespaces: str, method: bool = False, name: str = "", out: bool = False
+) -> Callable[[F], F]:
+    """Registers a function under the given namespaces ("" is the top level), and as a method.
+
+    With `out` the function also takes the keyword `out`, a tensor or as many as it has results.
+    """
 
     def register(function: F) -> F:
         shown = name or function.__name__
+        if out:
+            function = _with_out(shown, function)
         for namespace in namespaces or ("",):
             COMPOSITES[(namespace, shown)] = function
         if method:

@@ -68,9 +68,13 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
         RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
         TypeError: where `out` isn't a tensor.
     """
+    return run_into(row.schema.name, lambda: apply_n(row.op, args), args, out)
+
+
+def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
+    """What `run` gives, written into `out`; `args` are looked at for memory they share with it."""
     targets = list(out) if isinstance(out, (tuple, list)) else [out]
     mode = ready()
-    name = row.schema.name
     operands = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
     for t in targets:
         if not isinstance(t, TensorBase):
@@ -87,7 +91,7 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
                 raise RuntimeError(errors.out_requires_grad(name))
     token = CURRENT.set(replaced(mode, grad=False))
     try:
-        results = apply_n(row.op, args)
+        results = run()
     finally:
         CURRENT.reset(token)
     values = list(results) if isinstance(results, (tuple, list)) else [results]
@@ -99,7 +103,7 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
             raise RuntimeError(errors.cannot_cast(D.scalar_name(have), D.scalar_name(want)))
     for t, value in zip(targets, values):
         place(t, value._raw)
-    return out if isinstance(out, TensorBase) else given_back(row.schema.name, targets)
+    return out if isinstance(out, TensorBase) else given_back(name, targets)
 
 
 def place(t: TensorBase, array: Any) -> None:

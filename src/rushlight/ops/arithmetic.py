@@ -334,7 +334,7 @@ cube.op.node_class._saved_exponent = _constant(3)
 root.op.node_class._saved_exponent = _constant(0.5)
 
 
-@composite("", method=True)
+@composite("", method=True, out=True)
 def float_power(input: Any, exponent: Any) -> Any:
     """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
     sides = [input, exponent]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import arrangement as raw
 from .._array import types as T
 from .._array.axes import axis_of
@@ -169,7 +170,7 @@ def tril_indices(
     layout: Any = None,
 ) -> Any:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
-    return new_tensor(raw.triangle_places(row, col, offset, dtype, True))
+    return new_tensor(_triangle("tril_indices", row, col, offset, dtype, True))
 
 
 @composite("")
@@ -183,7 +184,13 @@ def triu_indices(
     layout: Any = None,
 ) -> Any:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
-    return new_tensor(raw.triangle_places(row, col, offset, dtype, False))
+    return new_tensor(_triangle("triu_indices", row, col, offset, dtype, False))
+
+
+def _triangle(name: str, row: int, col: int, offset: int, dtype: Any, lower: bool) -> Any:
+    if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8 or dtype is D.bool_:
+        raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
+    return raw.triangle_places(row, col, offset, dtype, lower)
 
 
 diag_embed = linear(
@@ -197,7 +204,7 @@ diag_embed = linear(
 )
 
 
-@composite("", method=True)
+@composite("", method=True, out=True)
 def diag(input: Any, diagonal: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     ndim = input._raw.ndim

@@ -8,6 +8,7 @@ from typing import Any
 from .. import dtypes as D
 from .._array import masks, relations
 from .._array import numpy_ns as raw
+from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
 from ._row import Row, elementwise, general
@@ -47,6 +48,12 @@ isreal = _predicate("isreal", relations.isreal, "Whether each element has no ima
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
             equal_nan: bool = False) -> Any:  # fmt: skip
     """Whether |input - other| <= atol + rtol |other|, elementwise."""
+    for name, value, place in (("input", input, 1), ("other", other, 2)):
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"isclose(): argument '{name}' (position {place}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
     return isclose_row(input, other, rtol, atol, equal_nan)
 
 

@@ -99,7 +99,7 @@ def conj(input: Any) -> Any:
     return conj_row(input) if T.dtype_of(input).is_complex else input
 
 
-@composite("", method=True)
+@composite("", method=True, out=True)
 def conj_physical(input: Any) -> Any:
     """The complex conjugate of each element; `input` itself where it is real."""
     return conj_physical_row(input) if T.dtype_of(input).is_complex else input

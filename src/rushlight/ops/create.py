@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .. import dtypes as D
@@ -13,7 +12,6 @@ from .._core.mode import current
 from .._core.storage import TensorBase, new_tensor
 from ..device import check_cpu
 from ._composite import composite
-from ._explain import combination
 
 
 def finished(array: Any, requires_grad: bool) -> Any:
@@ -44,7 +42,7 @@ def delivered(array: Any, out: Any, requires_grad: bool) -> Any:
     return out
 
 
-def _type_for(out: Any, dtype: Any) -> Any:
+def type_for(out: Any, dtype: Any) -> Any:
     """The dtype to compute in: that of `out`, which an explicit one must equal."""
     if out is None:
         return dtype
@@ -216,6 +214,47 @@ def empty_strided(
     check_cpu(device)
     shape, steps = size_of("empty_strided", (size,)), tuple(stride)
     return finished(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
+
+
+@composite("private", method=True)
+def new_empty_strided(self: Any, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
+                      device: Any = None, requires_grad: bool = False,
+                      pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor of a size with strides of one's own, of this tensor's type unless told."""
+    found = T.from_raw(self._raw.dtype) if dtype is None else dtype
+    return empty_strided(size, stride, dtype=found, device=device, requires_grad=requires_grad)
+
+
+@composite()
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None,
+                   device: Any = None, requires_grad: bool = False,
+                   pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor of a size whose dimensions lie in memory in the order `physical_layout`.
+
+    Raises:
+        RuntimeError: where the order isn't a permutation of the dimensions.
+    """
+    check_cpu(device)
+    shape, order = size_of("empty_permuted", (size,)), tuple(physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(
+            f"Number of dimensions in size does not match the length of the physical_layout; "
+            f"i.e. len(size) = {len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for d in order:
+        if not 0 <= d < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got "
+                f"{d} at index {order.index(d)}).  NB: negative dims not currently supported; file "
+                "an issue if you want it."
+            )
+        if order.count(d) > 1:
+            raise RuntimeError("Duplicate dim not allowed")
+    steps, n = [0] * len(shape), 1
+    for d in reversed(order):
+        steps[d] = n
+        n *= max(shape[d], 1)
+    return finished(raw.empty_strided(shape, tuple(steps), dtype_or_default(dtype)), requires_grad)
 
 
 @composite()
@@ -423,136 +462,7 @@ def eye(
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m is not None and m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    array = raw.eye(n, n if m is None else m, dtype_or_default(_type_for(out, dtype)))
-    return delivered(array, out, requires_grad)
-
-
-def _number(value: Any) -> Any:
-    return value._raw.item() if isinstance(value, TensorBase) else value
-
-
-@composite()
-def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
-           layout: Any = None, device: Any = None, requires_grad: bool = False,
-           pin_memory: bool = False) -> Any:  # fmt: skip
-    """start, start + step, … below `end`; int64 where all are integers, else the default float.
-
-    Raises:
-        RuntimeError: for a step of zero or one that leads away from `end`.
-    """
-    check_cpu(device)
-    if end is None:
-        start, end = 0, start
-    start, end, step = _number(start), _number(end), _number(step)
-    if step == 0:
-        raise ValueError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
-    if (step > 0 and end < start) or (step < 0 and end > start):
-        raise ValueError("upper bound and lower bound inconsistent with step sign")
-    dtype = _type_for(out, dtype)
-    if dtype is None:
-        whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
-        found = D.int64 if whole else D.get_default_dtype()
-    else:
-        found = dtype_or_default(dtype)
-    if found is D.bool_ or found.category == D.COMPLEX:
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
-    return delivered(raw.arange(start, end, step, found), out, requires_grad)
-
-
-def _shown(value: float) -> str:
-    return f"{value:g}" if math.isfinite(value) else str(value)
-
-
-@composite(name="range")
-def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
-           requires_grad: bool = False) -> Any:  # fmt: skip
-    """start, start + step, … up to and including `end` (deprecated in favour of `arange`)."""
-    import warnings
-
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is "
-        "inconsistent with Python's range builtin. Instead, use torch.arange, which "
-        "produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
-    )
-    if end is None:
-        start, end = 0, start
-    n = int((end - start) / step) + 1
-    return finished(
-        raw.arange(start, start + n * step, step, dtype_or_default(dtype)), requires_grad
-    )
-
-
-@composite()
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Any:
-    """`steps` values evenly spaced from `start` to `end`.
-
-    Raises:
-        RuntimeError: for a negative number of steps.
-    """
-    check_cpu(device)
-    _check_steps("linspace", start, end, steps)
-    start, end = _number(start), _number(end)
-    dtype = _type_for(out, dtype)
-    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
-        found = D.number_dtype(1j)
-    else:
-        found = dtype_or_default(dtype)
-    return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
-
-
-def _check_steps(name: str, start: Any, end: Any, steps: Any, *base: Any) -> None:
-    """Refuses ends that aren't numbers and steps that aren't a count.
-
-    Raises:
-        RuntimeError, TypeError: in PyTorch's words.
-    """
-    bounds = [v for v in (start, end) if isinstance(v, TensorBase)]
-    if any(v._raw.ndim for v in bounds):
-        dims = [v._raw.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
-        raise RuntimeError(
-            f"{name} only supports 0-dimensional start and end tensors, but got start with {dims[0]} "
-            f"dimension(s) and end with {dims[1]} dimension(s)."
-        )
-    if isinstance(steps, TensorBase):
-        steps = steps._raw.item()
-    if isinstance(steps, bool) or not (isinstance(steps, int) or T.is_integer_scalar(steps)):
-        raise combination(name, (start, end, steps, *base), {})
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-
-
-@composite()
-def logspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    base: float = 10.0,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Any:
-    """`base` to the powers evenly spaced from `start` to `end`."""
-    check_cpu(device)
-    _check_steps("logspace", start, end, steps)
-    found = dtype_or_default(_type_for(out, dtype))
-    array = raw.logspace(_number(start), _number(end), steps, float(base), found)
+    array = raw.eye(n, n if m is None else m, dtype_or_default(type_for(out, dtype)))
     return delivered(array, out, requires_grad)
 
 

@@ -11,6 +11,7 @@ from .._core.apply import apply2, apply_n
 from .._core.storage import TensorBase
 from . import _checks, _traced
 from ._composite import composite
+from ._out import apply_out, run_into
 from ._row import Row, multilinear
 
 _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
@@ -131,8 +132,6 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     else:
         row = _stack_product
     if out is not None:
-        from ._out import apply_out
-
         return apply_out(row, [input, other], out)
     if row.op.simple:
         return apply2(row.op, input, other)
@@ -181,7 +180,7 @@ _linear_1d_plain = _linear("SqueezeBackward4")
 
 
 @composite("nn.functional")
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """x Wᵀ + b.
 
     Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); the result (*, out).
@@ -190,6 +189,9 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         RuntimeError: where shapes or types don't fit.
         TypeError: where an operand isn't a tensor.
     """
+    if out is not None:
+        args = [input, weight, bias]
+        return run_into("linear", lambda: linear(input, weight, bias), args, out)
     if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
         bad, name, place = (
             (input, "input", 1) if not isinstance(input, TensorBase) else (weight, "weight", 2)

@@ -197,6 +197,8 @@ def _batch_norm(
     x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
 ) -> Any:
     channels = x.shape[1] if x.ndim > 1 else 0
+    if not x.size and x.ndim < 2:
+        return x.copy(), x[:0].copy(), x[:0].copy()
     for name, value in (
         ("running_mean", mean),
         ("running_var", var),

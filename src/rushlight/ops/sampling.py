@@ -370,9 +370,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
     if weights.shape[-1] > 1 << 24:
         raise RuntimeError("number of categories cannot exceed 2^24")
     if out is not None and out.dtype is not D.int64:
-        raise RuntimeError(
-            "multinomial expects Long tensor out, got: " + D.scalar_name(out.dtype)
-        )
+        raise RuntimeError("multinomial expects Long tensor out, got: " + D.scalar_name(out.dtype))
     if not bool(((weights >= 0) & (weights < float("inf"))).all()):
         raise RuntimeError(_bad_weight(weights, replacement))
     if not bool((weights.sum(-1) > 0).all()):

@@ -113,7 +113,11 @@ def _quantile(
     below = take(ordered, -1, new_tensor(low))
     if interpolation in ("linear", "midpoint"):
         above = take(ordered, -1, new_tensor(high))
-        result = table("lerp")(below, above, new_tensor(weight) if weight is not None else 0.5)
+        share = 0.5 if weight is None else new_tensor(weight)
+        if weight is not None and q._requires_grad:
+            # The value is the weight's; the difference, which is 0, brings the slope.
+            share = share + (q - q.detach()) * new_tensor(raw.rank_slopes(ordered._raw, ignore_nan))
+        result = table("lerp")(below, above, share)
     else:
         result = below
     return _arranged(result, q, dim, wanted, keepdim, ndim)

@@ -86,7 +86,7 @@ narrow_copy = linear(
 )
 
 
-@composite("")
+@composite("", out=True)
 def as_strided_copy(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
     """A copy of a window of any strides over the memory that the tensor is part of."""
     from .._core.apply import apply_n

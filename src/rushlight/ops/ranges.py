@@ -1,0 +1,143 @@
+"""Evenly spaced numbers: ranges by a step, and by a count."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from .. import dtypes as D
+from .._array import create as raw
+from .._array import types as T
+from .._core.storage import TensorBase
+from ..device import check_cpu
+from ._composite import composite
+from ._explain import combination
+from .create import delivered, dtype_or_default, finished, type_for
+
+
+def _number(value: Any) -> Any:
+    return value._raw.item() if isinstance(value, TensorBase) else value
+
+
+@composite()
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … below `end`; int64 where all are integers, else the default float.
+
+    Raises:
+        RuntimeError: for a step of zero or one that leads away from `end`.
+    """
+    check_cpu(device)
+    if end is None:
+        start, end = 0, start
+    start, end, step = _number(start), _number(end), _number(step)
+    if step == 0:
+        raise ValueError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
+    if (step > 0 and end < start) or (step < 0 and end > start):
+        raise ValueError("upper bound and lower bound inconsistent with step sign")
+    dtype = type_for(out, dtype)
+    if dtype is None:
+        whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
+        found = D.int64 if whole else D.get_default_dtype()
+    else:
+        found = dtype_or_default(dtype)
+    if found is D.bool_ or found.category == D.COMPLEX:
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
+    return delivered(raw.arange(start, end, step, found), out, requires_grad)
+
+
+def _shown(value: float) -> str:
+    return f"{value:g}" if math.isfinite(value) else str(value)
+
+
+@composite(name="range")
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
+           requires_grad: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … up to and including `end` (deprecated in favour of `arange`)."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which "
+        "produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    if end is None:
+        start, end = 0, start
+    n = int((end - start) / step) + 1
+    return finished(
+        raw.arange(start, start + n * step, step, dtype_or_default(dtype)), requires_grad
+    )
+
+
+@composite()
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """`steps` values evenly spaced from `start` to `end`.
+
+    Raises:
+        RuntimeError: for a negative number of steps.
+    """
+    check_cpu(device)
+    _check_steps("linspace", start, end, steps)
+    start, end = _number(start), _number(end)
+    dtype = type_for(out, dtype)
+    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
+        found = D.number_dtype(1j)
+    else:
+        found = dtype_or_default(dtype)
+    return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
+
+
+def _check_steps(name: str, start: Any, end: Any, steps: Any, *base: Any) -> None:
+    """Refuses ends that aren't numbers and steps that aren't a count.
+
+    Raises:
+        RuntimeError, TypeError: in PyTorch's words.
+    """
+    bounds = [v for v in (start, end) if isinstance(v, TensorBase)]
+    if any(v._raw.ndim for v in bounds):
+        dims = [v._raw.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got start with "
+            f"{dims[0]} dimension(s) and end with {dims[1]} dimension(s)."
+        )
+    if isinstance(steps, TensorBase):
+        steps = steps._raw.item()
+    if isinstance(steps, bool) or not (isinstance(steps, int) or T.is_integer_scalar(steps)):
+        raise combination(name, (start, end, steps, *base), {})
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+
+
+@composite()
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """`base` to the powers evenly spaced from `start` to `end`."""
+    check_cpu(device)
+    _check_steps("logspace", start, end, steps)
+    found = dtype_or_default(type_for(out, dtype))
+    array = raw.logspace(_number(start), _number(end), steps, float(base), found)
+    return delivered(array, out, requires_grad)
