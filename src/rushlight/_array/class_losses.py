@@ -213,7 +213,7 @@ def _check_margin(x: Any, target: Any, weight: Any) -> Any:
         raise RuntimeError(
             f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}"
         )
-    require_floats(x, "multi_margin_loss_forward_kernel")
+    require_floats(x, "multi_margin_loss_cpu_kernel", half=False)
     _require_long(target)
     if weight is not None and weight.dtype != x.dtype:
         raise RuntimeError(f"expected scalar type {_name(x)} but found {_name(weight)}")
@@ -299,8 +299,8 @@ def multilabel_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
 
     Shapes: x and target alike, (N, C) or (C,); a row's labels end at the first -1.
     """
+    require_floats(x, "multilabel_margin_loss_forward_out_frame", half=False)
     rows, counts, meant = _labels(x, target)
-    require_floats(x, "multilabel_margin_loss_forward_out_frame")
     z = _label_violations(rows, target.reshape(rows.shape), counts, meant)
     each = np.add.reduce(z, axis=(1, 2)) / rows.shape[1]
     return _reduced_rows(each, reduction, x.dtype, x.shape[:1] if x.ndim == 2 else ())

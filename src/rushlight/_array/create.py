@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
+from .number import wrapped
 from .types import from_raw, to_raw
 
 
@@ -181,7 +182,8 @@ def _inner_shape(value: Any) -> tuple[int, ...]:
 
 def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
     """An array filled with one value."""
-    return np.full(shape, value, to_raw(dtype))
+    raw = to_raw(dtype)
+    return np.full(shape, wrapped(value, raw), raw)
 
 
 def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
@@ -203,7 +205,7 @@ def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
     made = np.empty_like(array, dtype=to_raw(dtype), order="C" if contiguous else "K", subok=False)
     if fill is not None:
-        made[...] = fill
+        made[...] = wrapped(fill, made.dtype)
     return made
 
 

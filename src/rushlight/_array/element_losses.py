@@ -29,12 +29,12 @@ _LOG_FLOOR = -100.0  # logarithms in binary_cross_entropy are cut off here
 _PRODUCT_FLOOR = 1e-12  # and so is p (1 - p) in its gradient
 
 
-def require_floats(x: Any, kernel: str) -> None:
+def require_floats(x: Any, kernel: str, half: bool = True) -> None:
     """Refuses integers, bools and complex numbers in PyTorch's words.
 
     Raises: NotImplementedError naming the kernel.
     """
-    if x.dtype.kind not in "fV":
+    if x.dtype.kind not in "fV" or (not half and x.dtype.itemsize == 2):
         name = D.scalar_name(from_raw(x.dtype))
         raise NotImplementedError(errors.not_implemented(kernel, name))
 

@@ -48,6 +48,13 @@ def number_like(value: Any, dtype: Any) -> Any:
     return value
 
 
+def wrapped(value: Any, dtype: Any) -> Any:
+    """A Python integer as an array of unsigned integers holds it: modulo their range."""
+    if dtype.kind == "u" and isinstance(value, int):
+        return value & int(np.iinfo(dtype).max)
+    return value
+
+
 def with_number(ufunc: Any) -> Any:
     """`ufunc` of an array and a Python number, in the type that PyTorch would compute in.
 

@@ -17,7 +17,7 @@ from .. import dtypes as D
 from .. import errors
 from . import gather as fast
 from .axes import LEAD, axis_of
-from .number import number_like
+from .number import number_like, wrapped
 from .types import from_raw
 
 
@@ -113,7 +113,7 @@ def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     _check_add(x, axis, index, source, "index_add_()")
     if source.ndim == 0 and x.ndim:
         source = source.reshape((1,) * x.ndim)
-    return fast.index_add(x, axis, index.reshape(-1), source, alpha)
+    return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))
 
 
 def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
@@ -172,7 +172,7 @@ def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
         value = number_like(value, x.dtype)
     n = x.shape[axis] if x.ndim else 1
     _inside(index, n, axis, IndexError, negative=True)
-    out = x.copy()
+    out = np.array(x)
     if x.ndim == 0:
         if index.size:
             out[...] = value
@@ -374,12 +374,9 @@ def index_reduce(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
-    kernel = {"amax": "maximum_cpu", "amin": "minimum_cpu"}.get(reduce)
-    if x.dtype.kind == "c" and kernel is not None:
+    if x.dtype.kind in "cb":
         kind = D.scalar_name(from_raw(x.dtype))
-        raise NotImplementedError(errors.not_implemented(kernel, kind))
-    if x.dtype.kind == "b" and reduce == "mean":
-        raise NotImplementedError("\"div_floor_cpu\" not implemented for 'Bool'")
+        raise NotImplementedError(errors.not_implemented("index_func_", kind))
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_reduce()")
     if x.ndim == 0 or source.ndim == 0:

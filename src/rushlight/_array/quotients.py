@@ -182,7 +182,7 @@ def subtract_from(x: Any, other: Any) -> Any:
 
 def subtract_from_scaled(x: Any, other: Any, alpha: Any) -> Any:
     """other - alpha x."""
-    return np.subtract(other, x if alpha == 1 else np.multiply(x, alpha))
+    return np.subtract(other, x if alpha == 1 else np.multiply(x, _typed(alpha, x)))
 
 
 def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:

@@ -17,6 +17,9 @@ from ._return_types import given_back
 # Operations that read elements in another order than they write: `out` may not be an operand.
 _NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select"}
 
+# Operations with a list of results, which return nothing where that is given.
+_GIVE_NOTHING: Final = {"unbind_copy", "split_copy", "split_with_sizes_copy"}
+
 _C_NAMES: Final = {
     D.float32: "float", D.float64: "double", D.int64: "long", D.int32: "int", D.int16: "short",
     D.int8: "signed char", D.uint8: "unsigned char", D.bool_: "bool", D.float16: "c10::Half",
@@ -103,6 +106,8 @@ def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
             raise RuntimeError(errors.cannot_cast(D.scalar_name(have), D.scalar_name(want)))
     for t, value in zip(targets, values):
         place(t, value._raw)
+    if name in _GIVE_NOTHING:
+        return None
     return out if isinstance(out, TensorBase) else given_back(name, targets)
 
 

@@ -13,6 +13,7 @@ from .._array import types as T
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
+from ._explain import combination
 from ._row import elementwise
 from ._traced import table
 
@@ -338,6 +339,8 @@ root.op.node_class._saved_exponent = _constant(0.5)
 def float_power(input: Any, exponent: Any) -> Any:
     """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
     sides = [input, exponent]
+    if not any(isinstance(x, TensorBase) for x in sides):
+        raise combination("float_power", (input, exponent), {})
     wide = any(
         T.dtype_of(x).is_complex if isinstance(x, TensorBase) else isinstance(x, complex)
         for x in sides

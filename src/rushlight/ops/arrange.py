@@ -256,6 +256,8 @@ constant_pad_nd = general(
 def sum_to_size(self: Any, *size: Any) -> Any:
     """The sum over the dimensions along which `size` broadcasts to the tensor's shape."""
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if not wanted:
+        return table("sum")(self)
     dims = raw.sum_dims(self._raw.shape, wanted)
     if not dims:
         return self

@@ -105,7 +105,10 @@ def _is_meta(where: Any) -> bool:
 
 def _caster(name: str, dtype: D.dtype) -> None:
     def cast_to(self: Any, memory_format: Any = None) -> Any:
-        return converted(self, dtype)
+        result = converted(self, dtype)
+        if memory_format is not None and memory_format is not preserve_format:
+            return result.contiguous(memory_format=memory_format)
+        return result
 
     cast_to.__name__ = cast_to.__qualname__ = name
     cast_to.__doc__ = f"This tensor with elements of type {dtype.name}."

@@ -290,5 +290,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     """
     if input.dim() != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
+    if not input.is_floating_point():
+        raise RuntimeError("pdist only supports floating-point dtypes")
     first, second = (_traced.constant(side) for side in raw.pairs(input._raw.shape[0]))
     return _traced.table("norm")(input[first] - input[second], p, 1)

@@ -21,6 +21,11 @@ def _edges(rows: Any, bins: Any, limits: Any) -> list[Any]:
     raw.check_type(rows, numbered and limits is None)
     given = [bins] * width if isinstance(bins, (int, TensorBase)) else list(bins)
     if len(given) != width:
+        if numbered and not isinstance(bins, int):
+            raise RuntimeError(
+                "histogramdd: The size of bins must be equal to the innermost dimension of the "
+                "input."
+            )
         raise RuntimeError(
             f"torch.histogramdd: expected {width} sequences of bin edges for a {width}-dimensional "
             f"histogram but got {len(given)}"

@@ -437,11 +437,12 @@ def _group_gradients(
     g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
 ) -> Any:
     n, channels = x.shape[0], x.shape[1]
-    wide = (n, channels, -1)
-    hat, inverse = _centred(x.reshape(n, groups, -1), (2,), eps)
+    inner = math.prod(x.shape[2:])
+    wide, grouped = (n, channels, inner), (n, groups, channels // groups * inner)
+    hat, inverse = _centred(x.reshape(grouped), (2,), eps)
     g_wide = g.reshape(wide)
     scaled = g_wide if weight is None else g_wide * weight.view(1, -1, 1)
-    d_x = _input_gradient(scaled.reshape(n, groups, -1), hat, inverse, (2,))
+    d_x = _input_gradient(scaled.reshape(grouped), hat, inverse, (2,))
     d_weight = (g_wide * hat.reshape(wide)).sum((0, 2))
     return _kept((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
 
@@ -540,7 +541,8 @@ def rms_norm(
         )
     if weight is not None and tuple(weight.shape) != shape:
         _refuse_parameters(shape, weight._raw, None)
-    losses.require_floats(input._raw, "rms_norm")
+    if not input.is_floating_point() and not input.is_complex():
+        losses.require_floats(input._raw, "rms_norm")
     dtype = input.dtype
     if eps is None:
         eps = raw.smallest_step(input._raw.dtype)
@@ -571,5 +573,12 @@ def local_response_norm(
     padded = _traced.table("constant_pad_nd")(
         squares, (0, 0) * (ndim - 2) + (size // 2, (size - 1) // 2), 0.0
     )
-    means = padded.unfold(1, size, 1).mean(-1)
+    if input.dtype is D.bool_ or input.is_complex():
+        kernel = "avg_pool2d" if ndim == 3 else "avg_pool3d"
+        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(input.dtype)))
+    windows = padded.unfold(1, size, 1)
+    if input.is_floating_point():
+        means = windows.mean(-1)
+    else:
+        means = _traced.table("div")(windows.sum(-1), size, rounding_mode="trunc")
     return input / (means * alpha + k) ** beta

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._array import padding as raw
 from .._core.apply import apply_n
-from . import _traced
+from . import _checks, _traced
 from ._composite import composite
 from ._row import Row, linear
 from .arrange import constant_pad_nd
@@ -29,6 +29,7 @@ def _borrowing(name: str, node: str, mode: str) -> Row:
     return linear(
         f"{name}(Tensor self, int[] padding) -> Tensor",
         lambda x, padding: raw.borrowed(x, padding, mode),
+        check=_checks.takes(name, "bifc" if mode == "circular" else "ifc"),
         self=lambda xp, g, self_shape, padding: xp.fused(
             raw.borrowed_backward, _spread_back, g, self_shape, padding, mode
         ),

@@ -96,6 +96,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 def strided_arguments(t_: Any, size: Any, stride: Any, offset: int | None) -> tuple[Any, ...]:
     """The arguments of `_as_strided`: those given, and the tensor's own geometry."""
     array = t_._raw
+    if len(size) > 64:
+        raise RuntimeError("only tensors with up to 64 dims are supported")
     return (
         tuple(size),
         tuple(stride),

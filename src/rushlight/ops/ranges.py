@@ -34,11 +34,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         start, end = 0, start
     start, end, step = _number(start), _number(end), _number(step)
     if step == 0:
-        raise ValueError("step must be nonzero")
+        raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
     if (step > 0 and end < start) or (step < 0 and end > start):
-        raise ValueError("upper bound and lower bound inconsistent with step sign")
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     dtype = type_for(out, dtype)
     if dtype is None:
         whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
@@ -47,6 +47,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         found = dtype_or_default(dtype)
     if found is D.bool_ or found.category == D.COMPLEX:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
+    if found is D.int64 and int(step) == 0:
+        raise ValueError("step must be nonzero")
     return delivered(raw.arange(start, end, step, found), out, requires_grad)
 
 

@@ -114,7 +114,7 @@ def _quantile(
     if interpolation in ("linear", "midpoint"):
         above = take(ordered, -1, new_tensor(high))
         share = 0.5 if weight is None else new_tensor(weight)
-        if weight is not None and q._requires_grad:
+        if weight is not None:
             # The value is the weight's; the difference, which is 0, brings the slope.
             share = share + (q - q.detach()) * new_tensor(raw.rank_slopes(ordered._raw, ignore_nan))
         result = table("lerp")(below, above, share)

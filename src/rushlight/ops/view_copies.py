@@ -47,7 +47,7 @@ def _copy_of(row: Row) -> Row:
         _copying(row.op.raw, row.op.n_out < 0),
         holomorphic=False,
         method=False,
-        out=row.op.n_out == 1,
+        out=True,
         public=row is not as_strided_,
         samples=row.samples,
         dtypes=row.dtypes,
