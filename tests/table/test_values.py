@@ -342,7 +342,8 @@ def test_out_receives_the_value(case: Case) -> None:
     )
     for k, (t, right, want) in enumerate(zip(targets, rights, case.result)):
         assert_same(t._raw, want, ROUNDING["float64"], f"out {k}")
-        assert back == [None] if case.row.op.n_out < 0 else back[k] is t  # lists give nothing back
+        listless = case.row.op.n_out < 0 and case.row.schema.name.endswith("_copy")
+        assert back == [None] if listless else back[k] is t
         assert t._raw is right, "out= was replaced where it had the right shape"
 
 
