@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+from . import custom_function
+from .derivatives import grad, grad_and_value, jvp, linearize, vjp
 from .functional_call import functional_call, stack_module_state
+from .functionalize import functionalize
+from .inspection import debug_unwrap
+from .jacobians import hessian, jacfwd, jacrev
+from .norms import replace_all_batch_norm_modules_
 from .vmap import vmap
 
 __all__ = [
+    "debug_unwrap",
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",
@@ -15,7 +22,9 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",
 ]
+_ = custom_function

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
+
+from ..size import Size
 
 
 class Spec:
@@ -17,6 +19,45 @@ class Spec:
         self.keys = keys
         self.children = children
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Spec)
+            and self.kind is other.kind
+            and self.keys == other.keys
+            and self.children == other.children
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+
+def shown(spec: Spec | None, indent: int = 0) -> str:
+    """A spec as PyTorch prints it in messages."""
+    if spec is None:
+        return "*"
+    indent += 2
+    parts = [shown(child, indent) for child in spec.children]
+    inside = (",\n" + " " * indent).join(parts)
+    context = None if spec.kind in (tuple, list) else spec.keys
+    return f"TreeSpec({spec.kind.__name__}, {context}, [{inside}])"
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def pictured(spec: Spec | None) -> str:
+    """The containers of a spec with stars for leaves."""
+    return repr(unflatten([_Star()] * leaf_count(spec), spec))
+
+
+def leaf_count(spec: Spec | None) -> int:
+    """How many leaves a container of this build has."""
+    return 1 if spec is None else sum(leaf_count(child) for child in spec.children)
+
 
 def flatten(tree: Any) -> tuple[list[Any], Spec | None]:
     """The leaves of a nested container, and how to build it again."""
@@ -25,11 +66,17 @@ def flatten(tree: Any) -> tuple[list[Any], Spec | None]:
 
 
 def _flatten(tree: Any, leaves: list[Any]) -> Spec | None:
-    if isinstance(tree, (dict, OrderedDict)):
+    kind = type(tree)
+    if kind in (dict, OrderedDict, defaultdict):
         keys = list(tree)
-        return Spec(type(tree), keys, [_flatten(tree[k], leaves) for k in keys])
-    if isinstance(tree, (tuple, list)) and type(tree).__name__ != "Size":
-        return Spec(type(tree), None, [_flatten(item, leaves) for item in tree])
+        children = [_flatten(tree[k], leaves) for k in keys]
+        return Spec(kind, [tree.default_factory, keys] if kind is defaultdict else keys, children)
+    if kind is tuple or kind is list or kind is deque or kind is Size:
+        return Spec(kind, None, [_flatten(item, leaves) for item in tree])
+    if isinstance(tree, tuple) and kind is not Size and hasattr(kind, "_fields"):
+        return Spec(kind, kind, [_flatten(item, leaves) for item in tree])
+    if isinstance(tree, tuple) and kind is not Size and hasattr(kind, "n_fields"):
+        return Spec(kind, None, [_flatten(item, leaves) for item in tree])
     leaves.append(tree)
     return None
 
@@ -43,9 +90,11 @@ def _unflatten(leaves: Any, spec: Spec | None) -> Any:
     if spec is None:
         return next(leaves)
     items = [_unflatten(leaves, child) for child in spec.children]
-    if spec.keys is not None:
+    if spec.kind is defaultdict:
+        return defaultdict(spec.keys[0], zip(spec.keys[1], items))
+    if spec.kind in (dict, OrderedDict):
         return spec.kind(zip(spec.keys, items))
-    if hasattr(spec.kind, "_fields"):
+    if hasattr(spec.kind, "_fields") and not hasattr(spec.kind, "n_fields"):
         return spec.kind(*items)
     return spec.kind(items)
 
@@ -56,21 +105,27 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     return unflatten([function(leaf) for leaf in leaves], spec)
 
 
-def broadcast_to(prefix: Any, tree: Any, what: str) -> list[Any]:
-    """A value for every leaf of `tree`, from a container that matches it down to some depth.
+def spread(prefix: Any, spec: Spec | None) -> list[Any] | None:
+    """A value for each leaf of `spec`, from a container that matches it down to some depth.
 
-    Raises:
-        ValueError: where the two don't match.
+    None where the two don't match.
     """
-    if not isinstance(prefix, (tuple, list, dict)):
-        return [prefix] * len(flatten(tree)[0])
-    if isinstance(prefix, dict):
-        if not isinstance(tree, dict) or set(prefix) != set(tree):
-            raise ValueError(f"{what} is not compatible with the structure of the inputs")
-        return [x for k in tree for x in broadcast_to(prefix[k], tree[k], what)]
-    if not isinstance(tree, (tuple, list)) or len(prefix) != len(tree):
-        raise ValueError(f"{what} is not compatible with the structure of the inputs")
-    return [x for p, t in zip(prefix, tree) for x in broadcast_to(p, t, what)]
+    leaves, own = flatten(prefix)
+    found = _spread(iter(leaves), own, spec)
+    return found
 
 
-_ = namedtuple
+def _spread(leaves: Any, own: Spec | None, spec: Spec | None) -> list[Any] | None:
+    if own is None:
+        return [next(leaves)] * leaf_count(spec)
+    if spec is None or own.kind is not spec.kind or len(own.children) != len(spec.children):
+        return None
+    if own.keys != spec.keys:
+        return None
+    found: list[Any] = []
+    for mine, theirs in zip(own.children, spec.children):
+        part = _spread(leaves, mine, theirs)
+        if part is None:
+            return None
+        found.extend(part)
+    return found

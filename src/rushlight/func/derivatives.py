@@ -3,146 +3,303 @@
 Note [Levels without wrappers]
 Each transform gives the function aliases of its arguments: connected to whatever graph the
 arguments are in, so that an outer transform sees through them, and differentiates with respect to
-those aliases. Results keep a graph only where some outer transform, or the caller's own graph,
-needs one.
+those aliases. Results keep a graph only where what the function did leads to more than the aliases:
+to an outer transform's, or to tensors of the caller that require grad.
+
+Under vmap an alias has all the batch dimensions that are open, even where the argument had none:
+then each example has its own gradient. The graph is that of the whole batches, so one backward over
+arrays gives the gradients of all examples.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any
 
+from .._array import types as T
+from .._core.mode import CURRENT, ready, replaced
+from .._core.run import TRANSFORMS
 from .._core.storage import TensorBase
+from .._core.views import view_target
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.grad_mode import enable_grad
+from ..batching import BatchedTensor, Layer, gathered, spread_over
 from ..ops import PUBLIC
-from ._tree import flatten, tree_map, unflatten
-
-_depth: Final[ContextVar[int]] = ContextVar("rushlight_func_depth", default=0)
+from ._tree import Spec, flatten, pictured, shown, tree_map, unflatten
 
 
 class _Level:
     """Counts the transforms that are running in this context."""
 
-    def __enter__(self) -> int:
-        self.token = _depth.set(_depth.get() + 1)
-        return _depth.get()
+    def __enter__(self) -> None:
+        self.token = TRANSFORMS.set(TRANSFORMS.get() + 1)
 
     def __exit__(self, *exc: object) -> None:
-        _depth.reset(self.token)
+        TRANSFORMS.reset(self.token)
+
+
+class _Outside:
+    """A context outside of all vmaps: what runs there meets whole batches."""
+
+    def __enter__(self) -> None:
+        mode = ready()
+        self.token = CURRENT.set(replaced(mode, layers=()) if mode.layers else mode)
+
+    def __exit__(self, *exc: object) -> None:
+        CURRENT.reset(self.token)
+
+
+def _zeros(x: Any) -> Any:
+    return PUBLIC[("", "zeros_like")](x)
 
 
 def _alias(x: Any) -> Any:
     """A tensor to differentiate with respect to, still connected to what `x` came from."""
-    if not isinstance(x, TensorBase):
-        return x
-    if x._requires_grad:
+    if x._requires_grad or isinstance(x, BatchedTensor):
         return PUBLIC[("", "clone")](x)
-    return x.detach().requires_grad_()  # type: ignore[attr-defined]
+    return _asking(x.detach())
 
 
-def _outside(x: Any, keep: bool) -> Any:
-    return x if keep or not isinstance(x, TensorBase) else x.detach()  # type: ignore[attr-defined]
+def _asking(x: Any) -> Any:
+    """A leaf that requires grad."""
+    x._requires_grad = True
+    return x
 
 
-def _keeps_graph(leaves: list[Any], level: int) -> bool:
-    return level > 1 or any(isinstance(x, TensorBase) and x._requires_grad for x in leaves)
+def _requires(x: Any) -> bool:
+    """Whether a tensor, or the batch behind it, requires grad."""
+    while isinstance(x, BatchedTensor):
+        x = x._value
+    return isinstance(x, TensorBase) and x._requires_grad
 
 
+class Aliases:
+    """The leaves of some arguments as aliases to differentiate with respect to."""
+
+    __slots__ = ("layers", "leaves", "keep", "shown")
+
+    def __init__(self, values: list[Any]) -> None:
+        for x in values:
+            if not isinstance(x, TensorBase):
+                raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+            if T.is_discrete(x._raw.dtype):
+                raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self.layers: tuple[Layer, ...] = ready().layers
+        self.keep = any(_requires(x) for x in values)
+        with _Outside():
+            self.leaves = [_alias(spread_over(x, self.layers)) for x in values]
+        self.shown = [gathered(x, self.layers) for x in self.leaves]
+
+    def look_at(self, results: Any) -> None:
+        """Notes whether results depend on more than the aliases."""
+        if not self.keep:
+            self.keep = leads_elsewhere(flatten(results)[0], self.leaves)
+
+    def whole(self, t: Any) -> Any:
+        """A tensor with the batch dimensions of the aliases as ordinary ones."""
+        if not self.layers:
+            return t
+        with _Outside():
+            return spread_over(t, self.layers)
+
+    def settled(self, t: Any) -> Any:
+        """A result without its graph, unless that is needed further out."""
+        if self.keep or not isinstance(t, TensorBase):
+            return t
+        return t.detach()  # type: ignore[attr-defined]
+
+    def gradients(self, outs: list[Any], cotangents: list[Any], create_graph: bool) -> list[Any]:
+        """The gradients of `outs` (with all their batch dimensions), for the aliases."""
+        live = [(o, c) for o, c in zip(outs, cotangents) if _requires(o)]
+        if not live:
+            return [_zeros(x) for x in self.shown]
+        with enable_grad(), _Outside():
+            found = differentiated(
+                [o for o, _ in live], self.leaves, [c for _, c in live], create_graph
+            )
+        return [
+            gathered(_zeros(x) if g is None else g, self.layers) for g, x in zip(found, self.leaves)
+        ]
+
+
+def leads_elsewhere(results: list[Any], aliases: list[Any]) -> bool:
+    """Whether the graph behind some tensors has leaves that aren't among `aliases`."""
+    seen: set[Any] = set(aliases)
+    stack: list[Any] = []
+    for t in results:
+        while isinstance(t, BatchedTensor):
+            t = t._value
+        vertex = view_target(t) if isinstance(t, TensorBase) else None
+        if vertex is not None and vertex not in seen:
+            seen.add(vertex)
+            stack.append(vertex)
+    while stack:
+        vertex = stack.pop()
+        if isinstance(vertex, TensorBase):
+            return True
+        for child in vertex.next:
+            if child is not None and child not in seen:
+                seen.add(child)
+                stack.append(child)
+    return False
+
+
+def differentiated(outs: list[Any], inputs: list[Any], cotangents: list[Any],
+                   create_graph: bool) -> tuple[Any, ...]:  # fmt: skip
+    """`autograd.grad`; where a cotangent is a batch the run goes through Tensors."""
+    if create_graph or not any(isinstance(c, BatchedTensor) for c in cotangents):
+        return autograd_grad(outs, inputs, cotangents, retain_graph=True,
+                             create_graph=create_graph, allow_unused=True)  # fmt: skip
+    token = CURRENT.set(replaced(ready(), carrying=True))
+    try:
+        return autograd_grad(outs, inputs, cotangents, retain_graph=True, create_graph=True,
+                             allow_unused=True)  # fmt: skip
+    finally:
+        CURRENT.reset(token)
+
+
+def _parted(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(
+            f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    for leaf in flatten(result[1])[0]:
+        if not isinstance(leaf, TensorBase):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(leaf)}")
+    return result
+
+
+def _only_tensors(outs: list[Any], api: str) -> None:
+    for o in outs:
+        if not isinstance(o, TensorBase):
+            raise RuntimeError(
+                f"{api}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(o)}"
+            )
+
+
+# ---- reverse mode -----------------------------------------------------------------------------
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """(output, function of a cotangent that gives the gradients of `primals`[, aux])."""
-    with _Level() as level, enable_grad():
+    """(output, function of a cotangent that gives the gradients of `primals`[, aux]).
+
+    Raises:
+        RuntimeError: for a function that returns something else than tensors.
+        ValueError: for a primal that is no tensor.
+    """
+    with _Level(), enable_grad():
         leaves, spec = flatten(primals)
-        keep = _keeps_graph(leaves, level)
-        inner = [_alias(x) for x in leaves]
-        out = func(*unflatten(inner, spec))
-        aux = None
-        if has_aux:
-            out, aux = out
-    outs, out_spec = flatten(out)
+        aliases = Aliases(leaves)
+        result = func(*unflatten(aliases.shown, spec))
+        aliases.look_at(result)
+        out, aux = _parted(result, has_aux, "vjp(f, *primals)")
+        outs, out_spec = flatten(out)
+        _only_tensors(outs, "vjp(f, *primals)")
+        if not outs:
+            raise RuntimeError(
+                "vjp(f, *primals): Expected f to be a function that has non-empty output (got "
+                f"output = {outs})"
+            )
+        whole = [aliases.whole(o) for o in outs]
 
     def pull_back(
         cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
-        given, _ = flatten(cotangents)
-        needs = keep or any(isinstance(c, TensorBase) and c._requires_grad for c in given)
-        live = [(o, c) for o, c in zip(outs, given) if o._requires_grad]
-        if not live:
-            grads: Any = tuple(PUBLIC[("", "zeros_like")](x) for x in inner)
-        else:
-            with enable_grad():
-                grads = autograd_grad(
-                    [o for o, _ in live], inner, [c for _, c in live], retain_graph=True,
-                    create_graph=needs, allow_unused=True, materialize_grads=True,
-                )  # fmt: skip
-        result = unflatten(list(grads), spec)
-        return result
+        given, given_spec = flatten(cotangents)
+        if given_spec != out_spec:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of "
+                f"outputs to the function. cotangents: {pictured(given_spec)}, primal output: "
+                f"{pictured(out_spec)}"
+            )
+        for k, (c, o) in enumerate(zip(given, outs)):
+            if isinstance(c, TensorBase) and c._raw.shape != o._raw.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{k}] has a shape of "
+                    f"torch.Size({list(c._raw.shape)}) and output[{k}] has a shape of "
+                    f"torch.Size({list(o._raw.shape)})."
+                )
+        needs = aliases.keep or any(_requires(c) for c in given)
+        grads = aliases.gradients(whole, [aliases.whole(c) for c in given], needs)
+        return unflatten(grads, spec)
 
-    shown = unflatten([_outside(o, keep) for o in outs], out_spec)
+    value = unflatten([aliases.settled(o) for o in outs], out_spec)
     if has_aux:
-        return shown, pull_back, tree_map(lambda x: _outside(x, keep), aux)
-    return shown, pull_back
+        return value, pull_back, tree_map(aliases.settled, aux)
+    return value, pull_back
+
+
+def _picked(argnums: Any, count: int) -> tuple[int, ...]:
+    """The chosen arguments, counted from zero.
+
+    Raises:
+        RuntimeError: for numbers that name no argument, or one twice.
+    """
+    if not isinstance(argnums, int) and not isinstance(argnums, tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty")
+    for k in numbers:
+        if not isinstance(k, int):
+            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(k)}")
+        if not -count <= k < count:
+            raise RuntimeError(f"Got argnum={k}, but only {count} positional inputs")
+    found = tuple(k % count for k in numbers)
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"argnums elements must be unique, got {found}")
+    return found
 
 
 def grad_and_value(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that returns (gradient, value) of a scalar function."""
+    """A function that returns (gradient, value) of a scalar function.
+
+    Raises:
+        RuntimeError: where the function doesn't return a tensor of one element.
+    """
+    api = "grad_and_value(f)(*args)"
 
     @functools.wraps(func)
     def run(*args: Any, **kwargs: Any) -> Any:
-        with _Level() as level, enable_grad():
-            picked = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-            picked = tuple(_position(k, len(args)) for k in picked)
-            wanted = [args[k] for k in picked]
-            leaves, spec = flatten(wanted)
-            keep = _keeps_graph(flatten(list(args))[0], level)
-            for x in leaves:
-                if not isinstance(x, TensorBase):
-                    raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-            inner = [_alias(x) for x in leaves]
-            placed = unflatten(inner, spec)
+        with _Level(), enable_grad():
+            picked = _picked(argnums, len(args))
+            leaves, spec = flatten([args[k] for k in picked])
+            aliases = Aliases(leaves)
             full = list(args)
-            for k, value in zip(picked, placed):
+            for k, value in zip(picked, unflatten(aliases.shown, spec)):
                 full[k] = value
-            out = func(*full, **kwargs)
-            aux = None
-            if has_aux:
-                out, aux = out
+            result = func(*full, **kwargs)
+            aliases.look_at(result)
+            out, aux = _parted(result, has_aux, api)
             if not isinstance(out, TensorBase):
-                raise RuntimeError(
-                    "grad_and_value(f)(*args): Expected f(*args) to return a Tensor, "
-                    f"got {type(out)}"
-                )
+                raise RuntimeError(f"{api}: Expected f(*args) to return a Tensor, got {type(out)}")
             if out._raw.ndim != 0:
                 raise RuntimeError(
-                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got "
-                    f"tensor with "
-                    f"{out._raw.ndim} dims. "
-                    "Maybe you wanted to use the vjp or jacrev APIs instead?"
+                    f"{api}: Expected f(*args) to return a scalar Tensor, got tensor with "
+                    f"{out._raw.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
-            if out._requires_grad:
-                grads = autograd_grad(
-                    out, inner, create_graph=keep, allow_unused=True, materialize_grads=True
+            if out._raw.dtype.kind == "c":
+                raise RuntimeError(
+                    "grad can be implicitly created only for real scalar outputs but got "
+                    f"{T.from_raw(out._raw.dtype)}"
                 )
-            else:
-                grads = tuple(PUBLIC[("", "zeros_like")](x) for x in inner)
-        shaped = unflatten(list(grads), spec)
+            whole = aliases.whole(out)
+            seed = None
+            if _requires(whole):
+                seed = PUBLIC[("", "ones_like")](whole)
+            grads = aliases.gradients([whole], [seed], aliases.keep)
+        shaped = unflatten(grads, spec)
         gradient = shaped[0] if isinstance(argnums, int) else tuple(shaped)
-        value = _outside(out, keep)
+        value = aliases.settled(out)
         if has_aux:
-            return gradient, (value, tree_map(lambda x: _outside(x, keep), aux))
+            return gradient, (value, tree_map(aliases.settled, aux))
         return gradient, value
 
     return run
-
-
-def _position(k: int, count: int) -> int:
-    if not -count <= k < count:
-        raise RuntimeError(f"Got argnum={k}, but only {count} positional inputs")
-    return k % count
 
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -157,6 +314,63 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     return run
 
 
+# ---- forward mode -----------------------------------------------------------------------------
+class Linear:
+    """A function's linear part at some point: tangents of its arguments go to those of its results.
+
+    It is the gradient of a gradient: u ↦ uᵀ J is linear in u, so its own pull-back is t ↦ J t.
+    """
+
+    __slots__ = ("aliases", "outs", "out_spec", "aux", "dummies", "pulled", "random")
+
+    def __init__(self, func: Callable[..., Any], leaves: list[Any], spec: Spec | None,
+                 has_aux: bool, api: str) -> None:  # fmt: skip
+        self.aliases = Aliases(leaves)
+        result = func(*unflatten(self.aliases.shown, spec))
+        self.aliases.look_at(result)
+        out, self.aux = _parted(result, has_aux, api)
+        self.outs, self.out_spec = flatten(out)
+        _only_tensors(self.outs, api)
+        whole = [self.aliases.whole(o) for o in self.outs]
+        self.dummies: list[Any] = []
+        self.pulled: list[Any] = []
+        with _Outside():
+            for o in whole:
+                if not _requires(o):
+                    self.dummies.append(None)
+                    self.pulled.append(None)
+                    continue
+                dummy = _asking(_zeros(o))
+                self.dummies.append(dummy)
+                self.pulled.append(
+                    autograd_grad(o, self.aliases.leaves, dummy, retain_graph=True,
+                                  create_graph=True, allow_unused=True)
+                )  # fmt: skip
+
+    def push(self, directions: list[Any]) -> list[Any]:
+        """The tangents of the results, for those of the arguments."""
+        a = self.aliases
+        along = [a.whole(t) for t in directions]
+        keep = a.keep or any(_requires(t) for t in directions)
+        results: list[Any] = []
+        for o, dummy, pulled in zip(self.outs, self.dummies, self.pulled):
+            pairs = [] if pulled is None else [
+                (g, t) for g, t in zip(pulled, along) if g is not None and _requires(g)
+            ]  # fmt: skip
+            found = None
+            if pairs:
+                with enable_grad(), _Outside():
+                    found = differentiated(
+                        [g for g, _ in pairs], [dummy], [t for _, t in pairs], keep
+                    )[0]
+            results.append(_zeros(o) if found is None else gathered(found, a.layers))
+        return results
+
+    def value(self) -> Any:
+        """The function's results."""
+        return unflatten([self.aliases.settled(o) for o in self.outs], self.out_spec)
+
+
 def jvp(
     func: Callable[..., Any],
     primals: Any,
@@ -165,156 +379,81 @@ def jvp(
     strict: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """(output, derivative of `func` at `primals` along `tangents`[, aux]): a vjp of a vjp."""
+    """(output, derivative of `func` at `primals` along `tangents`[, aux]): a vjp of a vjp.
+
+    Raises:
+        RuntimeError: where primals or tangents have another form; where `strict` and a result
+            doesn't depend on the primals.
+    """
+    api = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
         raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be "
-            "valid to call f(*primals)."
+            f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
-    with _Level() as level, enable_grad():
-        leaves, spec = flatten(primals)
-        directions, _ = flatten(tangents)
-        keep = _keeps_graph(leaves + directions, level)
-        inner = [_alias(x) for x in leaves]
-        out = func(*unflatten(inner, spec))
-        aux = None
-        if has_aux:
-            out, aux = out
-        outs, out_spec = flatten(out)
-        results: list[Any] = []
-        zeros_like = PUBLIC[("", "zeros_like")]
-        for o in outs:
-            if not o._requires_grad:
-                results.append(zeros_like(o))
-                continue
-            dummy = zeros_like(o).requires_grad_()
-            first = autograd_grad(
-                o, inner, dummy, retain_graph=True, create_graph=True, allow_unused=True
+    leaves, spec = flatten(primals)
+    directions, direction_spec = flatten(tangents)
+    if spec != direction_spec:
+        raise RuntimeError(
+            f"{api}: Expected primals and tangents to have the same python structure. For example, "
+            "if primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
+            f"{shown(spec)} and tangents with structure {shown(direction_spec)}"
+        )
+    for values, name in ((leaves, "primals"), (directions, "tangents")):
+        if not values:
+            raise RuntimeError(f"{api}: Expected {name} to contain at least one Tensor.")
+        for x in values:
+            if not isinstance(x, TensorBase):
+                raise RuntimeError(f"{api}: Expected {name} to only contain Tensors, got {type(x)}")
+    for x, t in zip(leaves, directions):
+        if x._raw.shape != t._raw.shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the "
+                f"original Tensor, this is not supported. Tensor is of size "
+                f"{list(x._raw.shape)} while the given forward gradient is of size "
+                f"{list(t._raw.shape)}."
             )
-            pairs = [
-                (g, t) for g, t in zip(first, directions) if g is not None and g._requires_grad
-            ]
-            if not pairs:
-                results.append(zeros_like(o))
-                continue
-            second = autograd_grad(
-                [g for g, _ in pairs],
-                dummy,
-                [t for _, t in pairs],
-                retain_graph=True,
-                create_graph=keep,
-                allow_unused=True,
-            )[0]
-            results.append(zeros_like(o) if second is None else second)
-    value = unflatten([_outside(o, keep) for o in outs], out_spec)
-    along = unflatten(results, out_spec)
-    if has_aux:
-        return value, along, tree_map(lambda x: _outside(x, keep), aux)
-    return value, along
+    with _Level(), enable_grad():
+        line = Linear(func, leaves, spec, has_aux, api)
+        along = line.push(directions)
+    if strict and any(p is None for p in line.pulled):
+        raise RuntimeError(
+            f"{api[:-1]}, strict=True): The output of f is independent of the inputs. This is not "
+            "allowed with strict=True."
+        )
+    a = line.aliases
+    result = (line.value(), unflatten(along, line.out_spec))
+    return (*result, tree_map(a.settled, line.aux)) if has_aux else result
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """(output, function of tangents that gives the derivative along them)."""
-    value = func(*primals)
-    return value, lambda *tangents: jvp(func, primals, tangents)[1]
+    """(output, function of tangents that gives the derivative along them).
 
+    The function runs once; each call of the result is one pass over what it did.
+    """
+    leaves, spec = flatten(primals)
+    with _Level(), enable_grad():
+        line = Linear(func, leaves, spec, False, "linearize(f, *primals)")
 
-def _basis(x: Any) -> Any:
-    """The unit vectors of a tensor's space, one after the other."""
-    n = x._raw.size
-    eye = PUBLIC[("", "eye")](n, dtype=x.dtype)
-    return [eye[k].reshape(x._raw.shape) for k in range(n)]
+    def along(*tangents: Any) -> Any:
+        directions, given = flatten(tangents)
+        if given != spec:
+            raise RuntimeError(
+                f"Expected the tangents {shown(given)} to have the same argspec as the primals "
+                f"{shown(spec)}"
+            )
+        for k, (x, t) in enumerate(zip(leaves, directions)):
+            if x._raw.shape != t._raw.shape:
+                raise RuntimeError(
+                    f"tangent:{k} with shape torch.Size({list(t._raw.shape)}) in flattened pytree "
+                    f"doesn't match the shape torch.Size({list(x._raw.shape)}) of the "
+                    "corresponding primal."
+                )
+            if x._raw.dtype != t._raw.dtype:
+                raise RuntimeError(
+                    f"tangent:{k} with dtype {T.from_raw(t._raw.dtype)} in flattened pytree "
+                    f"doesn't match the dtype {T.from_raw(x._raw.dtype)} of the corresponding "
+                    "primal."
+                )
+        return unflatten(line.push(directions), line.out_spec)
 
-
-def jacrev(
-    func: Callable[..., Any],
-    argnums: Any = 0,
-    *,
-    has_aux: bool = False,
-    chunk_size: int | None = None,
-    _preallocate_and_copy: bool = False,
-) -> Callable[..., Any]:
-    """A function that returns the Jacobian, computed row by row with vjps."""
-
-    @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        picked = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-
-        def of_picked(*values: Any) -> Any:
-            full = list(args)
-            for k, v in zip(picked, values):
-                full[k] = v
-            return func(*full, **kwargs)
-
-        result = vjp(of_picked, *[args[k] for k in picked], has_aux=has_aux)
-        value, pull_back = result[0], result[1]
-        outs, out_spec = flatten(value)
-        stack = PUBLIC[("", "stack")]
-        zeros_like = PUBLIC[("", "zeros_like")]
-        rows: list[Any] = []
-        for i, o in enumerate(outs):
-            per_row = []
-            for unit in _basis(o):
-                cot = [zeros_like(p) for p in outs]
-                cot[i] = unit
-                per_row.append(pull_back(unflatten(cot, out_spec)))
-            trees = [flatten(r) for r in per_row]
-            spec = trees[0][1] if trees else None
-            joined = [
-                stack(list(column), 0).reshape(tuple(o._raw.shape) + tuple(column[0]._raw.shape))
-                for column in zip(*[t[0] for t in trees])
-            ]
-            whole = unflatten(joined, spec)
-            rows.append(whole[0] if isinstance(argnums, int) else whole)
-        jacobian = unflatten(rows, out_spec)
-        return (jacobian, result[2]) if has_aux else jacobian
-
-    return run
-
-
-def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
-           randomness: str = "error") -> Callable[..., Any]:  # fmt: skip
-    """A function that returns the Jacobian, computed column by column with jvps."""
-
-    @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        picked = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-        stack = PUBLIC[("", "stack")]
-        zeros_like = PUBLIC[("", "zeros_like")]
-
-        def of_picked(*values: Any) -> Any:
-            full = list(args)
-            for k, v in zip(picked, values):
-                full[k] = v
-            return func(*full, **kwargs)
-
-        primals = tuple(args[k] for k in picked)
-        aux = None
-        per_argument: list[list[Any]] = []
-        out_spec: Any = None
-        for i, x in enumerate(primals):
-            columns = []
-            for unit in _basis(x):
-                tangents = tuple(unit if j == i else zeros_like(p) for j, p in enumerate(primals))
-                result = jvp(of_picked, primals, tangents, has_aux=has_aux)
-                if has_aux:
-                    aux = result[2]
-                flat, out_spec = flatten(result[1])
-                columns.append(flat)
-            per_argument.append([
-                stack(list(c), -1).reshape(tuple(c[0]._raw.shape) + tuple(x._raw.shape))
-                for c in zip(*columns)
-            ])  # fmt: skip
-        leaves = [
-            per_argument[0][k] if isinstance(argnums, int) else tuple(a[k] for a in per_argument)
-            for k in range(len(per_argument[0]))
-        ]
-        jacobian = unflatten(leaves, out_spec)
-        return (jacobian, aux) if has_aux else jacobian
-
-    return run
-
-
-def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """A function that returns the Hessian of a scalar function: forward over reverse."""
-    return jacfwd(jacrev(func, argnums), argnums)
+    return line.value(), along

@@ -9,15 +9,64 @@ from .._core.storage import TensorBase
 from ..ops import PUBLIC
 
 
-def _holder(module: Any, path: str) -> tuple[Any, str, str]:
-    """The submodule that holds a name, the table it is in, and its short name."""
+def _holder(module: Any, path: str) -> tuple[Any, str, str] | None:
+    """The submodule that holds a name, the table it is in, and its short name.
+
+    Raises:
+        AttributeError: where there is no such submodule.
+    """
     prefix, _, name = path.rpartition(".")
     for part in prefix.split(".") if prefix else []:
+        if part not in module._modules:
+            raise AttributeError(f"{type(module).__name__} has no attribute `{part}`")
         module = module._modules[part]
     for table in ("_parameters", "_buffers"):
         if name in getattr(module, table):
             return module, table, name
-    raise KeyError(path)
+    return None
+
+
+def _given(dictionaries: Any) -> dict[str, Any]:
+    """The tensors to put in place, from one dictionary or several.
+
+    Raises:
+        ValueError: for something else, or where two dictionaries share a key.
+    """
+    if isinstance(dictionaries, dict):
+        return dict(dictionaries)
+    if not isinstance(dictionaries, Sequence):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(dictionaries)}"
+        )
+    if not all(isinstance(d, dict) for d in dictionaries):
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
+    keys = [k for d in dictionaries for k in d]
+    repeated = {k for k in keys if keys.count(k) > 1}
+    if repeated:
+        raise ValueError(
+            f"{sorted(repeated)} appeared in multiple dictionaries; behavior of functional call is "
+            "ambiguous"
+        )
+    return {k: v for d in dictionaries for k, v in d.items()}
+
+
+def _strictly(module: Any, given: dict[str, Any], own: dict[str, Any], tie: bool) -> None:
+    """Refuses names that the module doesn't have, and missing ones.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    known = {id(own[k]) for k in given if k in own} if tie else set()
+    unknown = sorted(k for k in given if k not in own)
+    missing = sorted(k for k in own if k not in given and id(own[k]) not in known)
+    if not unknown and not missing:
+        return
+    lines = [f"Error(s) in reparametrizing for {type(module).__name__}:"]
+    for word, names in (("Unexpected", unknown), ("Missing", missing)):
+        if names:
+            lines.append(f"\t{word} key(s): " + ", ".join(f"'{n}'" for n in names) + ".")
+    raise RuntimeError("\n".join(lines))
 
 
 def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None,
@@ -25,56 +74,55 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
                     strict: bool = False) -> Any:  # fmt: skip
     """`module(*args, **kwargs)` with the given tensors in place of its own for this call.
 
+    A tensor for one name of tied parameters stands for all of them, unless `tie_weights=False`.
+
     Raises:
-        ValueError: where dictionaries in a sequence share a key.
+        ValueError: where dictionaries in a sequence share a key, or tied names get two tensors.
         RuntimeError: where `strict` and names are missing or unknown.
+        TypeError: for a value that is no tensor.
     """
-    if isinstance(parameter_and_buffer_dicts, dict):
-        given = dict(parameter_and_buffer_dicts)
-    elif isinstance(parameter_and_buffer_dicts, Sequence):
-        keys = [k for d in parameter_and_buffer_dicts for k in d]
-        repeated = {k for k in keys if keys.count(k) > 1}
-        if repeated:
-            raise ValueError(
-                f"{sorted(repeated)} appeared in multiple dictionaries; behavior of "
-                "functional call is ambiguous"
-            )
-        given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
-    else:
-        raise ValueError(
-            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
-            f"{type(parameter_and_buffer_dicts)}"
-        )
+    given = _given(parameter_and_buffer_dicts)
     own: dict[str, TensorBase] = {}
     for path, child in module.named_modules(remove_duplicate=False):
         for table in (child._parameters, child._buffers):
             for name, value in table.items():
                 if value is not None:
                     own[f"{path}.{name}" if path else name] = value
-    unknown = [k for k in given if k not in own]
-    if strict and (unknown or len(given) < len(own)):
-        missing = [k for k in own if k not in given]
-        raise RuntimeError(
-            "Error(s) in loading for functional_call: "
-            + (f"Unexpected key(s): {', '.join(unknown)}. " if unknown else "")
-            + (f"Missing key(s): {', '.join(missing)}." if missing else "")
-        )
-    replacements = {k: v for k, v in given.items() if k in own}
+    if strict:
+        _strictly(module, given, own, tie_weights)
+    replacements = dict(given)
     if tie_weights:
-        by_tensor = {id(own[k]): v for k, v in replacements.items()}
+        groups: dict[int, list[str]] = {}
         for k, value in own.items():
-            if id(value) in by_tensor:
-                replacements.setdefault(k, by_tensor[id(value)])
-    undo: list[tuple[Any, str, Any, Any]] = []
+            groups.setdefault(id(value), []).append(k)
+        for names in groups.values():
+            chosen = [k for k in names if k in given]
+            if len(names) < 2 or not chosen:
+                continue
+            first = given[chosen[0]]
+            if any(given[k] is not first for k in chosen[1:]):
+                raise ValueError(
+                    f"functional_call got multiple values for keys {sorted(chosen)}, which are "
+                    "tied. Consider using tie_weights=False"
+                )
+            for k in names:
+                replacements[k] = first
+    undo: list[tuple[Any, str, Any]] = []
     call_args = () if args is None else args if isinstance(args, tuple) else (args,)
     try:
         for path, value in replacements.items():
-            holder, table, name = _holder(module, path)
-            undo.append((getattr(holder, table), name, getattr(holder, table)[name], None))
-            getattr(holder, table)[name] = value
+            if not isinstance(value, TensorBase):
+                raise TypeError(f"{value} is not an instance of torch.Tensor")
+            found = _holder(module, path)
+            if found is None:
+                continue
+            holder, table_name, name = found
+            entries = getattr(holder, table_name)
+            undo.append((entries, name, entries[name]))
+            entries[name] = value
         return module(*call_args, **(kwargs or {}))
     finally:
-        for entries, name, value, _ in reversed(undo):
+        for entries, name, value in reversed(undo):
             entries[name] = value
 
 
@@ -92,6 +140,10 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
         )
     if not all(type(m) is type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    for k, _ in models[0].named_parameters():
+        wants = {dict(m.named_parameters())[k].requires_grad for m in models}
+        if len(wants) > 1:
+            raise RuntimeError(f"Expected {k} from each model to have the same .requires_grad")
     stack = PUBLIC[("", "stack")]
     parameters = {
         k: stack([dict(m.named_parameters())[k] for m in models])

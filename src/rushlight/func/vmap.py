@@ -1,10 +1,7 @@
 """`vmap`: a function of one example made a function of a batch.
 
-Note [vmap is a loop]
-The function runs once per example and the results are stacked. Everything works inside it (random
-numbers apart, which need `randomness="different"` or `"same"`), nested transforms and gradients
-included, because nothing but ordinary operations is recorded. Batched rules per row are a later
-matter of speed.
+The function runs once, on `BatchedTensor`s: each operation in it is done for the whole batch at
+once, by the operation's batching rule. See Note [Where batches travel].
 """
 
 from __future__ import annotations
@@ -14,117 +11,225 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.storage import TensorBase
+from ..batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 from ..ops import PUBLIC
 from ..random import get_rng_state, set_rng_state
-from ._tree import broadcast_to, flatten, unflatten
+from ._tree import Spec, flatten, shown, spread, unflatten
 
 
 def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error",
          *, chunk_size: int | None = None) -> Callable[..., Any]:  # fmt: skip
     """`func` mapped over dimension `in_dims` of its arguments; results get one at `out_dims`.
 
+    Both may be nested like the arguments (the results), with None for what has no such dimension.
+    `randomness` says what random operations inside do: "error", one draw for all ("same"), or one
+    for each example ("different"). With `chunk_size` the batch is worked off in parts.
+
     Raises:
         ValueError: where no argument has a batch dimension, or their sizes differ.
+        RuntimeError: for another `randomness`.
     """
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            f"Only allowed values for randomness are 'error', 'different', or 'same'. "
-            f"Got {randomness}"
-        )
+    check_randomness(randomness)
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
-    name = getattr(func, "__name__", repr(func))
 
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        leaves, spec = flatten(list(args))
-        if not leaves:
-            raise ValueError(
-                f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, "
-                "or you are "
-                "trying to vmap over a function with no inputs. The latter is unsupported."
+        _check_out_dims(out_dims, func)
+        dims, leaves, spec, size = placed(in_dims, args, func)
+        if chunk_size is not None and size > chunk_size:
+            return _in_chunks(
+                func, dims, leaves, spec, size, out_dims, randomness, chunk_size, kwargs
             )
-        if isinstance(in_dims, (tuple, list)):
-            dims = broadcast_to(list(in_dims), list(args), "in_dims")
-        else:
-            dims = [in_dims if isinstance(x, TensorBase) else None for x in leaves]
-            if not isinstance(in_dims, int):
-                raise ValueError(
-                    f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` "
-                    "to be int or a "
-                    f"(potentially nested) tuple matching the structure of inputs, "
-                    f"got: {type(in_dims)}."
-                )
-        keyword_leaves, keyword_spec = flatten(kwargs)
-        keyword_dims = [0 if isinstance(x, TensorBase) else None for x in keyword_leaves]
-        everything = leaves + keyword_leaves
-        all_dims = [_checked(name, in_dims, x, d) for x, d in zip(everything, dims + keyword_dims)]
-        sizes = [x._raw.shape[d] for x, d in zip(everything, all_dims) if d is not None]
-        if not sizes:
-            raise ValueError(
-                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): at least one input "
-                "must be mapped over."
-            )
-        if any(s != sizes[0] for s in sizes):
-            raise ValueError(
-                f"vmap: Expected all tensors to have the same size in the mapped dimension, "
-                f"got sizes {sizes} for the mapped dimension"
-            )
-        unbind = PUBLIC[("", "unbind")]
-        columns = [x if d is None else unbind(x, d) for x, d in zip(everything, all_dims)]
-        results: list[list[Any]] = []
-        out_spec: Any = None
-        state = None if randomness == "different" else get_rng_state()
-        watched = state if randomness == "error" else None
-        for b in range(sizes[0]):
-            row = [c if d is None else c[b] for c, d in zip(columns, all_dims)]
-            if randomness == "same" and b:
-                set_rng_state(state)
-            out = func(
-                *unflatten(row[: len(leaves)], spec), **unflatten(row[len(leaves) :], keyword_spec)
-            )
-            if watched is not None and not watched.equal(get_rng_state()):
-                set_rng_state(watched)
-                raise RuntimeError(
-                    "vmap: called random operation while in randomness error mode. "
-                    "Please either use "
-                    "the 'same' or 'different' randomness flags on vmap or perform the randomness "
-                    "operation out of vmap"
-                )
-            flat, out_spec = flatten(out)
-            for o in flat:
-                if not isinstance(o, TensorBase):
-                    raise ValueError(
-                        f"vmap({name}, ...): `{name}` must only return Tensors, got type "
-                        f"{type(o)}. Did you mean to set out_dims= to None for output?"
-                    )
-            results.append(flat)
-        if not results:
-            raise RuntimeError("vmap over a batch of size zero is not supported here")
-        where = broadcast_to(out_dims, unflatten(results[0], out_spec), "out_dims")
-        stack = PUBLIC[("", "stack")]
-        joined = [r[0] if w is None else stack(list(r), w) for r, w in zip(zip(*results), where)]
-        return unflatten(joined, out_spec)
+        return run(func, dims, leaves, spec, size, out_dims, randomness, kwargs)
 
     return mapped
 
 
-def _checked(name: str, in_dims: Any, x: Any, dim: Any) -> Any:
-    if dim is None:
-        return None
-    if not isinstance(x, TensorBase):
-        raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for an input "
-            "but the input "
-            f"is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None "
-            "as the respective in_dim"
+def check_randomness(randomness: str) -> None:
+    """Refuses a word that vmap doesn't know.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. "
+            f"Got {randomness}"
         )
-    ndim = x._raw.ndim
-    if dim < -ndim or dim >= ndim:
+
+
+def name_of(func: Any) -> str:
+    """A function as messages call it."""
+    if isinstance(func, functools.partial):
+        return f"functools.partial({name_of(func.func)}, ...)"
+    return getattr(func, "__name__", None) or repr(func)
+
+
+# ---- arguments --------------------------------------------------------------------------------
+def placed(
+    in_dims: Any, args: tuple[Any, ...], func: Any
+) -> tuple[list[int | None], list[Any], Spec | None, int]:
+    """The batch dimension of each leaf of the arguments, the leaves, their build, and the size.
+
+    Raises:
+        ValueError: where `in_dims` doesn't fit the arguments.
+    """
+    head = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, int) and not isinstance(in_dims, tuple):
         raise ValueError(
-            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, "
-            "but that "
-            f"input is a Tensor of dimensionality {ndim} so expected in_dim to satisfy -{ndim} "
-            f"<= in_dim < {ndim}."
+            head + "expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims)}."
         )
-    return dim % ndim
+    if len(args) == 0:
+        raise ValueError(
+            f"vmap({name_of(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or "
+            "you are trying to vmap over a function with no inputs. The latter is unsupported."
+        )
+    leaves, spec = flatten(args)
+    found = spread(in_dims, spec)
+    if found is None:
+        raise ValueError(
+            head + "in_dims is not compatible with the structure of `inputs`. in_dims has "
+            f"structure {shown(flatten(in_dims)[1])} but inputs has structure {shown(spec)}."
+        )
+    dims: list[int | None] = []
+    sizes: list[int] = []
+    for x, dim in zip(leaves, found):
+        if dim is None:
+            dims.append(None)
+            continue
+        if not isinstance(dim, int):
+            raise ValueError(
+                head + f"Got in_dim={dim} for an input but in_dim must be either an integer "
+                "dimension or None."
+            )
+        if not isinstance(x, TensorBase):
+            raise ValueError(
+                head + f"Got in_dim={dim} for an input but the input is of type {type(x)}. We "
+                "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+            )
+        ndim = x._raw.ndim
+        if dim < -ndim or dim >= ndim:
+            raise ValueError(
+                head + f"Got in_dim={dim} for some input, but that input is a Tensor of "
+                f"dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
+            )
+        dims.append(dim % ndim)
+        sizes.append(int(x._raw.shape[dim]))
+    if not sizes:
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
+    if any(s != sizes[0] for s in sizes):
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return dims, leaves, spec, sizes[0]
+
+
+def wrapped(leaves: list[Any], dims: list[int | None], layer: Layer) -> list[Any]:
+    """The leaves as the function sees them."""
+    return [x if d is None else wrap(x, d, layer) for x, d in zip(leaves, dims)]
+
+
+def run(
+    func: Callable[..., Any],
+    dims: list[int | None],
+    leaves: list[Any],
+    spec: Spec | None,
+    size: int,
+    out_dims: Any,
+    randomness: str,
+    kwargs: dict[str, Any],
+) -> Any:
+    """One run of `func` on whole batches."""
+    with Batching(size, randomness) as layer:
+        inside = unflatten(wrapped(leaves, dims, layer), spec)
+        result = func(*inside, **kwargs)
+    return _results(result, out_dims, layer, func)
+
+
+# ---- results ----------------------------------------------------------------------------------
+def _check_out_dims(out_dims: Any, func: Any) -> None:
+    if isinstance(out_dims, int):
+        return
+    if any(not isinstance(d, int) and d is not None for d in flatten(out_dims)[0]):
+        raise ValueError(
+            f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or "
+            "a python collection of ints representing where in the outputs the vmapped dimension "
+            "should appear."
+        )
+
+
+def _places(out_dims: Any, spec: Spec | None, func: Any) -> list[Any]:
+    """Where the batch dimension of each result goes.
+
+    Raises:
+        ValueError: where `out_dims` doesn't fit the results.
+    """
+    if spec is None and isinstance(out_dims, tuple) and len(out_dims) == 1:
+        return list(out_dims)
+    found = spread(out_dims, spec)
+    if found is None:
+        raise ValueError(
+            f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not "
+            "compatible with the structure of `outputs`. out_dims has structure "
+            f"{shown(flatten(out_dims)[1])} but outputs has structure {shown(spec)}."
+        )
+    return found
+
+
+def _results(result: Any, out_dims: Any, layer: Layer, func: Any) -> Any:
+    leaves, spec = flatten(result)
+    made: list[Any] = []
+    for t, dim in zip(leaves, _places(out_dims, spec, func)):
+        if dim is None:
+            if isinstance(t, BatchedTensor) and t._layer is layer:
+                name = name_of(func)
+                raise ValueError(
+                    f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is "
+                    "None"
+                )
+            made.append(t)
+        elif not isinstance(t, TensorBase):
+            name = name_of(func)
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(t)}. Did "
+                "you mean to set out_dims= to None for output?"
+            )
+        else:
+            made.append(unwrapped(t, layer, dim))
+    return unflatten(made, spec)
+
+
+# ---- in parts ---------------------------------------------------------------------------------
+def _in_chunks(
+    func: Callable[..., Any],
+    dims: list[int | None],
+    leaves: list[Any],
+    spec: Spec | None,
+    size: int,
+    out_dims: Any,
+    randomness: str,
+    chunk_size: int,
+    kwargs: dict[str, Any],
+) -> Any:
+    """Several runs, each on a part of the batch; their results joined."""
+    split, cat = PUBLIC[("", "split")], PUBLIC[("", "cat")]
+    columns = [x if d is None else split(x, chunk_size, d) for x, d in zip(leaves, dims)]
+    state = get_rng_state() if randomness == "same" else None
+    parts: list[list[Any]] = []
+    out_spec: Spec | None = None
+    for k, start in enumerate(range(0, size, chunk_size)):
+        if state is not None:
+            set_rng_state(state)
+        mine = [c if d is None else c[k] for c, d in zip(columns, dims)]
+        count = min(chunk_size, size - start)
+        result = run(func, dims, mine, spec, count, out_dims, randomness, kwargs)
+        flat, out_spec = flatten(result)
+        parts.append(flat)
+    where = _places(out_dims, out_spec, func)
+    joined = [
+        column[0] if d is None else cat(list(column), d) for column, d in zip(zip(*parts), where)
+    ]
+    return unflatten(joined, out_spec)

@@ -1,0 +1,7 @@
+"""The transforms under the names of the modules that PyTorch keeps them in."""
+
+from __future__ import annotations
+
+from . import apis, eager_transforms, functional_call, vmap
+
+__all__ = ["apis", "eager_transforms", "functional_call", "vmap"]

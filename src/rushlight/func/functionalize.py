@@ -1,0 +1,32 @@
+"""`functionalize`: accepted, for programs that ask for it; there is no graph to clean of writes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """`func`, with the same results: writes and views are not rewritten.
+
+    Raises:
+        RuntimeError: for another word than "mutations" or "mutations_and_views".
+    """
+
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            f"functionalize(f, remove='mutations'): received invalid argument for "
+            f"remove={remove}. Valid options are:\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the "
+            "program, and replaced with their out-of-place equivalents.\n"
+            "     remove='mutations_and_views': In addition to the above, all aliasing "
+            "operators {view} will be replaced with their non-aliasing counterparts, "
+            "{view}_copy.\n"
+        )
+
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return run

@@ -1,0 +1,27 @@
+"""Looking behind what a function sees under a transform."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core.storage import TensorBase
+from ..batching import BatchedTensor
+
+
+def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:
+    """The batch behind a tensor under vmap; of all vmaps, or (`recurse=False`) the innermost.
+
+    Raises:
+        TypeError: for something that is no tensor.
+    """
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(
+            "is_functorch_wrapped_tensor(): incompatible function arguments. The following "
+            "argument types are supported:\n    1. (arg0: torch.Tensor) -> bool\n\nInvoked with: "
+            f"{tensor!r}"
+        )
+    while isinstance(tensor, BatchedTensor):
+        tensor = tensor._value
+        if not recurse:
+            break
+    return tensor

@@ -1,0 +1,152 @@
+"""Jacobians and Hessians of functions: one vmap over the unit vectors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .._array import types as T
+from .._core.storage import TensorBase
+from ..autograd.grad_mode import enable_grad
+from ..ops import PUBLIC
+from ..random import get_rng_state, set_rng_state
+from ._tree import flatten, tree_map, unflatten
+from .derivatives import Linear, _Level, _picked, vjp
+from .vmap import check_randomness, vmap
+
+
+def basis(tensors: list[Any]) -> list[Any]:
+    """The unit vectors of the tensors' common space: for each tensor a batch of its parts."""
+    total = sum(t._raw.size for t in tensors)
+    made: list[Any] = []
+    start = 0
+    for t in tensors:
+        n = int(t._raw.size)
+        eye = PUBLIC[("", "zeros")](total, n, dtype=T.from_raw(t._raw.dtype))
+        if n:
+            PUBLIC[("", "diagonal")](eye, -start).fill_(1)
+        made.append(eye.view((total, *t._raw.shape)))
+        start += n
+    return made
+
+
+def _only(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+          picked: tuple[int, ...]) -> Callable[..., Any]:  # fmt: skip
+    """`func` of the picked arguments alone."""
+
+    def of_picked(*values: Any) -> Any:
+        full = list(args)
+        for k, v in zip(picked, values):
+            full[k] = v
+        return func(*full, **kwargs)
+
+    return of_picked
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """A function that returns the Jacobian: the pull-backs of all unit vectors in one vmap.
+
+    `chunk_size` says how many rows to compute at once.
+
+    Raises:
+        ValueError: for a chunk size below one.
+    """
+    if chunk_size is not None and not chunk_size > 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        picked = _picked(argnums, len(args))
+        wanted = [args[k] for k in picked]
+        result = vjp(_only(func, args, kwargs, picked), *wanted, has_aux=has_aux)
+        outs, out_spec = flatten(result[0])
+        for o in outs:
+            if T.is_discrete(o._raw.dtype):
+                raise RuntimeError(
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                    f"Tensor with dtype {T.from_raw(o._raw.dtype)}"
+                )
+        pull_back = result[1]
+        spec_in: list[Any] = []
+
+        def pulled(*units: Any) -> Any:
+            grads = pull_back(unflatten(list(units), out_spec))
+            flat, spec = flatten(grads)
+            spec_in.append(spec)
+            return tuple(flat)
+
+        rows = vmap(pulled, chunk_size=chunk_size)(*basis(outs))
+        split = PUBLIC[("", "split")]
+        sizes = [int(o._raw.size) for o in outs]
+        parts = [split(r, sizes, 0) for r in rows]  # by input, then by output
+        leaves: list[Any] = []
+        for i, o in enumerate(outs):
+            flat = [p[i].reshape((*o._raw.shape, *r._raw.shape[1:])) for p, r in zip(parts, rows)]
+            whole = unflatten(flat, spec_in[0])
+            leaves.append(whole[0] if isinstance(argnums, int) else whole)
+        jacobian = unflatten(leaves, out_spec)
+        return (jacobian, result[2]) if has_aux else jacobian
+
+    return run
+
+
+def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
+           randomness: str = "error") -> Callable[..., Any]:  # fmt: skip
+    """A function that returns the Jacobian: the derivatives along all unit vectors in one vmap.
+
+    Raises:
+        RuntimeError: for random operations in `func`, with `randomness="error"`.
+    """
+
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        picked = _picked(argnums, len(args))
+        leaves, spec = flatten(tuple(args[k] for k in picked))
+        for x in leaves:
+            if not isinstance(x, TensorBase):
+                raise AttributeError(f"'{type(x).__name__}' object has no attribute 'numel'")
+        check_randomness(randomness)
+        state = get_rng_state() if randomness == "error" else None
+        with _Level(), enable_grad():
+            line = Linear(
+                _only(func, args, kwargs, picked), leaves, spec, has_aux,
+                "jvp(f, primals, tangents)",
+            )  # fmt: skip
+        if state is not None and not state.equal(get_rng_state()):
+            set_rng_state(state)
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use "
+                "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+                "operation out of vmap"
+            )
+        a = line.aliases
+
+        def pushed(*units: Any) -> Any:
+            return tuple(line.push(list(units)))
+
+        columns = vmap(pushed, out_dims=-1, randomness="same")(*basis(leaves))
+        split = PUBLIC[("", "split")]
+        sizes = [int(x._raw.size) for x in leaves]
+        blocks: list[Any] = []
+        for o, c in zip(line.outs, columns):
+            parts = split(c, sizes, -1)
+            flat = [p.reshape((*o._raw.shape, *x._raw.shape)) for p, x in zip(parts, leaves)]
+            whole = unflatten(flat, spec)
+            blocks.append(whole[0] if isinstance(argnums, int) else whole)
+        jacobian = unflatten(blocks, line.out_spec)
+        return (jacobian, tree_map(a.settled, line.aux)) if has_aux else jacobian
+
+    return run
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """A function that returns the Hessian of a scalar function: forward over reverse."""
+    return jacfwd(jacrev(func, argnums), argnums)

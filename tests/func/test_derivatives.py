@@ -1,0 +1,142 @@
+"""`grad`, `vjp`, `jvp`, Jacobians and Hessians, alone and nested."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.func import (
+    functional_call,
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    stack_module_state,
+    vjp,
+    vmap,
+)
+
+V = torch.tensor([0.5, -1.0, 2.0])
+
+
+def cube(a: Any) -> Any:
+    return a**3
+
+
+def test_derivatives_nest() -> None:
+    d = grad(grad(grad(lambda a: a**4)))
+    assert d(torch.tensor(2.0)).item() == 48.0
+    assert vmap(grad(grad(lambda a: a**3)))(V).tolist() == (6 * V).tolist()
+
+
+@pytest.mark.parametrize("outer", [jacrev, jacfwd])
+@pytest.mark.parametrize("inner", [jacrev, jacfwd])
+def test_every_pair_of_modes_gives_the_hessian(outer: Any, inner: Any) -> None:
+    assert outer(inner(lambda a: cube(a).sum()))(V).equal(torch.diag(6 * V))
+    assert hessian(lambda a: cube(a).sum())(V).equal(torch.diag(6 * V))
+
+
+def test_forward_mode_of_a_gradient_and_the_reverse() -> None:
+    value, along = jvp(grad(lambda a: cube(a).sum()), (V,), (V,))
+    assert value.allclose(3 * V**2)
+    assert along.allclose(6 * V**2)
+    assert grad(lambda a: jvp(cube, (a,), (V,))[1].sum())(V).allclose(6 * V**2)
+
+
+def test_jacobians_of_batches() -> None:
+    x = torch.arange(6.0).view(2, 3)
+    assert vmap(jacrev(cube))(x).equal(torch.diag_embed(3 * x**2))
+    assert vmap(jacfwd(cube))(x).equal(torch.diag_embed(3 * x**2))
+
+
+def test_a_captured_tensor_keeps_its_graph() -> None:
+    y = V.clone().requires_grad_()
+    out = grad(lambda a: (a * a * y).sum())(V)
+    assert torch.autograd.grad(out.sum(), y)[0].equal(2 * V)
+    assert not grad(lambda a: (a * a).sum())(V).requires_grad
+
+
+def test_a_pull_back_may_be_called_again() -> None:
+    _, back = vjp(cube, V)
+    first, second = back(torch.ones(3))[0], back(torch.ones(3))[0]
+    assert first.equal(second)
+    assert vmap(back)(torch.eye(3))[0].equal(torch.diag(3 * V**2))
+
+
+def test_the_function_runs_once_for_a_linear_map() -> None:
+    calls = []
+    out, push = linearize(lambda a: calls.append(1) or cube(a), V)
+    assert push(V).allclose(3 * V**3)
+    assert push(2 * V).allclose(6 * V**3)
+    assert out.equal(V**3)
+    assert len(calls) == 1
+
+
+def test_has_aux_gives_what_else_the_function_returns() -> None:
+    g, (value, aux) = grad_and_value(lambda a: (a.sum(), {"twice": a * 2}), has_aux=True)(V)
+    assert g.tolist() == [1.0] * 3
+    assert value.item() == 1.5
+    assert aux["twice"].equal(2 * V)
+    assert not aux["twice"].requires_grad
+
+
+def test_asking_for_gradients_inside_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="inside of a function being transformed"):
+        grad(lambda a: a.requires_grad_().sum())(V)
+    with pytest.raises(RuntimeError, match="called inside a functorch transform"):
+        grad(lambda a: a.sum().backward())(V)
+    assert V.clone().requires_grad_().requires_grad
+
+
+def test_gradients_in_batches_take_one_backward() -> None:
+    x = V.clone().requires_grad_()
+    runs = []
+    out = x**2
+    out.register_hook(lambda g: runs.append(tuple(g.shape)))
+    (g,) = torch.autograd.grad(out, x, torch.eye(3), is_grads_batched=True)
+    assert g.equal(torch.diag(2 * V))
+    assert runs == [(3,)]
+    assert not g.requires_grad
+
+
+def test_networks_are_stacked_and_called_with_other_parameters() -> None:
+    nets = [torch.nn.Linear(3, 1) for _ in range(2)]
+    params, buffers = stack_module_state(nets)
+    out = vmap(lambda p, b: functional_call(nets[0], (p, b), (V,)))(params, buffers)
+    assert out.allclose(torch.stack([n(V) for n in nets]))
+
+
+class Scaled(torch.autograd.Function):
+    """Twice its argument, with a rule made from its methods."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(a: Any, b: Any) -> Any:
+        """The product."""
+        return a * b
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Saves both."""
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The gradients."""
+        a, b = ctx.saved_tensors
+        return g * b, g * a
+
+
+def test_a_generated_rule_sums_gradients_of_what_was_no_batch() -> None:
+    x = torch.arange(6.0).view(2, 3)
+    mapped = vmap(Scaled.apply, in_dims=(0, None))
+    assert mapped(x, V).equal(x * V)
+    assert grad(lambda b: mapped(x, b).sum())(V).equal(x.sum(0))
+    per_example = vmap(grad(lambda b, a: Scaled.apply(a, b).sum()), in_dims=(None, 0))
+    assert per_example(V, x).equal(x)
