@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 from . import errors
 from ._array import types as T
+from ._core.mode import current
 from ._core.storage import TensorBase, init_tensor
+from ._core.views import current_node
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warns of hooks on a tensor, which a copy or a pickle of it won't have."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, "
+                "you can decorate the function with @torch.utils.hooks.unserializable_hook to "
+                "suppress this warning",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def copied(t: Any) -> Any:
     """A leaf over the same memory, of the same class and with the same attributes."""
+    if t.hooks is not None:
+        warn_if_has_hooks(t)
     made = TensorBase.__new__(type(t))
     init_tensor(made, t._raw)
     made._requires_grad = t._requires_grad
-    made._plain, made._layered, made._inference = t._plain, t._layered, t._inference
+    take_kind(made, t)
     made.__dict__.update(t.__dict__)
     return made
 
 
+def take_kind(made: Any, t: Any) -> None:
+    """Gives a copy the marks of its class; an inference tensor is made by the mode of now only."""
+    made._inference = current().inference
+    made._layered = t._layered
+    made._plain = not (made._layered or made._inference)
+
+
 def reduced(t: Any) -> Any:
     """What a pickle keeps of a tensor: its memory, whether it requires grad, its attributes."""
+    if t.hooks is not None:
+        warn_if_has_hooks(t)
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, t.__dict__ or None)
 
 
@@ -46,12 +73,12 @@ def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
     """
     if id(t) in memo:
         return memo[id(t)]
-    if t._node is not None:
+    if current_node(t) is not None:
         raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
     made = TensorBase.__new__(type(t))
     init_tensor(made, T.copied_with_storage(t._raw, memo))
-    made._requires_grad = t._requires_grad
-    made._plain, made._layered, made._inference = t._plain, t._layered, t._inference
+    made._requires_grad = t.requires_grad
+    take_kind(made, t)
     memo[id(t)] = made
     if t._grad is not None:
         made._grad = copy.deepcopy(t._grad, memo)

@@ -8,7 +8,8 @@ from . import dtypes as D
 from . import errors, subclasses
 from ._array import create as raw
 from ._array import types as T
-from ._core.storage import TensorBase, init_tensor, new_tensor
+from ._core.mode import current
+from ._core.storage import TensorBase, Version, init_tensor, new_tensor
 from .device import check_cpu
 from .ops.create import size_of
 from .tensor import Tensor
@@ -40,16 +41,9 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
     raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
 
 
-_C_NAMES: Final = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-    "int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-    "float32": "float", "float64": "double",
-}  # fmt: skip
-
-
 def _options(dtype: D.dtype) -> str:
     return (
-        f"TensorOptions(dtype={_C_NAMES.get(dtype.name, dtype.name)}, device=cpu, layout=Strided, "
+        f"TensorOptions(dtype={D.c_name(dtype)}, device=cpu, layout=Strided, "
         "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 
@@ -93,6 +87,12 @@ def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: An
         raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
     made = TensorBase.__new__(cls)
     init_tensor(made, data._raw)
+    if data._inference:
+        if require_grad and not current().inference:
+            raise RuntimeError(errors.INFERENCE_REQUIRES_GRAD)
+        made._inference = True
+        made._plain = False
+        made._cell = Version()
     made._requires_grad = require_grad
     if cls._overrides:
         made._plain = False

@@ -13,6 +13,7 @@ from typing import Any, Final
 from ._core import slow
 from ._core.apply import apply_n
 from ._core.inplace import apply_inplace
+from ._core.mode import CURRENT, current, ready, replaced
 from ._core.storage import TensorBase, init_tensor
 from .ops.shape import alias
 from .tensor import Tensor
@@ -75,14 +76,71 @@ def in_place_of(t: Any, cls: Any) -> Any:
     return made
 
 
+def asks(value: Any) -> bool:
+    """Whether the class of `value` has rules of its own for functions of tensors."""
+    if isinstance(value, Tensor):
+        return type(value)._overrides and not _off.get()
+    return hasattr(type(value), "__torch_function__")
+
+
+def foreign(values: Any) -> list[Any]:
+    """Those of the values that have such rules, one of each class, derived classes first."""
+    found: list[Any] = []
+    for item in values:
+        if not asks(item) or any(type(item) is type(other) for other in found):
+            continue
+        place = next(
+            (i for i, o in enumerate(found) if issubclass(type(item), type(o))), len(found)
+        )
+        found.insert(place, item)
+    return found
+
+
+def by_mode(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """What the innermost function mode makes of a call; the mode itself is off meanwhile."""
+    mode = ready()
+    token = CURRENT.set(replaced(mode, functions=mode.functions[:-1]))
+    try:
+        return mode.functions[-1].__torch_function__(function, types, args, kwargs)
+    finally:
+        CURRENT.reset(token)
+
+
+def all_refused(function: Any, modes: Any, types: Any) -> TypeError:
+    """The error for a call that every mode and class has refused."""
+    lines = [f"mode object {mode}" for mode in modes] + [f"tensor subclass {t}" for t in types]
+    name = getattr(function, "__name__", function)
+    return TypeError(
+        f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned "
+        "NotImplemented:\n\n" + "".join(f"  - {line}\n" for line in lines)
+        + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+    )  # fmt: skip
+
+
+def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
+    """What classes that are no tensors make of arguments that no overload takes."""
+    values = [*args, *kwargs.values()]
+    inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
+    found = foreign([*values, *inside])
+    if not any(not isinstance(item, Tensor) for item in found):
+        return slow.NOT_HANDLED
+    types = tuple(type(item) for item in found)
+    for item in found:
+        answer = item.__torch_function__(function, types, args, kwargs or None)
+        if answer is not NotImplemented:
+            return answer
+    raise all_refused(function, (), types)
+
+
 def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
-    """What the subclasses among the arguments make of an operation, the most derived one first."""
-    if _off.get():
+    """What modes, then the subclasses among the arguments, make of an operation."""
+    stack = current().functions
+    if _off.get() and not stack:
         return slow.NOT_HANDLED
     found: list[Any] = []
     for arg in args:
         for item in arg if type(arg) in (list, tuple) else (arg,):
-            if not isinstance(item, Tensor) or not item._layered:
+            if not isinstance(item, Tensor) or not item._layered or not type(item)._overrides:
                 continue
             if not any(type(item) is type(other) for other in found):
                 place = next(
@@ -90,7 +148,9 @@ def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
                     len(found),
                 )
                 found.insert(place, item)
-    if not found:
+    if _off.get():
+        found.clear()
+    if not found and not stack:
         return slow.NOT_HANDLED
     types = tuple(type(item) for item in found)
     if inplace:
@@ -98,6 +158,12 @@ def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
     else:
         function = op.function if op.function is not None else _function_of(op)
     given = tuple(_given(op, args))
+    if stack:
+        answer = by_mode(function, types, given, {})
+        if answer is not NotImplemented:
+            return answer
+        if not found:
+            raise all_refused(function, stack[-1:], ())
     for item in found:
         answer = type(item).__torch_function__(function, types, given, {})
         if answer is not NotImplemented:
@@ -149,3 +215,4 @@ def _note(cls: Any, /, **kwargs: Any) -> None:
 Tensor.__torch_function__ = classmethod(_inherited)
 Tensor.__init_subclass__ = classmethod(_note)  # type: ignore[assignment]
 slow.HANDLERS.override = _asked
+slow.HANDLERS.misfits = _misfits

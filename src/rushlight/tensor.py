@@ -8,10 +8,14 @@ from . import copies, errors
 from . import dtypes as D
 from ._array import text
 from ._array import types as T
+from ._core import slow
 from ._core.mode import current
+from ._core.node import note_output
+from ._core.run import inside_transform
 from ._core.storage import (
     CLASSES,
     TensorBase,
+    Version,
     bump,
     new_tensor,
     version_cell,
@@ -87,16 +91,24 @@ class Tensor(TensorBase):
             raise RuntimeError(errors.CHANGE_NON_LEAF_ON)
         set_requires_grad(self, value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     @ReadOnly
     def is_leaf(self) -> bool:
         """Whether the user made it: it has no `grad_fn`."""
-        return self._node is None
+        node = current_node(self)
+        return node is None or node.shown() is None
 
     @ReadOnly
     def grad_fn(self) -> Any:
         """The node that computed it; None for a leaf."""
         node = current_node(self)
-        return None if node is None else node.shown()
+        if node is None:
+            return None
+        note_output(node, self._raw)
+        return node.shown()
 
     @ReadOnly
     def output_nr(self) -> int:
@@ -127,13 +139,13 @@ class Tensor(TensorBase):
         ref = node.hooks.retain.get(self._nr - 1 if self._nr else 0)
         return ref is not None and ref() is self
 
-    @property
+    @ReadOnly
     def _version(self) -> int:
-        if self._inference:
+        if self._inference and self._cell is None:
             raise RuntimeError(errors.INFERENCE_VERSION)
         return version_of(self)
 
-    @property
+    @ReadOnly
     def _base(self) -> Any:
         view = self._view
         return view.base if view is not None and view.tracked else None
@@ -153,10 +165,8 @@ class Tensor(TensorBase):
     def detach(self) -> Tensor:
         """The same elements without history; shares memory and version."""
         out = alias_of(self)
-        out._cell = version_cell(self)
-        if self._inference:
-            out._inference = True
-            out._plain = False
+        if not self._inference:
+            out._cell = version_cell(self)
         return out
 
     def detach_(self) -> Tensor:
@@ -165,12 +175,14 @@ class Tensor(TensorBase):
         Raises:
             RuntimeError: for a view, whose base would keep the history.
         """
-        if self._view is not None and self._view.tracked and self._node is not None:
+        if self._view is not None and self._view.tracked:
             raise RuntimeError(errors.DETACH_VIEW)
-        version_cell(self)
+        if not self._inference:
+            version_cell(self)
         self._node = None
         self._nr = 0
         self._requires_grad = False
+        self._tangent = None
         return self
 
     @property
@@ -182,10 +194,20 @@ class Tensor(TensorBase):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._requires_grad and T.is_discrete(value._raw.dtype):
+            raise RuntimeError(errors.DATA_DTYPE)
         self._raw = value._raw
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Switches recording on (or off) for a leaf, in place."""
+        if requires_grad and inside_transform():
+            raise RuntimeError(errors.INSIDE_TRANSFORM)
+        if not isinstance(requires_grad, bool):
+            raise TypeError(errors.not_a_bool("requires_grad_", "requires_grad", requires_grad))
         if requires_grad and self._node is None and T.is_discrete(self._raw.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         set_requires_grad(self, requires_grad)
@@ -220,8 +242,9 @@ class Tensor(TensorBase):
 
     def storage_offset(self) -> int:
         """How many elements of the memory lie before the first."""
-        whole = T.owner(self._raw)
-        return (T.address(self._raw) - T.address(whole)) // int(self._raw.itemsize)
+        array = self._raw
+        start = T.address(array) - T.address(T.owner(array)) if array.size else 0
+        return start // int(array.itemsize)
 
     def data_ptr(self) -> int:
         """The address of the first element."""
@@ -489,13 +512,19 @@ def _real(t: TensorBase, target: str) -> Any:
 def printed(t: Tensor, contents: Any = None) -> str:
     """The printed form of a tensor, as PyTorch prints it."""
     suffixes: list[str] = []
-    if t._node is not None:
-        suffixes.append(f"grad_fn=<{type(current_node(t)).__name__}>")
-    elif t._requires_grad:
+    try:
+        node = current_node(t)
+    except RuntimeError:  # a view that can't follow what was done to its base
+        suffixes.append("grad_fn=<Invalid>")
+        node = None
+    if node is not None:
+        suffixes.append(f"grad_fn=<{type(node).__name__}>")
+    elif t.requires_grad and not suffixes:
         suffixes.append("requires_grad=True")
-    tangent = t._tangent
-    if tangent is not None and tangent.level.alive:
-        suffixes.append(f"tangent={printed(tangent.value)}")
+    if not t._plain and slow.HANDLERS.tangent_of is not None and current().forward_grad:
+        tangent = slow.HANDLERS.tangent_of(t)
+        if tangent is not None:
+            suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
     name = "tensor" if type(t) is Tensor or type(t)._printed_as_tensor else type(t).__name__
     return text.tensor_text(
         t._raw, t.dtype.name, suffixes=suffixes, name=name,
@@ -510,6 +539,10 @@ def alias_of(t: TensorBase) -> Tensor:
         made.__class__ = type(t)
         made._plain = False
         made._layered = True
+    if t._inference:  # still one, but with a version of its own
+        made._inference = True
+        made._plain = False
+        made._cell = Version()
     out: Tensor = made
     return out
 
@@ -543,17 +576,12 @@ def set_grad(t: TensorBase, value: Any) -> None:
         t._grad = None
         return
     if not isinstance(value, TensorBase):
-        raise TypeError(
-            f"assigned grad expected to be a Tensor or None but got grad of type "
-            f"{type(value).__name__}"
-        )
+        raise TypeError(errors.ASSIGNED_GRAD_KIND + type(value).__name__)
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
     if value._raw.dtype != t._raw.dtype:
         mine, given = T.from_raw(t._raw.dtype), T.from_raw(value._raw.dtype)
-        raise RuntimeError(
-            errors.assigned_grad_dtype(D.scalar_name(mine), D.scalar_name(given).lower())
-        )
+        raise RuntimeError(errors.assigned_grad_dtype(D.scalar_name(mine), D.c_name(given)))
     if value._raw.shape != t._raw.shape:
         raise RuntimeError(errors.assigned_grad_shape(t._raw.shape, value._raw.shape))
     t._grad = value

@@ -132,3 +132,121 @@ def test_integers_have_no_tangent_and_the_switch_turns_forward_mode_off() -> Non
             assert fw.unpack_dual(d * 2).tangent is None
         assert fw.unpack_dual(d * 2).tangent is not None
         assert repr(d) == "tensor([1., 3.], tangent=tensor([1., 1.]))"
+
+
+def dual_of(primal: torch.Tensor, tangent: torch.Tensor) -> torch.Tensor:
+    return fw.make_dual(primal, tangent)
+
+
+def tangent_of(t: torch.Tensor) -> torch.Tensor | None:
+    return fw.unpack_dual(t).tangent
+
+
+def test_a_write_to_a_dual_goes_into_the_tangent_that_was_given() -> None:
+    x, t = values(3), values(3)
+    before = t.clone()
+    with fw.dual_level():
+        d = dual_of(x, t)
+        d.mul_(2)
+        assert tangent_of(d) is t
+        assert torch.equal(t, before * 2)
+        assert tangent_of(x) is None
+
+
+def test_a_write_through_a_view_reaches_the_tangents_of_its_base_and_of_other_views() -> None:
+    with fw.dual_level():
+        base = torch.ones(2, 2)
+        row, column = base[0], base[:, 1]
+        row.mul_(dual_of(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0])))
+        assert tangent_of(base).tolist() == [[1.0, 2.0], [0.0, 0.0]]
+        assert tangent_of(column).tolist() == [2.0, 0.0]
+        assert (column * 3)._is_view() is False
+        assert tangent_of(column * 3).tolist() == [6.0, 0.0]
+
+
+def test_detach_and_unpacking_cut_a_tensor_off_from_the_tangent() -> None:
+    with fw.dual_level():
+        d = dual_of(values(2), torch.ones(2, dtype=torch.float64))
+        primal = fw.unpack_dual(d).primal
+        primal.mul_(3)
+        assert tangent_of(d).tolist() == [1.0, 1.0]
+        assert tangent_of(primal) is None
+        assert tangent_of(d.detach()) is None
+        assert tangent_of(d.data) is None
+
+
+def test_a_tangent_is_laid_out_like_its_primal() -> None:
+    x = values(3, 2).t()
+    t = values(2, 3)
+    with fw.dual_level():
+        d = dual_of(x, t)
+        assert tangent_of(d).stride() == x.stride()
+        assert torch.equal(tangent_of(d), t)
+        assert tangent_of(dual_of(values(2, 3), t)) is t
+
+
+def test_a_copy_has_a_tangent_of_its_own() -> None:
+    with fw.dual_level():
+        d = dual_of(values(2), torch.ones(2, dtype=torch.float64))
+        d.clone().mul_(5)
+        assert tangent_of(d).tolist() == [1.0, 1.0]
+
+
+def test_grad_carries_tangents_without_recording_a_graph() -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    with fw.dual_level():
+        d = dual_of(x, torch.ones(2, dtype=torch.float64))
+        (g,) = torch.autograd.grad((d**3).sum(), d)
+        assert not g.requires_grad
+        assert tangent_of(g).tolist() == [6.0, 12.0]
+        assert not tangent_of(g).requires_grad
+
+
+def test_a_value_saved_before_a_write_keeps_its_tangent() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    with fw.dual_level():
+        d = dual_of(x, torch.ones(3, dtype=torch.float64))
+        (g,) = torch.autograd.grad(d.clone().mul_(d).sum(), d)
+        assert tangent_of(g).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_out_arguments_and_tangents_with_tangents_are_refused() -> None:
+    with fw.dual_level():
+        d = dual_of(torch.ones(2), torch.ones(2))
+        with pytest.raises(NotImplementedError, match="because it is an out= function"):
+            torch.add(d, 1, out=torch.ones(2))
+        with pytest.raises(RuntimeError, match="that itself has a forward gradient"):
+            dual_of(torch.ones(2), d)
+        with pytest.raises(RuntimeError, match="already has a forward gradient at the same level"):
+            dual_of(d, torch.ones(2))
+
+
+def test_switched_off_forward_mode_shows_no_tangents() -> None:
+    with fw.dual_level():
+        d = dual_of(torch.ones(2), torch.ones(2))
+        with fw._set_fwd_grad_enabled(False):
+            assert tangent_of(d) is None
+            assert "tangent" not in repr(d)
+            e = d * 2
+        assert tangent_of(e) is None
+        assert "tangent" in repr(d)
+
+
+def test_a_rows_own_rule_is_used_for_tangents() -> None:
+    from rushlight._core.apply import apply_n
+    from rushlight.ops.arithmetic import square
+
+    seen: list[float] = []
+
+    def rule(self: torch.Tensor, self_t: torch.Tensor) -> torch.Tensor:
+        seen.append(self_t.item())
+        return self_t * self * 2
+
+    square.jvp = rule
+    try:
+        with fw.dual_level():
+            d = dual_of(torch.tensor([3.0]), torch.tensor([5.0]))
+            assert tangent_of(apply_n(square.op, [d])).item() == 30.0
+    finally:
+        square.jvp = None
+    assert seen == [5.0]

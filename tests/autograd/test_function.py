@@ -480,3 +480,76 @@ def test_a_jvp_of_the_users_own_carries_tangents() -> None:
         assert fw.unpack_dual(Square.apply(dual)).tangent.item() == 6.0
         with pytest.raises(NotImplementedError, match="You must implement the jvp function"):
             Cube.apply(dual)
+
+
+def made(forward: Any, backward: Any = lambda ctx, g: g, **further: Any) -> Any:
+    methods = {"forward": forward, "backward": backward, **further}
+    return type("Made", (Function,), {k: staticmethod(v) for k, v in methods.items()})
+
+
+def test_requests_are_attributes_until_the_call_is_over() -> None:
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        assert ctx.to_save == (x,)
+        assert ctx.__dict__ == {}
+        return x * 2
+
+    node = made(forward).apply(leaf(1.0)).grad_fn
+    assert node.to_save is None
+    assert node.dirty_tensors is None
+    with pytest.raises(AttributeError, match="is not readable"):
+        _ = node.materialize_grads
+    with pytest.raises(AttributeError, match="is not writable"):
+        node.saved_tensors = ()
+
+
+def test_keyword_arguments_must_have_a_place() -> None:
+    function = made(lambda ctx, x, k=3, *, z=1: x * k, lambda ctx, g: (g, None))
+    x = leaf(2.0)
+    assert function.apply(x, k=4).item() == 8.0
+    assert function.apply(x).grad_fn.needs_input_grad == (True,)
+    with pytest.raises(TypeError, match=r"forward\(\) got an unexpected keyword argument 'z'"):
+        function.apply(x, z=1)
+    with pytest.raises(TypeError, match="multiple values for argument 'k'"):
+        function.apply(x, 1, k=1)
+
+
+def test_saved_tensors_that_are_cleared_on_access_can_be_read_once() -> None:
+    function = made(lambda ctx, x: (ctx.save_for_backward(x), x * 2)[1])
+    function.clear_saved_tensors_on_access = True
+    node = function.apply(leaf(1.0)).grad_fn
+    assert len(node.saved_tensors) == 1
+    with pytest.raises(RuntimeError, match="can only be accessed once"):
+        _ = node.saved_tensors
+
+
+def test_an_input_returned_as_it_is_can_not_be_saved_by_setup_context() -> None:
+    function = made(lambda x: x, setup_context=lambda ctx, i, o: ctx.save_for_backward(*i))
+    with pytest.raises(RuntimeError, match="returned as-is as output is being saved"):
+        function.apply(leaf(1.0))
+
+
+def test_a_view_of_a_leaf_can_not_be_dirty() -> None:
+    def forward(ctx, x):
+        x.mul_(2)
+        ctx.mark_dirty(x)
+        return x
+
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        made(forward).apply(leaf(1.0, 2.0)[0])
+
+
+@pytest.mark.parametrize(
+    ("forward", "jvp", "text"),
+    [
+        (lambda ctx, x: x * 2, lambda ctx, t: (t, t), "invalid number of forward gradients"),
+        (lambda ctx, x: x * 2, lambda ctx, t: 3.0, "expected Variable or None"),
+        (lambda ctx, x: x * 2, lambda ctx, t: torch.ones(3), "has a different size"),
+        (lambda ctx, x: x.view(1), lambda ctx, t: t.clone(), "jvp is not returning a view"),
+        (lambda ctx, x: (x * 2, x.long()), lambda ctx, t: (t, t), "not a differentiable Tensor"),
+    ],
+)
+def test_a_wrong_answer_of_jvp_is_named(forward: Any, jvp: Any, text: str) -> None:
+    fw = torch.autograd.forward_ad
+    with fw.dual_level(), pytest.raises(RuntimeError, match=text):
+        made(forward, jvp=jvp).apply(fw.make_dual(torch.ones(1), torch.ones(1)))

@@ -104,3 +104,34 @@ def test_an_independent_output_gives_zeros_without_strict() -> None:
     assert A.jacobian(lambda t: X * 1, X).tolist() == [[0.0, 0.0], [0.0, 0.0]]
     value, product = A.hvp(lambda t: t.sum(), X, torch.ones(2))
     assert value.item() == 3.0 and product.tolist() == [0.0, 0.0]
+
+
+def test_strict_mode_takes_the_hessian_of_a_quadratic_function() -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    found = A.hessian(lambda x: (x**2).sum(), x, strict=True, create_graph=True)
+    assert found.tolist() == [[2.0, 0.0], [0.0, 2.0]]
+    with pytest.raises(RuntimeError, match="the jacobian of the user-provided function"):
+        A.hessian(lambda x: x.sum(), x, strict=True)
+
+
+def test_integers_can_not_be_differentiated() -> None:
+    with pytest.raises(RuntimeError, match="only Tensors of floating point dtype"):
+        A.jacobian(lambda x: x.float().sum(), torch.tensor([1, 2]))
+
+
+def test_all_ways_to_a_jacobian_agree() -> None:
+    x, y = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.5])
+    rows = A.jacobian(pair, (x, y))
+    batched = A.jacobian(pair, (x, y), vectorize=True)
+    columns = A.jacobian(pair, (x, y), vectorize=True, strategy="forward-mode")
+    for i in range(2):
+        for j in range(2):
+            assert torch.allclose(rows[i][j], batched[i][j])
+            assert torch.allclose(rows[i][j], columns[i][j])
+
+
+def test_forward_over_reverse_sees_writes() -> None:
+    x = torch.tensor([1.0, 2.0])
+    found = A.hessian(lambda x: x.clone().mul_(x).sum(), x, vectorize=True,
+                      outer_jacobian_strategy="forward-mode")  # fmt: skip
+    assert found.tolist() == [[2.0, 0.0], [0.0, 2.0]]

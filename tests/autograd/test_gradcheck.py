@@ -115,3 +115,39 @@ def test_inputs_keep_their_values_and_their_gradients() -> None:
     x = point(1.0, 2.0)
     check(lambda t: t * t, (x,))
     assert x.tolist() == [1.0, 2.0] and x.grad is None
+
+
+def test_a_wrong_jvp_is_found_and_named() -> None:
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * 3
+
+    for fast in (False, True):
+        assert check(Wrong.apply, point(1.0, 2.0), fast_mode=fast)
+        with pytest.raises(RuntimeError, match="Jacobian computed with forward mode mismatch"):
+            check(Wrong.apply, point(1.0, 2.0), fast_mode=fast, check_forward_ad=True)
+
+
+def test_inputs_that_are_one_tensor_move_together() -> None:
+    x = point(1.0, 2.0)
+    assert check(lambda a, b: a * b, (x, x))
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_batches_are_checked_in_both_modes() -> None:
+    assert check(torch.mul, (point(1.0, 2.0), point(3.0, 4.0)), check_forward_ad=True,
+                 check_batched_grad=True, check_batched_forward_grad=True)  # fmt: skip
+
+
+def test_options_that_need_a_backward_are_refused_without_one() -> None:
+    with pytest.raises(AssertionError, match="Setting check_undefined_grad=True requires"):
+        check2(torch.sin, point(1.0), check_fwd_over_rev=True, check_rev_over_rev=False)

@@ -187,3 +187,68 @@ def test_a_write_in_place_to_a_saved_value_through_a_view_is_found() -> None:
     y[0].mul_(3)
     with pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"):
         z.sum().backward()
+
+
+def test_a_base_that_was_turned_keeps_its_views_in_place() -> None:
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x * 1
+    row = y[1]
+    y.t_()
+    row.mul_(10)
+    (y * torch.arange(6.0).reshape(3, 2)).sum().backward()
+    assert x.grad.tolist() == [[0.0, 2.0, 4.0], [10.0, 30.0, 50.0]]
+
+
+def test_a_view_that_was_turned_leaves_the_history_of_its_base() -> None:
+    y = torch.ones(2, 3, requires_grad=True) * 1
+    node = y.grad_fn
+    view = y[:, 1:]
+    view.t_()
+    assert y.grad_fn is node and y._version == 1
+    assert view.grad_fn.name() == "TBackward1" and view.shape == (2, 2)
+
+
+def test_what_is_computed_from_an_unrecorded_view_has_an_edge_to_nowhere() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with torch.no_grad():
+        view = x[1:]
+    y = view * 2
+    assert y.requires_grad and y.grad_fn.next_functions[0] == (None, 0)
+    y.sum().backward()
+    assert x.grad is None
+
+
+def test_an_operand_that_follows_its_base_gets_its_gradient_beside_a_recorded_one() -> None:
+    w = torch.tensor(3.0, requires_grad=True)
+    base = torch.ones(2)
+    view = base[:1]
+    base.mul_(w)
+    (g,) = torch.autograd.grad((w * view).sum(), w)
+    assert g.item() == 6.0
+
+
+def test_a_write_through_an_expanded_view_is_not_taken_back() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    y.expand(3, 2).zero_()
+    with pytest.raises(RuntimeError, match="more than one element"):
+        torch.autograd.grad(y.sum(), x)
+
+
+def test_an_unneeded_gradient_still_finds_what_was_written() -> None:
+    x = torch.ones(2, requires_grad=True)
+    w = torch.ones(2, requires_grad=True)
+    y = x * w
+    with torch.no_grad():
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        torch.autograd.grad(y.sum(), x)
+
+
+def test_a_second_backward_through_a_written_view_is_refused() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    y[:1].add_(1)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()

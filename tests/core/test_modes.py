@@ -4,6 +4,8 @@ import asyncio
 import contextvars
 import threading
 
+import pytest
+
 import rushlight as torch
 
 graph = torch.autograd.graph
@@ -22,11 +24,18 @@ def test_contexts_nest_and_an_exception_restores() -> None:
     assert seen == [False, True, True]
 
 
-def test_one_context_object_may_be_entered_twice() -> None:
+def test_one_context_object_remembers_one_former_mode() -> None:
     mode = torch.no_grad()
-    with mode, mode:
-        assert not torch.is_grad_enabled()
-    assert torch.is_grad_enabled()
+    for _ in range(2):
+        with mode:
+            assert not torch.is_grad_enabled()
+        assert torch.is_grad_enabled()
+    try:
+        with mode, mode:
+            assert not torch.is_grad_enabled()
+        assert not torch.is_grad_enabled()  # as in PyTorch: the second entry found it off
+    finally:
+        torch.set_grad_enabled(True)
 
 
 def test_a_generator_suspended_inside_a_mode_restores_only_its_own_switch() -> None:
@@ -134,3 +143,60 @@ def test_backward_runs_under_no_grad_and_leaves_the_mode_alone() -> None:
         y.backward()
         assert not torch.is_grad_enabled()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_inference_mode_switched_off_records_even_under_no_grad() -> None:
+    with torch.no_grad(), torch.inference_mode(False):
+        assert torch.is_grad_enabled()
+    assert torch.is_grad_enabled()
+
+
+def test_views_of_inference_tensors_are_no_views() -> None:
+    with torch.inference_mode():
+        x = torch.ones(2, requires_grad=True)
+    y = x[:1]
+    assert y.is_inference() and not y._is_view() and not y.requires_grad
+    assert (x * 2).requires_grad and not (x + x).requires_grad
+
+
+def test_a_refused_write_to_an_inference_tensor_has_been_made() -> None:
+    with torch.inference_mode():
+        x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        x.add_(1)
+    assert x.tolist() == [2.0, 2.0]
+
+
+def test_what_is_detached_from_an_inference_tensor_has_a_version() -> None:
+    with torch.inference_mode():
+        x = torch.ones(2)
+    y = x.detach()
+    assert y.is_inference() and y._version == 0
+    y.add_(1)
+    assert y._version == 1 and x.tolist() == [2.0, 2.0]
+
+
+def test_only_a_bool_switches_recording() -> None:
+    with pytest.raises(TypeError, match="must be bool, not int"):
+        torch.set_grad_enabled(1)
+    assert repr(torch.set_grad_enabled(True)).endswith("set_grad_enabled(mode=True)")
+
+
+def test_views_can_remember_the_operations_that_made_them() -> None:
+    base = torch.ones(2, 3, requires_grad=True) * 1
+    with torch.autograd._force_original_view_tracking(True):
+        row = base[0]
+    other = base[0]
+    base.mul_(2)
+    assert row.grad_fn.name() == "SelectBackward0"
+    assert other.grad_fn.name() == "AsStridedBackward0"
+
+
+def test_a_preserved_version_lets_backward_use_what_was_written() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    z = y * y
+    with torch.autograd._unsafe_preserve_version_counter(y):
+        y.mul_(3)
+    z.sum().backward()
+    assert y._version == 0 and x.grad.tolist() == [6.0, 6.0]

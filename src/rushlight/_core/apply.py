@@ -18,8 +18,8 @@ from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
 from .op import ARG, OUT, SHAPE, Op
-from .storage import DEFAULT, IN_NO_GRAD, TensorBase, View, new_tensor, version_of
-from .views import Step, follows, view_target
+from .storage import DEFAULT, IN_INFERENCE, IN_NO_GRAD, TensorBase, View, new_tensor, version_of
+from .views import Step, follows, make_exact, view_target
 
 ndarray: Final = _ndarray
 NOTHING: Final[tuple[Any, ...]] = (None, None)
@@ -41,11 +41,13 @@ def apply1(op: Op, a: Any) -> Any:
         result = slow.as_array(result)
     out = new_tensor(result)
     if mode.grad and op.records and (a._requires_grad or (a._view is not None and follows(a))):
+        goal: Vertex | None
         if a._view is not None:
-            view_target(a)
-        goal: Vertex | None = a._node
-        if goal is None:
-            goal = a
+            goal = view_target(a)
+        else:
+            goal = a._node
+            if goal is None:
+                goal = a
         node = new_node(op, (goal,), (a if op.masks[0] else None, result if op.masks[1] else None))
         cell = a._cell if a._view is None else a._view.base._cell
         if cell is not None and cell.n:
@@ -90,16 +92,20 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         goal_a: Vertex | None = None
         goal_b: Vertex | None = None
         live = 0
-        if a._requires_grad:
-            if a._view is not None:
-                view_target(a)
+        if a._view is not None:
+            goal_a = view_target(a)
+            if goal_a is not None:
+                live = 1
+        elif a._requires_grad:
             live = 1
             goal_a = a._node
             if goal_a is None:
                 goal_a = a
-        if b._requires_grad:
-            if b._view is not None:
-                view_target(b)
+        if b._view is not None:
+            goal_b = view_target(b)
+            if goal_b is not None:
+                live |= 2
+        elif b._requires_grad:
             live |= 2
             goal_b = b._node
             if goal_b is None:
@@ -147,11 +153,13 @@ def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
         result = slow.as_array(result)
     out = new_tensor(result)
     if mode.grad and op.records and (a._requires_grad or (a._view is not None and follows(a))):
+        goal: Vertex | None
         if a._view is not None:
-            view_target(a)
-        goal: Vertex | None = a._node
-        if goal is None:
-            goal = a
+            goal = view_target(a)
+        else:
+            goal = a._node
+            if goal is None:
+                goal = a
         masks = op.masks
         node = new_node(
             op,
@@ -242,10 +250,11 @@ def _record_several(
         if live >> pos & 1:
             t: TensorBase = args[pos]
             if t._view is not None:
-                view_target(t)
-            goal = t._node
-            if goal is None:
-                goal = t
+                goal = view_target(t)
+            else:
+                goal = t._node
+                if goal is None:
+                    goal = t
             if t._nr:
                 several = True
         goals.append(goal)
@@ -308,11 +317,13 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
         if result.dtype is not dtype:
             slow.record(op, args, [array], [out], 1, mode, None)
             return out
+        goal: Vertex | None
         if a._view is not None:
-            view_target(a)
-        goal: Vertex | None = a._node
-        if goal is None:
-            goal = a
+            goal = view_target(a)
+        else:
+            goal = a._node
+            if goal is None:
+                goal = a
         saved: list[Any] = []
         keeps_input = False
         masks = op.masks
@@ -349,7 +360,12 @@ def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
     if not a._plain or mode.slow:
         return slow.apply(op, [a, *args])
     array = a._raw
-    result = op.raw(array, *args)
+    try:
+        result = op.raw(array, *args)
+    except Exception:
+        if mode.grad and a._view is not None:
+            follows(a)  # a view that can't follow its base says so first
+        raise
     out = new_tensor(result)
     parent = a._view
     base = a
@@ -359,20 +375,27 @@ def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
         base = parent.base
         before = parent.replay
         creation = parent.creation
-    if not mode.grad:
+    if not mode.grad and creation != IN_INFERENCE:
         creation = IN_NO_GRAD
     cell = base._cell
-    out._view = View(base, Step(op, args, -1, before), creation, 0 if cell is None else cell.n)
+    view = View(base, Step(op, args, -1, before), creation, 0 if cell is None else cell.n)
+    if (result.dtype is not array.dtype and result.dtype != array.dtype) or (
+        parent is not None and parent.exact
+    ):
+        make_exact(view, out, a, False)
+    out._view = view
     if (
         mode.grad
         and op.formulas[0] is not None
         and (a._requires_grad or (a._view is not None and follows(a)))
     ):
+        goal: Vertex | None
         if parent is not None:
-            view_target(a)
-        goal: Vertex | None = a._node
-        if goal is None:
-            goal = a
+            goal = view_target(a)
+        else:
+            goal = a._node
+            if goal is None:
+                goal = a
         node = new_node(op, (goal,), _view_saved(op, args, array))
         if a._nr:
             node.nrs = (a._nr,)
@@ -431,12 +454,8 @@ def apply_list(op: Op, tensors: list[Any], rest: tuple[Any, ...]) -> Any:
         for t in tensors:
             goal: Vertex | None = None
             nr = 0
-            if t._requires_grad:
-                if t._view is not None:
-                    view_target(t)
-                goal = t._node
-                if goal is None:
-                    goal = t
+            if t._view is not None or t._requires_grad:
+                goal = view_target(t)
                 nr = t._nr
                 if nr:
                     several = True

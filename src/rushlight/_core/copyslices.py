@@ -6,16 +6,25 @@ the gradient of the whole base, lets the in-place operation's own node turn the 
 into the gradient of the part's former value, and sends the patched whole to the base's former
 history (other inputs of the operation get theirs as usual). Every view of the base then gets a new
 node when it is next asked for one.
+
+Note [Views by geometry]
+Which part of the base a view shows is told by strides and offset, not by the operations that made
+it: the base may have been given another shape since (`base.t_()`), and a chain of ten views is one
+window. So the new node of a view is that of `as_strided`. Only views of another element type
+(`view_as_real`) are replayed, operation by operation.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
+from .._array import strided as S
 from .._array import types as T
 from .engine import WORLDS, input_gradients
-from .node import GENERAL, Node, fill_node
-from .op import Op
+from .mode import CURRENT, ready, replaced
+from .node import GENERAL, Node, fill_node, new_node
+from .op import ARG, Op
 from .saved import free
 from .storage import TensorBase, new_tensor, target, version_of
 from .views import REGENERATE, replay
@@ -24,53 +33,56 @@ from .views import REGENERATE, replay
 class CopySlices(Node):
     """The node of a base that was written through a view."""
 
-    steps: Any  # how to take the view; not the View itself, which holds the base: a cycle
-    inner: Node
-    like: Any
+    steps: Any  # how to take the view, where its geometry doesn't say; not the View: a cycle
+    place: Any  # the view's shape, strides and offset within the base
+    shape: Any  # the base's shape and strides
+    stride: Any
+    dense: bool  # the base's elements lie in C order, without gaps
+    inner: Node | None
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
         """The patched gradient for the base's former history, then those of the other inputs."""
-        g = grads[0]
-        whole = WORLDS.traced.clone(g) if traced else T.copy_like(g, self.like)
-        part = replay(self.steps, whole, traced)
-        inner_g = WORLDS.traced.clone(part) if traced else T.copy(part)
         inner = self.inner
+        if inner is None:
+            raise RuntimeError(errors.BACKWARD_TWICE)
+        whole, part = self.parts(grads[0], traced)
+        inner_g = WORLDS.traced.clone(part) if traced else T.copy(part)
         inner_need = list(need)
         inner_need[0] = inner.next[0] is not None
         results = input_gradients(inner, inner_g, inner_need, traced)
         first = results[0]
+        if first is None:
+            return [None] + results[1:]
         if traced:
-            if first is None:
-                part.zero_()
-            else:
-                part.copy_(first)
-        elif first is None:
-            part[...] = 0
+            part.copy_(first)
+            if self.steps is None:
+                whole = WORLDS.traced.as_strided(whole, self.shape, self.stride, 0)
         else:
+            T.refuse_overlap(part)
             part[...] = first
         return [whole if need[0] else None] + results[1:]
 
+    def parts(self, g: Any, traced: bool) -> Any:
+        """A copy of `g` laid out like the base, and the view's part of it."""
+        size, stride, offset = self.place
+        if not traced:
+            whole = S.laid_out(g, None if self.dense else self.stride)
+            if self.steps is not None:
+                return whole, replay(self.steps, whole, False)
+            return whole, S.part_of(whole, size, stride, offset)
+        xp = WORLDS.traced
+        memory = xp.zeros((S.extent(self.shape, self.stride),), T.dtype_of(g))
+        whole = xp.as_strided(memory, self.shape, self.stride, 0)
+        whole.copy_(g)
+        if self.steps is not None:
+            return whole, replay(self.steps, whole, True)
+        return memory, xp.as_strided(memory, size, stride, offset)
+
     def release(self) -> None:
-        """Lets go of what the in-place operation saved."""
-        free(self.inner)
-
-
-class AsStridedBackward0(Node):
-    """The node of a view, made anew after its base was written."""
-
-    steps: Any
-    like: Any
-
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
-        """The gradient of the view put into its place in zeros shaped like the base."""
-        g = grads[0]
-        if traced:
-            whole = WORLDS.traced.zeros(self.like.shape, T.dtype_of(g))
-            replay(self.steps, whole, True).copy_(g)
-        else:
-            whole = WORLDS.raw.zeros(self.like.shape, g.dtype)
-            replay(self.steps, whole, False)[...] = g
-        return [whole]
+        """Lets go of the in-place operation's node and of what it saved."""
+        if self.inner is not None:
+            free(self.inner)
+            self.inner = None
 
 
 def custom_op(name: str, node_class: Any) -> Op:
@@ -114,7 +126,6 @@ def custom_op(name: str, node_class: Any) -> Op:
 
 
 COPY_SLICES = custom_op("CopySlices", CopySlices)
-AS_STRIDED = custom_op("as_strided", AsStridedBackward0)
 
 
 def rebase(written: TensorBase, inner: Node) -> None:
@@ -127,33 +138,56 @@ def rebase(written: TensorBase, inner: Node) -> None:
     fill_node(made, COPY_SLICES, (target(base),) + others, ())
     if base._nr or (inner.nrs is not None):
         made.nrs = (base._nr,) + (inner.nrs[1:] if inner.nrs is not None else (0,) * len(others))
-    made.steps = view.replay
+    made.steps = view.replay if view.exact else None
+    array = base._raw
+    place = S.place_in(written._raw, array)
+    made.place = place[:3]
+    made.shape = array.shape
+    made.stride = place[3]
+    made.dense = array.flags.c_contiguous
     made.inner = inner
-    made.like = T.layout(base._raw)
     base._node = made
     base._nr = 0
     base._requires_grad = True
-    written._node = regenerated(written)
-    written._nr = 0
-    written._requires_grad = True
+    renew_at(written, place)
     view.stamp = version_of(base)
 
 
-def regenerated(t: TensorBase) -> Node:
-    """A new node for a view: its gradient goes to its place in the base."""
+def renew(t: TensorBase) -> None:
+    """Gives a view a new node: its gradient goes to its place in the base."""
+    assert t._view is not None
+    renew_at(t, S.place_in(t._raw, t._view.base._raw))
+
+
+def renew_at(t: TensorBase, place: Any) -> None:
+    """Like `renew`, for a view whose place is known."""
     view = t._view
     assert view is not None
     base = view.base
-    made: AsStridedBackward0 = AsStridedBackward0.__new__(AS_STRIDED.node_class)
-    fill_node(made, AS_STRIDED, (target(base),), ())
+    t._nr = 0
+    t._requires_grad = True
+    if view.exact:
+        token = CURRENT.set(replaced(ready(), grad=True, inference=False, forward_grad=False))
+        try:
+            again = replay(view.replay, base, True)
+        finally:
+            CURRENT.reset(token)
+        t._node = again._node
+        t._nr = again._nr
+        return
+    size, stride, offset, own, start = place
+    args = (size, stride, offset + start, own, start)
+    op: Op = REGENERATE.op
+    saved: list[Any] = []
+    for entry in op.entries:
+        saved.append(args[entry[1] - 1] if entry[0] == ARG else base._raw.shape)
+    node = new_node(op, (target(base),), tuple(saved))
     if base._nr:
-        made.nrs = (base._nr,)
-    made.steps = view.replay
-    made.like = T.layout(base._raw)
-    return made
+        node.nrs = (base._nr,)
+    t._node = node
 
 
-REGENERATE.make = regenerated
+REGENERATE.renew = renew
 
 
 def plain_copy(t: TensorBase) -> TensorBase:

@@ -23,10 +23,10 @@ from .._array.types import ndarray as _ndarray
 from .hooks import Hooks, before, enter, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .leaf import receive
 from .mode import CURRENT, Mode, current
-from .node import GENERAL, Node, Vertex
+from .node import GENERAL, PACKED, Node, Vertex
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
 from .run import ANOMALY, RUNNING, Run
-from .saved import Packed, free, unpack
+from .saved import free, unpack, unpacked
 from .storage import TensorBase
 
 ndarray: Final = _ndarray
@@ -75,6 +75,7 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         order.sort(key=sequence_number, reverse=True)
         if inputs is not None:
             order = needed(order, roots, inputs, run)
+        run.order = order
         for k, root in enumerate(roots):
             deliver(root, nrs[k], grads[k], run)
         execute(order, run)
@@ -100,7 +101,9 @@ def backward_from(t: Any, gradient: Any, keep: bool) -> bool:
     rest.
     """
     mode: Mode = current()
-    if not isinstance(t, TensorBase) or not t._plain or mode.slow or RUNNING.get() is not None:
+    if not isinstance(t, TensorBase) or not t._plain or RUNNING.get() is not None:
+        return False
+    if mode.slow and (not mode.anomaly or mode.dual or mode.dispatch or mode.profiler is not None):
         return False
     node = t._node
     if node is None or t._view is not None:
@@ -250,14 +253,14 @@ def finish_leaf(leaf: Vertex, notes: Vertex, run: Run) -> None:
     owned = notes.owned
     notes.acc = None
     notes.owned = False
-    if g is None:
-        return
     assert isinstance(leaf, TensorBase)
+    if g is None and leaf.hooks is None:
+        return
+    if leaf.hooks is not None:
+        run.node = leaf
     if leaf.hooks is not None and leaf.hooks.tensor:
         g = run_tensor_hooks(leaf, 0, g, run)
         owned = False
-        if g is None:
-            return
     captures = run.captures
     if captures is not None:
         position = captures.get((leaf, 0))
@@ -267,13 +270,13 @@ def finish_leaf(leaf: Vertex, notes: Vertex, run: Run) -> None:
             return
     hooks: Hooks | None = leaf.hooks
     if hooks is None or not (hooks.pre or hooks.post):
-        receive(leaf, g, owned, run.traced)
+        if g is not None:
+            receive(leaf, g, owned, run.traced)
         return
     if hooks.pre:
         g = run_pre_hooks(hooks, [g], run.traced)[0]
-        if g is None:
-            return
-    receive(leaf, g, False, run.traced)
+    if g is not None:
+        receive(leaf, g, False, run.traced)
     if hooks.post:
         run_post_hooks(hooks, [], [g], run.traced)
 
@@ -285,7 +288,7 @@ def execute(order: list[Node], run: Run) -> None:
     keep = run.keep
     traced = run.traced
     watched = run.captures is not None
-    anomaly = run.anomaly
+    anomaly = run.anomaly or run.profiler is not None
     for node in order:
         notes = node if table is None else table[node]
         g = notes.acc
@@ -299,7 +302,14 @@ def execute(order: list[Node], run: Run) -> None:
             grads = guarded(node, g, run) if anomaly else general(node, g, run)
             for i, child in enumerate(node.next):
                 if child is not None:
-                    deliver(child, 0 if node.nrs is None else node.nrs[i], grads[i], run)
+                    nr = 0 if node.nrs is None else node.nrs[i]
+                    if (anomaly and run.profiler is not None and grads[i] is not None
+                            and isinstance(child, TensorBase)):  # fmt: skip
+                        event = run.profiler.enter_leaf()
+                        deliver(child, nr, grads[i], run)
+                        run.profiler.leave(event)
+                    else:
+                        deliver(child, nr, grads[i], run)
         else:
             op = node.op
             nrs = node.nrs
@@ -310,6 +320,8 @@ def execute(order: list[Node], run: Run) -> None:
                     continue
                 there = child if table is None else table[child]
                 if there.run != number:
+                    if g is not None and op.forms[i] != CALL_G:
+                        look_at(node, i, traced)
                     continue
                 if g is None:
                     if there.pending:
@@ -368,14 +380,16 @@ def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
     return r
 
 
-def call_formula(
-    node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool
-) -> Any:
-    """Calls a formula with whatever its parameters asked for."""
+def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool,
+                 values: list[Any] | None = None) -> Any:  # fmt: skip
+    """Calls a formula with whatever its parameters asked for.
+
+    `values` are the saved values of a node that hooks have packed; None: they are read here.
+    """
     arguments: list[Any] = []
     for pick in picks:
         if pick >= 0:
-            arguments.append(unpack(node, pick, traced))
+            arguments.append(unpack(node, pick, traced) if values is None else values[pick])
         elif pick == PICK_G:
             arguments.append(g)
         elif pick == PICK_XP:
@@ -389,17 +403,9 @@ def call_formula(
     try:
         return formula(*arguments)
     except ValueError:
-        if any_packed(node):
+        if values is not None:  # a hook has unpacked them: they may have any shape
             refuse_shapes(arguments)
         raise
-
-
-def any_packed(node: Node) -> bool:
-    """Whether a hook has unpacked a saved value, which may have any shape."""
-    for value in node.saved:
-        if type(value) is Packed:
-            return True
-    return False
 
 
 def refuse_shapes(arguments: list[Any]) -> None:
@@ -432,6 +438,7 @@ def output_gradient(node: Node, grads: Any, k: int, traced: bool) -> Any:
 
 def general(node: Node, g: Any, run: Run) -> list[Any]:
     """The gradients of all inputs of a node that the fast loop doesn't handle."""
+    run.node = node
     traced = run.traced
     number = run.number
     table = run.table
@@ -452,11 +459,28 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
 
 
 def guarded(node: Node, g: Any, run: Run) -> list[Any]:
-    """As `general`, in anomaly mode: says where a failing node was made, and looks for nan."""
+    """As `general`, in anomaly mode: says where a failing node was made, and looks for nan.
+
+    Also where a profile is taken, which is told when the node starts and ends.
+    """
+    profiler = run.profiler
+    if not run.anomaly:
+        event = profiler.enter_node(node, g)
+        try:
+            return general(node, g, run)
+        finally:
+            profiler.leave(event)
     outer = run.node
     run.node = node
     try:
-        grads = general(node, g, run)
+        if profiler is None:
+            grads = general(node, g, run)
+        else:
+            event = profiler.enter_node(node, g)
+            try:
+                grads = general(node, g, run)
+            finally:
+                profiler.leave(event)
         if run.check_nan:
             for i, r in enumerate(grads):
                 if r is not None and T.has_nan(r._raw if isinstance(r, TensorBase) else r):
@@ -479,10 +503,11 @@ def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[
     if op.kind == "custom":
         return node.call(g if type(g) is list else [g], need, traced)  # type: ignore[no-any-return]
     world = WORLDS.traced if traced else WORLDS.raw
+    values = unpacked(node, traced) if node.special & PACKED else None
     if node.conj:
         g = [None if x is None else world.conj(x) for x in g] if type(g) is list else world.conj(g)
     if op.joint is not None:
-        grads = list(call_formula(node, op.joint, op.joint_picks, g, need, traced))
+        grads = list(call_formula(node, op.joint, op.joint_picks, g, need, traced, values))
     else:
         grads = []
         for i in range(len(need)):
@@ -493,14 +518,29 @@ def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[
                     picks = (PICK_G,)
                 elif form == CALL_G_SAVED:
                     picks = (PICK_G, picks)
-                grads.append(call_formula(node, op.formulas[i], picks, g, need, traced))
+                grads.append(
+                    call_formula(node, op.formulas[i], picks, g, need, traced, values)
+                )
             else:
+                if values is None and node.next[i] is not None and op.forms[i] != CALL_G:
+                    look_at(node, i, traced)
                 grads.append(None)
     if node.conj:
         grads = [None if r is None else world.conj(r) for r in grads]
     if node.fix is not None:
         grads = [fixed(node, i, r, traced) if need[i] else None for i, r in enumerate(grads)]
     return grads
+
+
+def look_at(node: Node, i: int, traced: bool) -> None:
+    """Unpacks what a formula reads whose result nobody wants: it may have been written since.
+
+    As in PyTorch a node unpacks all that it saved for its live edges before it computes anything.
+    """
+    picks = node.op.picks[i]
+    for k in (picks,) if node.op.forms[i] == CALL_G_SAVED else picks:
+        if k >= 0:
+            unpack(node, k, traced)
 
 
 def _clean(order: list[Node], run: Run) -> None:

@@ -81,7 +81,8 @@ def unwrapped(g: Any, traced: bool) -> Any:
 
 def enter(traced: bool) -> Any:
     """Puts in force the grad mode in which user code runs during a backward."""
-    return CURRENT.set(with_grad(ready(), traced))
+    mode = ready()
+    return CURRENT.set(with_grad(mode, traced and not mode.carrying))
 
 
 def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
@@ -103,8 +104,7 @@ def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
 
 def hook_name(hook: Any) -> str:
     """A hook as messages call it."""
-    name = getattr(hook, "__name__", None)
-    return f"hook '{name}'" if name is not None else "hook"
+    return f"hook '{getattr(hook, '__name__', '<unknown>')}'"
 
 
 def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
@@ -112,17 +112,19 @@ def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
 
     Raises:
         TypeError: where it isn't a tensor.
-        RuntimeError: where its size or type differs.
+        RuntimeError: where its size or type differs, or where there was no gradient.
     """
     if not isinstance(result, TensorBase):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
-    if before_ is not None and result._raw.shape != before_._raw.shape:
+    if before_ is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if result._raw.shape != before_._raw.shape:
         raise RuntimeError(f"{hook_name(hook)} has changed the size of value")
-    if before_ is not None and result._raw.dtype != before_._raw.dtype:
+    if result._raw.dtype != before_._raw.dtype:
         raise RuntimeError(
             f"{hook_name(hook)} has changed the type of value (was "
-            f"{T.type_name(before_._raw.dtype)} got "
-            f"{T.type_name(result._raw.dtype)})"
+            f"{T.internal_type_name(before_._raw.dtype)} got "
+            f"{T.internal_type_name(result._raw.dtype)})"
         )
     return result
 
@@ -130,6 +132,8 @@ def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
 def before(node: Node, g: Any, run: Run) -> Any:
     """Tensor hooks, kept gradients, captures and node pre-hooks, in this order."""
     hooks = node.hooks
+    if hooks is not None:
+        run.node = node
     traced = run.traced
     captures = run.captures
     several = node.op.n_out != 1 and node.out_meta is not None
@@ -140,7 +144,7 @@ def before(node: Node, g: Any, run: Run) -> Any:
         parts = [g]
     for nr in range(len(parts)):
         if hooks is not None:
-            if hooks.tensor.get(nr) and parts[nr] is not None:
+            if hooks.tensor.get(nr):
                 parts[nr] = run_tensor_hooks(node, nr, parts[nr], run)
             ref = hooks.retain.get(nr)
             if ref is not None:
@@ -170,7 +174,7 @@ def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
     shown = wrapped(g, traced)
     old = keeper._grad
     if old is None:
-        keeper._grad = shown if traced else new_tensor(T.copy(shown._raw))
+        keeper._grad = shown.clone() if traced else new_tensor(T.copy(shown._raw))
     else:
         keeper._grad = old + shown
 

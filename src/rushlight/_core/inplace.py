@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
+from weakref import ref
 
 from .. import dtypes as D
 from .. import errors
@@ -12,7 +14,9 @@ from . import slow
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
 from .mode import Mode, ready
+from .node import operation_name
 from .op import OUT, PROMOTE_NONE, Op
+from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, refuse_view
 
@@ -26,8 +30,9 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     be a waste; it raises before it has written anything.
 
     Raises:
-        RuntimeError: for a leaf that requires grad, a view that may not be written, an inference
-            tensor, a result of another shape or of a type that can't be cast; nothing is written.
+        RuntimeError: for a leaf that requires grad, a view that may not be written, a result of
+            another shape or of a type that can't be cast (nothing is written), and for an
+            inference tensor outside of inference mode (it is, as in PyTorch).
     """
     me: TensorBase = args[0]
     mode = ready()
@@ -35,16 +40,16 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         handled = slow.NOT_HANDLED
         if slow.HANDLERS.override is not None:
             handled = slow.HANDLERS.override(op, args, True, writer)
-        if handled is slow.NOT_HANDLED and slow.HANDLERS.layer is not None:
-            handled = slow.HANDLERS.layer(op, args)
+        if handled is slow.NOT_HANDLED and slow.HANDLERS.layer_inplace is not None:
+            handled = slow.HANDLERS.layer_inplace(op, args, writer)
         if handled is not slow.NOT_HANDLED:
             return handled
+    if mode.profiler is not None or mode.dispatch:
+        return slow.HANDLERS.watch_inplace(op, args, writer, mode)
     if mode.forward_grad and slow.HANDLERS.tangent_inplace is not None and any_tangent(args):
         return slow.HANDLERS.tangent_inplace(op, args)
-    if me._inference and not mode.inference:
-        raise RuntimeError(errors.INFERENCE_INPLACE)
     live = 0
-    if mode.grad:
+    if mode.grad and not mode.inference and not (me._inference and slow.only_inference(op, args)):
         view = me._view
         if me._requires_grad or (view is not None and view.tracked and view.base._requires_grad):
             check_writable(me)
@@ -60,9 +65,9 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         promoted = slow.promote(op, args, raws)
         if promoted is T.from_raw(array.dtype):
             promoted = None
+    if 0 in array.strides and (writer is None or op.name in EXPANDED_BUT_WARNED):
+        refuse_or_warn(op, args, array)
     if writer is None:
-        if 0 in array.strides:
-            T.refuse_overlap(array)
         for other in raws[1:]:
             if (
                 type(other) is ndarray
@@ -87,7 +92,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         better = slow.HANDLERS.explain(op, args, error)
         if better is None:
             raise
-        raise better from None
+        try:
+            raise better from None
+        finally:
+            del better  # its traceback holds this frame
     if op.promote != PROMOTE_NONE:  # a comparison of an integer with 1.5 fits, their sum doesn't
         check_cast(T.from_raw(result.dtype), array)
     if T.shape_of(result) != array.shape:
@@ -96,11 +104,55 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     return me
 
 
+# What may still write expanded tensors, with what PyTorch's warning says of its other form.
+EXPANDED_BUT_WARNED: Final = {
+    "index_fill": ("tensor[mask] = scalar", 1913),
+    "masked_fill": ("tensor[mask] = scalar", 2450),
+    "_index_put": ("tensor[indices] = tensor", 976),
+}
+
+
+def refuse_or_warn(op: Op, args: list[Any], array: Any) -> None:
+    """Refuses to write an expanded tensor, or warns where PyTorch still allows it.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    try:
+        T.refuse_overlap(array)
+    except RuntimeError:
+        if op.name not in EXPANDED_BUT_WARNED:
+            raise
+        warn_expanded(op.name)
+        if op.name == "_index_put" and len(args[1]) == 1 and not args[2]._raw.ndim:
+            mask = args[1][0]
+            if isinstance(mask, TensorBase) and mask._raw.dtype.kind == "b":
+                warn_expanded("masked_fill")
+
+
+def warn_expanded(name: str) -> None:
+    """Warns of a write to an expanded tensor, in PyTorch's words."""
+    form, line = EXPANDED_BUT_WARNED[name]
+    warnings.warn(
+        f"Use of {name.lstrip('_')}_ on expanded tensors is deprecated. Please clone() the tensor "
+        "before performing this operation. This also applies to advanced indexing e.g. "
+        f"{form} (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/"
+        f"TensorAdvancedIndexing.cpp:{line}.)",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def any_tangent(args: list[Any]) -> bool:
     """Whether some argument carries a tangent."""
     for arg in args:
-        if isinstance(arg, TensorBase) and arg._tangent is not None:
-            return True
+        if isinstance(arg, TensorBase):
+            if slow.may_have_tangent(arg):
+                return True
+        elif type(arg) is list or type(arg) is tuple:
+            for item in arg:
+                if isinstance(item, TensorBase) and slow.may_have_tangent(item):
+                    return True
     return False
 
 
@@ -135,12 +187,14 @@ def write(
     writer: Any = None,
 ) -> None:
     """Writes a finished result into `me`, counts the write, and records it where `live`."""
+    if mode.saved_hooks:
+        announce_write(me, mode)
     if not live:
         if writer is None:
-            T.write_into(me._raw, result)
+            write_result(op, me._raw, result)
         else:
             writer(*raws)
-        bump(me)
+        count_write(me, mode)
         return
     current_node(me)
     needs_value = False
@@ -150,13 +204,15 @@ def write(
     before = list(args)
     if needs_value:
         before[0] = plain_copy(me)
+        if mode.dual:
+            slow.HANDLERS.tangent_copied(before[0], me)
     raws[0] = me._raw
     node = slow.make_node(op, before, raws, [me], live, mode, promoted)
     if writer is None:
-        T.write_into(me._raw, result)
+        write_result(op, me._raw, result)
     else:
         writer(*raws)
-    bump(me)
+    count_write(me, mode)
     if op.saves_out:
         versions = list(node.versions) if node.versions is not None else [0] * len(op.entries)
         for k, entry in enumerate(op.entries):
@@ -168,8 +224,26 @@ def write(
         cell = holder._cell
         node.out_cells = {0: cell}
     set_history(me, node)
+    if op.saves_out and mode.saved_hooks and not mode.saved_hooks_off:
+        pack_outputs(node, [me], mode.saved_hooks[-1])
+    if op.saves_out and me._view is not None and me._view.tracked:
+        # Where the saved result is found to have been written, messages name the view's own node,
+        # as long as that is there.
+        alive: Any = set()  # nodes can't be referred to weakly, so this stands for the view's own
+        own: Any = me._node
+        own.meta = {"alive": alive} if own.meta is None else {**own.meta, "alive": alive}
+        note = {"view": (operation_name(own), ref(alive))}
+        node.meta = note if node.meta is None else {**node.meta, **note}
     if mode.anomaly and slow.HANDLERS.trace is not None:
         slow.HANDLERS.trace(node)
+
+
+def write_result(op: Op, array: Any, result: Any) -> None:
+    """Writes a finished result; where elements share memory, only those that have changed."""
+    if 0 in array.strides and op.name in EXPANDED_BUT_WARNED:
+        T.write_changed(array, result)
+    else:
+        T.write_into(array, result)
 
 
 def set_history(me: TensorBase, node: Any) -> None:
@@ -192,6 +266,26 @@ def set_history(me: TensorBase, node: Any) -> None:
         carry_retained(me, old, old_nr, me._node, 0)
 
 
+def announce_write(me: TensorBase, mode: Mode) -> None:
+    """Tells contexts that keep what is overwritten (their pair of hooks has a third) of a write."""
+    for hooks in mode.saved_hooks:
+        if len(hooks) > 2:
+            hooks[2](me)
+
+
+def count_write(me: TensorBase, mode: Mode) -> None:
+    """Notes that `me` has been written; inference tensors don't count.
+
+    Raises:
+        RuntimeError: for an inference tensor outside of inference mode. As in PyTorch that is found
+            out here: it has been written.
+    """
+    if not me._inference or me._cell is not None:  # `detach` gives an inference tensor a version
+        bump(me)
+    elif not mode.inference:
+        raise RuntimeError(errors.INFERENCE_INPLACE)
+
+
 def check_writable(me: TensorBase) -> None:
     """Refuses a recorded write to a leaf, or to a view whose history can't be rebased.
 
@@ -207,5 +301,5 @@ def check_writable(me: TensorBase) -> None:
         wants = wants or base._requires_grad
         if wants and base._node is None:
             raise RuntimeError(errors.LEAF_VIEW_INPLACE)
-    if wants and me._node is None:
+    if wants and current_node(me) is None:
         raise RuntimeError(errors.LEAF_INPLACE)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from .._array import types as T
 from .hooks import Hooks
-from .mode import CURRENT, ready, replaced, with_grad
+from .mode import CURRENT, current, ready, replaced, with_grad
 from .storage import TensorBase, bump, new_tensor
 
 # Adding large arrays lets other threads run, so two threads that accumulate into one leaf must take
@@ -33,6 +33,10 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf._requires_grad:
         return
+    if traced and current().carrying:  # on Tensors, but not recorded
+        traced = False
+        owned = False
+        g = g._raw
     lock = STRIPES[(id(leaf) >> 6) & 15]
     lock.acquire()
     try:

@@ -15,9 +15,23 @@ class Mode:
     """An immutable set of switches. `slow` sums up all that the fast path must not meet."""
 
     __slots__ = (
-        "grad", "inference", "slow", "saved_hooks", "saved_hooks_off", "anomaly", "check_nan",
-        "layers", "functions", "forward_grad", "multithreaded",
-    )  # fmt: skip
+        "anomaly",
+        "carrying",
+        "check_nan",
+        "dispatch",
+        "dual",
+        "forward_grad",
+        "functions",
+        "grad",
+        "inference",
+        "layers",
+        "multithreaded",
+        "profiler",
+        "saved_hooks",
+        "saved_hooks_off",
+        "slow",
+        "view_replay",
+    )
 
     def __init__(
         self,
@@ -31,6 +45,11 @@ class Mode:
         functions: tuple[Any, ...] = (),
         forward_grad: bool = True,
         multithreaded: bool = True,
+        dual: bool = False,
+        carrying: bool = False,
+        view_replay: bool = False,
+        dispatch: tuple[Any, ...] = (),
+        profiler: Any = None,
         fresh: bool = False,
     ) -> None:
         self.grad = grad
@@ -43,7 +62,20 @@ class Mode:
         self.functions = functions
         self.forward_grad = forward_grad
         self.multithreaded = multithreaded
-        self.slow = fresh or bool(saved_hooks or layers or functions) or anomaly or inference
+        self.dual = dual  # a forward-mode level is open
+        self.view_replay = view_replay  # views remember the operations that made them
+        self.carrying = carrying  # a backward over Tensors for their tangents' sake: not recorded
+        self.dispatch = dispatch  # the modes that see operations below autograd, outermost first
+        self.profiler = profiler  # what is told of each operation while a profile is taken
+        self.slow = (
+            fresh
+            or bool(saved_hooks or layers or functions or dispatch)
+            or profiler is not None
+            or anomaly
+            or inference
+            or dual
+            or view_replay
+        )
 
 
 def replaced(mode: Mode, **changes: Any) -> Mode:
@@ -59,6 +91,11 @@ def replaced(mode: Mode, **changes: Any) -> Mode:
         "functions": mode.functions,
         "forward_grad": mode.forward_grad,
         "multithreaded": mode.multithreaded,
+        "dual": mode.dual,
+        "carrying": mode.carrying,
+        "view_replay": mode.view_replay,
+        "dispatch": mode.dispatch,
+        "profiler": mode.profiler,
     }
     values.update(changes)
     return Mode(**values)

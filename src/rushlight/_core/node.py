@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 # Bits of `Node.special`: what the engine's fast loop must take care of. Above FIX: the general way.
 FIX: Final = 1  # a gradient's shape or dtype differs from its input's: see `Node.fix`
 GENERAL: Final = 2  # several outputs, a joint formula, packed values, complex numbers, custom
+PACKED: Final = 4  # hooks have packed some of what it saved (GENERAL too)
 
-sequence: Final = count()
+# Numbers go up in steps: a node that is taken apart into several makes room for them below itself.
+STEP: Final = 16
+sequence: Final = count(0, 16)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -112,3 +115,32 @@ def fill_node(
     node.out_meta = None
     node.meta = None
     node.conj = False
+
+
+def operation_name(node: Node) -> str:
+    """The operation of a node as messages call it: `Add` for an AddBackward0, `Max1` for a
+    MaxBackward1.
+    """
+    name = type(node).__name__
+    if name == "CopySlices" or name == "CopyBackwards":
+        return "torch::autograd::" + name
+    stem, _, number = name.rpartition("Backward")
+    if not stem or (number and not number.isdigit()):
+        return name
+    return stem if number == "0" else stem + number
+
+
+# The key in a node's `meta` for the shape and NumPy type of its only output.
+OUTPUT: Final = "output"
+
+
+def note_output(node: Node, array: Any) -> None:
+    """Notes the shape of a node's only output, for those who look at the node later.
+
+    Nodes don't keep it: that would cost every recorded operation.
+    """
+    if node.out_meta is None:
+        if node.meta is None:
+            node.meta = {}
+        if OUTPUT not in node.meta:
+            node.meta[OUTPUT] = (array.shape, array.dtype)

@@ -6,10 +6,19 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any, Final
 
-from .mode import ready
+from .mode import current, ready
 from .node import Node, Vertex
 
 runs: Final = count(1)
+
+#: How many derivatives of functions (`func.grad` and the like) are being computed in this context.
+TRANSFORMS: Final[ContextVar[int]] = ContextVar("rushlight_transforms", default=0)
+
+
+def inside_transform() -> bool:
+    """Whether a function transform is running: a derivative of a function, or a vmap of one."""
+    layers = current().layers
+    return TRANSFORMS.get() > 0 or bool(layers and layers[-1].randomness != "unsupported")
 
 
 class Run:
@@ -27,10 +36,12 @@ class Run:
         "leaves",
         "node",
         "number",
+        "order",
+        "profiler",
         "results",
         "table",
         "traced",
-    )  # fmt: skip
+    )
 
     number: int
     table: dict[Any, Vertex] | None  # scratch of our own, where another run holds the slots
@@ -44,7 +55,11 @@ class Run:
     ends: set[Any]  # nodes whose output gradients are wanted but which need not run
     anomaly: bool
     check_nan: bool
-    node: Node | None  # the node that runs now, in anomaly mode and for custom functions
+    profiler: Any  # what is told of each node, while a profile is taken
+    order: list[Node]  # the nodes, in the order in which they run
+    # What runs now, where somebody may ask: a node with hooks, one with code of its own (or any, in
+    # anomaly mode), a leaf with hooks.
+    node: Vertex | None
     depth: int  # how many runs this one is nested in
 
     def __init__(self, keep: bool, traced: bool) -> None:
@@ -61,6 +76,8 @@ class Run:
         mode = ready()
         self.anomaly = mode.anomaly
         self.check_nan = mode.check_nan
+        self.profiler = mode.profiler
+        self.order = []
         self.node = None
         outer: Any = RUNNING.get()
         self.depth = 0 if outer is None else outer.depth + 1
@@ -100,9 +117,51 @@ def will_run(vertex: Vertex) -> bool:
     """Whether the run in progress sends a gradient through `vertex` (or has done so)."""
     run: Run | None = RUNNING.get()
     if run is None:
-        raise RuntimeError("_get_graph_task: there is no backward in progress")
+        raise RuntimeError(
+            "_get_should_execute_nodes should only be called during the backward pass"
+        )
     table = run.table
     if table is None:
-        return vertex.run == run.number
-    notes = table.get(vertex)
+        runs_ = vertex.run == run.number
+    else:
+        notes = table.get(vertex)
+        runs_ = notes is not None and notes.run == run.number
+    if runs_ and not run.accumulate and not isinstance(vertex, Node):
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running "
+            "autograd.grad(). This is currently not supported."
+        )
+    return runs_
+
+
+def execution_order() -> list[Vertex]:
+    """What the run in progress runs, first to last; a leaf comes as soon as it is complete.
+
+    Raises:
+        RuntimeError: outside a run, and for one that only computes some gradients.
+    """
+    run: Run | None = RUNNING.get()
+    if run is None:
+        raise RuntimeError(
+            "_current_graph_task_execution_order should only be called during the backward pass"
+        )
+    waiting: dict[Vertex, int] = {}
+    for node in run.order:
+        for child in node.next:
+            if child is not None and not isinstance(child, Node):
+                waiting[child] = waiting.get(child, 0) + 1
+    found: list[Vertex] = []
+    for node in run.order:
+        found.append(node)
+        for child in node.next:
+            if child is not None and not isinstance(child, Node):
+                waiting[child] -= 1
+                if not waiting[child] and will_be_marked(child, run):
+                    found.append(child)
+    return found
+
+
+def will_be_marked(vertex: Vertex, run: Run) -> bool:
+    """Whether `run` has marked a vertex as one that a gradient is sent through."""
+    notes = vertex if run.table is None else run.table.get(vertex)
     return notes is not None and notes.run == run.number

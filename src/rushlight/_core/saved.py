@@ -15,9 +15,11 @@ from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .mode import CURRENT, current, replaced
-from .node import GENERAL, Node
-from .op import CALL_G, CALL_G_SAVED, FREED, Op
+from .node import GENERAL, PACKED, Node
+from .node import operation_name as operation_name
+from .op import ARG, FREED, Op
 from .storage import TensorBase, new_tensor, version_cell, version_of
+from .views import current_node
 
 ndarray: Final = _ndarray
 TANGENTS: Final = "tangents"  # where a node's `meta` notes the tangents of its saved outputs
@@ -57,6 +59,8 @@ def unpack(node: Node, k: int, traced: bool) -> Any:
         holder = value if value._view is None else value._view.base
         cell = holder._cell
         if cell is not None:
+            if value._node is None and not value._requires_grad and had_history(node, k):
+                raise RuntimeError(errors.DETACHED_SAVED)
             versions = node.versions
             expected = 0 if versions is None else versions[k]
             if cell.n != expected:
@@ -71,6 +75,17 @@ def unpack(node: Node, k: int, traced: bool) -> Any:
     if type(value) is tuple:
         return _unpack_list(node, k, value, traced)
     return value
+
+
+def had_history(node: Node, k: int) -> bool:
+    """Whether the tensor at entry `k` had a node when it was saved: its edge leads to one."""
+    op = node.op
+    place = op.entries[k][1]
+    first = len(node.next) - len(op.tensors)  # a list's edges come first
+    for i, pos in enumerate(op.tensors):
+        if pos == place:
+            return isinstance(node.next[first + i], Node)
+    return False
 
 
 def _unpack_output(node: Node, k: int, value: Any, traced: bool) -> Any:
@@ -139,9 +154,6 @@ def _unpack_packed(node: Node, packed: Packed, traced: bool) -> Any:
         edge, nr = packed.leaf
         again = new_tensor(result._raw)
         if isinstance(edge, TensorBase):
-            if edge._raw is result._raw:
-                return edge
-            again._node = None
             return _rejoined(edge, again)
         again._node = edge
         again._nr = nr
@@ -172,71 +184,82 @@ IDENTITY: Final = Identity()
 
 
 def pack(node: Node, hooks: tuple[Any, Any]) -> None:
-    """Gives every saved tensor of a new node to the pack hook, in the order they were saved."""
+    """Gives every tensor argument that a new node saves to the pack hook, in order of names."""
     saved = list(node.saved)
     changed = False
-    for k in order_of_use(node.op):
+    for k in order_of_names(node.op):
+        if k >= node.op.n_args:
+            continue
         value = saved[k]
         if isinstance(value, TensorBase):
             saved[k] = _packed(value, hooks, -1, value)
             changed = True
-        elif type(value) is ndarray and k >= node.op.n_args:
-            saved[k] = _packed(new_tensor(value), hooks, node.op.entries[k][1], None)
-            changed = True
-        elif type(value) is tuple:
+        elif type(value) is tuple and node.op.entries[k][0] == ARG:
             items = [_packed(x, hooks, -1, x) if isinstance(x, TensorBase) else x for x in value]
             saved[k] = tuple(items)
             changed = True
     if changed:
         node.saved = tuple(saved)
-        node.special |= GENERAL
+        node.special |= GENERAL | PACKED
 
 
-def order_of_use(op: Op) -> list[int]:
-    """The entries that formulas read, in the order in which the formulas (by edge) read them."""
-    order: list[int] = []
-    for i in range(len(op.formulas)):
-        picks: Any = op.picks[i]
-        if op.forms[i] == CALL_G:
-            continue
-        for pick in [picks] if op.forms[i] == CALL_G_SAVED else list(picks):
-            if pick >= 0 and pick not in order:
-                order.append(pick)
-    for pick in op.joint_picks:
-        if pick >= 0 and pick not in order:
-            order.append(pick)
-    # Outputs are saved when the operation has run, after everything else.
-    return [k for k in order if k < op.n_args] + [k for k in order if k >= op.n_args]
+def pack_outputs(node: Node, outs: list[TensorBase], hooks: tuple[Any, Any]) -> None:
+    """Gives the outputs that a node saves to the pack hook: after its arguments, by name too."""
+    saved = list(node.saved)
+    for k in order_of_names(node.op):
+        if k >= node.op.n_args and type(saved[k]) is ndarray:
+            number = node.op.entries[k][1]
+            saved[k] = _packed(outs[number], hooks, number, None)
+            node.special |= GENERAL | PACKED
+    node.saved = tuple(saved)
 
 
-def pack_entry(node: Node, k: int, hooks: tuple[Any, Any]) -> None:
-    """Gives one saved tensor to a pair of hooks (`_raw_saved_x.register_hooks`)."""
+def order_of_names(op: Op) -> list[int]:
+    """The entries of a node in the order in which PyTorch saves and unpacks them.
+
+    That is: the arguments, then the outputs, each by name.
+    """
+    return sorted(range(len(op.entries)), key=lambda k: (k >= op.n_args, op.entries[k][2]))
+
+
+def unpacked(node: Node, traced: bool) -> list[Any]:
+    """All saved values of a node that hooks have packed: each is unpacked once for a run."""
+    values: list[Any] = list(node.saved)
+    for k in order_of_names(node.op):
+        values[k] = unpack(node, k, traced)
+    return values
+
+
+def pack_entry(node: Node, k: int, item: int, hooks: tuple[Any, Any]) -> None:
+    """Gives one saved tensor to a pair of hooks (`_raw_saved_x.register_hooks`).
+
+    `item` is its place in a saved list, or -1.
+    """
     value = node.saved[k]
     saved = list(node.saved)
-    if isinstance(value, TensorBase):
+    if type(value) is tuple:
+        items = list(value)
+        items[item] = _packed(items[item], hooks, -1, items[item])
+        saved[k] = tuple(items)
+    elif isinstance(value, TensorBase):
         saved[k] = _packed(value, hooks, -1, value)
+    elif k >= node.op.n_args:
+        number = node.op.entries[k][1]
+        saved[k] = _packed(output_tensor(node, number, value), hooks, number, None)
     else:
-        saved[k] = _packed(new_tensor(value), hooks, node.op.entries[k][1], None)
+        saved[k] = _packed(new_tensor(T.number_array(value)), hooks, -1, None)
     node.saved = tuple(saved)
-    node.special |= GENERAL
+    node.special |= GENERAL | PACKED
 
 
 def _packed(value: TensorBase, hooks: tuple[Any, Any], is_output: int, source: Any) -> Packed:
     before = version_of(value)
-    mode = current()
-    shown = value
-    if value._node is not None or value._requires_grad:
-        shown = new_tensor(value._raw)
-        shown._cell = version_cell(value)
-    token = CURRENT.set(replaced(mode, grad=False, saved_hooks=(), saved_hooks_off=""))
+    token = CURRENT.set(replaced(current(), grad=False, saved_hooks=(), saved_hooks_off=""))
     try:
-        result = hooks[0](shown)
+        result = hooks[0](value)
     finally:
         CURRENT.reset(token)
-    if (
-        version_of(shown) != (before if shown is value else version_of(value))
-        or version_of(value) != before
-    ):
+    if version_of(value) != before:
         raise RuntimeError(errors.PACK_HOOK_INPLACE)
     leaf: Any = None
     if source is not None and source._requires_grad:
@@ -275,17 +298,16 @@ def _modified(node: Node, k: int, array: Any, t: TensorBase | None, now: int, ex
     producer = ""
     if t is None:
         number = node.op.entries[k][1]
-        producer = f"{number} of {operation_name(node)}"
-    elif t._node is not None:
-        producer = f"{t._nr - 1 if t._nr else 0} of {operation_name(t._node)}"
-    name = T.type_name(array.dtype)
+        # Where a view was written, PyTorch names its own node, as long as that is there.
+        operation = operation_name(node)
+        if node.meta is not None and "view" in node.meta:
+            name, alive = node.meta["view"]
+            if alive() is not None:
+                operation = name
+        producer = f"{number} of {operation}"
+    else:
+        own = current_node(t)  # may refuse: a view that can't follow what was done to its base
+        if own is not None:
+            producer = f"{t._nr - 1 if t._nr else 0} of {operation_name(own)}"
+    name = T.internal_type_name(array.dtype)
     return errors.modified(name, array.shape, producer, now, expected, current().anomaly)
-
-
-def operation_name(node: Node) -> str:
-    """The operation of a node as messages call it: `Add` for an AddBackward0."""
-    name = type(node).__name__
-    if name == "CopySlices":
-        return "torch::autograd::CopySlices"
-    stem = name.rstrip("0123456789")
-    return stem[:-8] if stem.endswith("Backward") else name

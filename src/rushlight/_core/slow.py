@@ -15,8 +15,8 @@ from .._array.types import ndarray as _ndarray
 from .mode import Mode, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
 from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
-from .saved import pack
-from .storage import TensorBase, new_tensor, version_of
+from .saved import pack, pack_outputs
+from .storage import TensorBase, bump, new_tensor, version_of
 from .views import attach_view, follows, view_target
 
 ndarray: Final = _ndarray
@@ -25,27 +25,68 @@ ndarray: Final = _ndarray
 class Handlers:
     """What the layers above hand in: each is None until that layer is loaded."""
 
-    __slots__ = ("override", "layer", "tangent", "tangent_inplace", "trace", "explain", "tape")
+    __slots__ = (
+        "explain",
+        "in_parts",
+        "layer",
+        "layer_call",
+        "layer_inplace",
+        "misfits",
+        "noting",
+        "override",
+        "tangent",
+        "tangent_copied",
+        "tangent_inplace",
+        "tangent_of",
+        "tangent_view",
+        "tape",
+        "trace",
+        "watch",
+        "watch_inplace",
+    )
 
     override: Any  # (op, args, in place?, writer) -> result, for __torch_function__ and modes
-    layer: Any  # (op, args) -> result, for vmap and the other transforms
+    layer: Any  # (op, args) -> result, for vmap
+    layer_inplace: Any  # (op, args, writer) -> the tensor written, for vmap
+    layer_call: Any  # (kind, name, function, args, kwargs) -> result, for vmap
     tangent: Any  # (op, args, outs) -> None, forward mode
     tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent
+    tangent_of: Any  # (tensor) -> its tangent or None
+    tangent_copied: Any  # (copy, tensor) -> None: the copy gets a copy of the tensor's tangent
+    tangent_view: Any  # (out, source, op, args, index) -> None: notes whose tangent it is part of
     trace: Any  # (node) -> None, anomaly mode: notes where the node was made
     explain: Any  # (op, args, error) -> exception, builds PyTorch's message for a failed forward
     tape: Any  # (op, raws, outs) -> None, records primitives for the compiler
+    watch: Any  # (op, args, mode) -> result, for dispatch modes and the profiler
+    watch_inplace: Any  # (op, args, writer, mode) -> the tensor written, likewise
+    misfits: Any  # (function, args, kwargs) -> result, for arguments that no overload takes
+    in_parts: Any  # (op, args) -> the result by PyTorch's steps where it takes several, or None
+    noting: Any  # (op, args, mode) -> result, for anomaly mode where nothing else is on
 
     def __init__(self) -> None:
         self.override = None
         self.layer = None
+        self.layer_inplace = None
+        self.layer_call = None
         self.tangent = None
         self.tangent_inplace = None
+        self.tangent_of = None
+        self.tangent_view = None
+        self.tangent_copied = None
         self.trace = None
         self.explain = None
         self.tape = None
+        self.watch = None
+        self.watch_inplace = None
+        self.noting = None
+        self.in_parts = None
+        self.misfits = None
 
 
 HANDLERS: Final = Handlers()
+# A bit beside those of the arguments: the call is recorded for one that requires grad only because
+# its base does, which gets no edge.
+NO_EDGE: Final = 1 << 60
 NOT_HANDLED: Final = object()
 
 
@@ -57,19 +98,28 @@ def as_array(value: Any) -> Any:
 def apply(op: Op, args: list[Any]) -> Any:
     """The result of `op` on `args` (schema order, defaults filled in)."""
     mode = ready()
+    if mode.anomaly and HANDLERS.noting is not None:
+        handled = HANDLERS.noting(op, args, mode)
+        if handled is not NOT_HANDLED:
+            return handled
     special = bool(mode.functions or mode.layers)
     tangents = False
+    unseen = False
     for arg in args:
         if isinstance(arg, TensorBase):
             if not arg._plain:
-                if arg._tangent is not None:
+                if arg._inference:
+                    unseen = True
+                if may_have_tangent(arg):
                     tangents = True
                 if arg._layered:
                     special = True
         elif type(arg) is list or type(arg) is tuple:
             for item in arg:
                 if isinstance(item, TensorBase) and not item._plain:
-                    if item._tangent is not None:
+                    if item._inference:
+                        unseen = True
+                    if may_have_tangent(item):
                         tangents = True
                     if item._layered:
                         special = True
@@ -82,6 +132,12 @@ def apply(op: Op, args: list[Any]) -> Any:
             handled = HANDLERS.layer(op, args)
             if handled is not NOT_HANDLED:
                 return handled
+    if mode.profiler is not None or mode.dispatch:
+        return HANDLERS.watch(op, args, mode)
+    if mode.saved_hooks and HANDLERS.in_parts is not None:
+        made = HANDLERS.in_parts(op, args)
+        if made is not None:
+            return made
     raws = [to_raw(arg) for arg in args]
     promoted: D.dtype | None = None
     if op.promote != PROMOTE_NONE:
@@ -91,22 +147,58 @@ def apply(op: Op, args: list[Any]) -> Any:
     try:
         results = op.raw(*raws)
     except Exception as error:
+        if mode.grad and not mode.inference:
+            live_mask(op, args)  # a view that can't follow its base says so first
         if HANDLERS.explain is None:
             raise
         better = HANDLERS.explain(op, args, error)
         if better is None:
             raise
-        raise better from None
+        try:
+            raise better from None
+        finally:
+            del better  # its traceback holds this frame
     outs = wrap(op, args, results, mode)
     if mode.grad and not mode.inference:
         live = live_mask(op, args)
-        if live:
+        if live and not (unseen and only_inference(op, args)):
             record(op, args, raws, outs, live, mode, promoted)
+    if unseen and not mode.inference and op.name == "clone":
+        bump(outs[0])  # PyTorch writes the copy of an inference tensor in place
     if tangents and mode.forward_grad and HANDLERS.tangent is not None:
         HANDLERS.tangent(op, args, outs)
     if op.n_out == 1:
         return outs[0]
     return tuple(outs) if op.returns is None else op.returns(outs)
+
+
+def only_inference(op: Op, args: list[Any]) -> bool:
+    """Whether an operation reads nothing but inference tensors: then autograd doesn't see it.
+
+    A number in the place of a tensor counts as an ordinary tensor; a copy is one.
+    """
+    if op.name == "clone" or op.name == "_to_copy":
+        return False
+    for pos in op.tensors + op.constants:
+        arg = args[pos]
+        if isinstance(arg, TensorBase):
+            if not arg._inference:
+                return False
+        elif arg is not None:
+            return False
+    if op.lists >= 0:
+        for item in args[op.lists]:
+            if isinstance(item, TensorBase) and not item._inference:
+                return False
+    return True
+
+
+def may_have_tangent(t: TensorBase) -> bool:
+    """Whether `t` has a tangent, or is a view of a tensor that has one."""
+    if t._tangent is not None:
+        return True
+    view = t._view
+    return view is not None and view.tracked and view.base._tangent is not None
 
 
 def to_raw(arg: Any) -> Any:
@@ -140,6 +232,9 @@ def wrap(op: Op, args: list[Any], results: Any, mode: Mode) -> list[TensorBase]:
         rest = tuple(args[1:])
         for k, out in enumerate(outs):
             attach_view(out, source, op, rest, -1 if op.n_out == 1 else k)
+            if mode.dual:  # a later write may give the base a tangent, and so this view
+                out._plain = False
+                HANDLERS.tangent_view(out, source, op, rest, -1 if op.n_out == 1 else k)
             if source._inference:
                 out._inference = True
                 out._plain = False
@@ -189,7 +284,10 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
 
 
 def live_mask(op: Op, args: list[Any]) -> int:
-    """Bit `pos` is set where the argument at `pos` wants a gradient that `op` can give."""
+    """Bit `pos` is set where the argument at `pos` wants a gradient that `op` can give.
+
+    `NO_EDGE` is set where an argument is recorded but has nowhere to send a gradient.
+    """
     live = 0
     joint = op.joint is not None
     for i, pos in enumerate(op.tensors):
@@ -197,9 +295,11 @@ def live_mask(op: Op, args: list[Any]) -> int:
         if (
             isinstance(arg, TensorBase)
             and (joint or op.formulas[i] is not None)
-            and (arg._requires_grad or (arg._view is not None and follows(arg)))
+            and (
+                arg._requires_grad if arg._view is None else (follows(arg) or arg._requires_grad)
+            )
         ):
-            live |= 1 << pos
+            live |= 1 << pos if arg._requires_grad else NO_EDGE
     if op.lists >= 0:
         for item in args[op.lists]:
             if isinstance(item, TensorBase) and (
@@ -215,6 +315,8 @@ def record(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], liv
     """Makes the node of one call and ties the outputs to it."""
     node = make_node(op, args, raws, outs, live, mode, promoted)
     finish(node, op, outs, mode)
+    if mode.saved_hooks and op.saves_out and not mode.saved_hooks_off:
+        pack_outputs(node, outs, mode.saved_hooks[-1])
     return node
 
 
@@ -241,7 +343,7 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
         nr = 0
         if (
             isinstance(x, TensorBase)
-            and x._requires_grad
+            and (x._requires_grad or x._view is not None)
             and (joint or op.lists >= 0 or op.formulas[i] is not None)
         ):
             goal = view_target(x)
@@ -263,8 +365,11 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
                 value = args[pos]
                 if isinstance(value, TensorBase):
                     version = check_saved(value)
-                elif type(value) is list:
+                elif type(value) is list or type(value) is tuple:
                     value = tuple(value)
+                    for item in value:
+                        if isinstance(item, TensorBase):
+                            check_saved(item)
             elif kind == OUT:
                 value = outs[pos]._raw if op.n_out >= 0 else None
                 version = version_of(outs[pos]) if op.n_out >= 0 else 0

@@ -40,18 +40,21 @@ IN_INFERENCE: Final = 4
 class View:
     """What a view knows: its base, how to take the same view of another array, and its node's age.
 
-    `replay` maps an array (or Tensor) shaped like the base to the view's part of it. `stamp` is the
-    version of the base at which the view's own node was made: after a later write through some
-    other view, the node is made anew when asked for.
+    `replay` maps an array (or Tensor) shaped like the base to the view's part of it; `exact` says
+    that nothing else does: the strides in memory don't, where the element type changed on the way.
+    `stamp` is the version of the base at which the view's own node was made: after a later write
+    through some other view, the node is made anew when asked for.
     """
 
-    __slots__ = ("base", "replay", "creation", "stamp", "tracked")
+    __slots__ = ("base", "replay", "creation", "stamp", "tracked", "exact", "forward")
 
     base: TensorBase
     replay: Any
     creation: int
     stamp: int
     tracked: bool  # False: the view isn't differentiable (made by detach); it only shares memory
+    exact: bool
+    forward: Any  # inside forward mode: which tensor's tangent it is a view of (see `duals.py`)
 
     def __init__(self, base: TensorBase, replay: Any, creation: int, stamp: int) -> None:
         self.base = base
@@ -59,6 +62,8 @@ class View:
         self.creation = creation
         self.stamp = stamp
         self.tracked = True
+        self.forward = None
+        self.exact = False
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

@@ -12,11 +12,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .. import errors
+from .._array import strided as S
+from .._array import types as T
 from .hooks import carry_retained
 from .mode import current
-from .node import Node, Vertex
+from .node import Node, Vertex, operation_name
 from .op import Op
-from .saved import operation_name
 from .storage import (
     DEFAULT,
     IN_CUSTOM_FUNCTION,
@@ -66,24 +67,66 @@ def replay(last: Step | None, whole: Any, traced: bool) -> Any:
 def attach_view(
     out: TensorBase, source: TensorBase, op: Op, args: tuple[Any, ...], index: int
 ) -> None:
-    """Makes `out` (whose array shares `source`'s memory) a view of it."""
+    """Makes `out` (whose array shares `source`'s memory) a view of it.
+
+    What is taken of an inference tensor is no view: nothing is tracked there.
+    """
+    if source._inference:
+        return
     mode = current()
-    parent = source._view
-    if parent is not None and parent.tracked:
-        step = Step(op, args, index, parent.replay)
-        base = parent.base
-        creation = parent.creation
-    else:
-        step = Step(op, args, index, None)
-        base = source
-        creation = DEFAULT
     if mode.inference:
         creation = IN_INFERENCE
     elif not mode.grad:
         creation = IN_NO_GRAD
-    elif index >= 0 and creation == DEFAULT:
-        creation = MULTI_OUTPUT
-    out._view = View(base, step, creation, version_of(base))
+    else:
+        creation = DEFAULT if index < 0 else MULTI_OUTPUT
+    parent = source._view
+    base = source
+    before: Step | None = None
+    if parent is not None and parent.tracked:
+        base = parent.base
+        before = parent.replay
+        if creation == DEFAULT or parent.creation == IN_INFERENCE:
+            creation = parent.creation
+    view = View(base, Step(op, args, index, before), creation, version_of(base))
+    if (
+        mode.view_replay
+        or out._raw.dtype != source._raw.dtype
+        or (parent is not None and parent.exact)
+    ):
+        make_exact(view, out, source, mode.view_replay)
+    out._view = view
+
+
+def make_exact(view: View, out: TensorBase, source: TensorBase, original: bool) -> None:
+    """Notes that a view must be replayed, from windows and changes of type as far as possible.
+
+    With `original`, from the operations that made it, which then give the names of its nodes.
+    """
+    view.exact = True
+    parent = source._view
+    if original or parent is None or not parent.tracked or S.storage_offset(view.base._raw):
+        return
+    step: Step = view.replay
+    before = step.before
+    if not parent.exact:
+        before = window_step(source, view.base, None)
+    if out._raw.dtype == source._raw.dtype:
+        view.replay = window_step(out, source, before)
+    else:
+        view.replay = Step(step.op, step.args, step.index, before)
+
+
+def window_step(t: TensorBase, of: TensorBase, before: Step | None) -> Step:
+    """The step that takes what `t` shows from the memory of `of`."""
+    args = (
+        t._raw.shape,
+        T.byte_strides(t._raw),
+        S.storage_offset(t._raw),
+        T.byte_strides(of._raw),
+        S.storage_offset(of._raw),
+    )
+    return Step(REGENERATE.op, args, -1, before)
 
 
 def current_node(t: TensorBase) -> Node | None:
@@ -92,16 +135,16 @@ def current_node(t: TensorBase) -> Node | None:
     if view is None or not view.tracked:
         return t._node
     base = view.base
+    if not base._requires_grad and t._node is None:
+        return None
     now = version_of(base)
-    if view.stamp != now and base._requires_grad:
+    if view.stamp != now:
         if view.creation != DEFAULT:
             refuse_view(t, True)
         else:
             old = t._node
             old_nr = t._nr - 1 if t._nr else 0
-            t._node = REGENERATE.make(t)
-            t._nr = 0
-            t._requires_grad = True
+            REGENERATE.renew(t)
             if old is not None and t._node is not None:
                 carry_retained(t, old, old_nr, t._node, 0)
         view.stamp = now
@@ -109,12 +152,16 @@ def current_node(t: TensorBase) -> Node | None:
 
 
 def follows(t: TensorBase) -> bool:
-    """Whether a view that was made without history has got one since: its base has."""
+    """Whether what is computed from a view is recorded because its base requires grad.
+
+    A view that was made without history may have got one since; one that hasn't still makes its
+    results require grad, with an edge to nowhere, as in PyTorch.
+    """
     view = t._view
     if view is None or not view.tracked or not view.base._requires_grad:
         return False
     current_node(t)
-    return t._requires_grad
+    return True
 
 
 def refuse_view(t: TensorBase, indirect: bool) -> None:
@@ -142,14 +189,20 @@ VIEW_PROBLEMS: Final[dict[int, str]] = {
 
 
 class Regenerate:
-    """Makes the new node of a view whose base has been written; handed in by `copyslices`."""
+    """Gives a view a new node when its base has been written.
 
-    __slots__ = ("make",)
+    `renew` is handed in by `copyslices`, `op` (the operation that takes windows over memory) by the
+    table.
+    """
 
-    make: Any
+    __slots__ = ("op", "renew")
+
+    op: Any
+    renew: Any
 
     def __init__(self) -> None:
-        self.make = None
+        self.op = None
+        self.renew = None
 
 
 REGENERATE: Final = Regenerate()

@@ -27,20 +27,35 @@ from .variable import Variable
 
 # Parts that few programs use, by name: the module that has it.
 _LATER = {
+    "NestedIOFunction": "function",
+    "_calculate_shape": "engine_calls",
+    "_engine_run_backward": "engine_calls",
+    "_is_checkpoint_valid": "engine_calls",
+    "_make_grads": "engine_calls",
+    "_tensor_or_tensors_to_tuple": "engine_calls",
+    "kineto_available": "engine_calls",
+    "_force_original_view_tracking": "grad_mode",
+    "_unsafe_preserve_version_counter": "grad_mode",
     "GradcheckError": "gradcheck",
     "functional": "functional",
     "gradcheck": "gradcheck",
     "gradgradcheck": "gradcheck",
+    "profiler": "profiler",
+    "profiler_util": "profiler_util",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Loads a part when it is first asked for."""
+    if name in ("_functions", "anomaly_mode"):
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _LATER:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     module = importlib.import_module(f"{__name__}.{_LATER[name]}")
-    found = module if name == "functional" else getattr(module, name)
-    globals()[name] = found  # importing a submodule has bound its own name, `gradcheck`, here
+    found = module if name in ("functional", "profiler", "profiler_util") else getattr(module, name)
+    globals()[name] = found
+    if _LATER[name] == "gradcheck":  # importing the submodule has bound its own name here
+        globals()["gradcheck"] = module.gradcheck
     return found
 
 

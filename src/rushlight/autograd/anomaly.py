@@ -2,33 +2,112 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 import traceback
 import warnings
-from typing import Any
+from types import CodeType, FrameType
+from typing import Any, Final
 
 from .._core import slow
-from .._core.mode import CURRENT, STARTING, ready, replaced
+from .._core.apply import apply1, apply2, apply_list, apply_n
+from .._core.mode import CURRENT, STARTING, Mode, ready, replaced
 from .._core.node import Node
+from .._core.op import Op
 from .._core.run import ANOMALY, RUNNING
+from .._core.storage import TensorBase
+from .grad_mode import settled
+
+_HERE: Final = __file__.rpartition("autograd")[0]
+PLACE: Final = "place"  # where `Node.meta` keeps a `_Place`
+
+
+class _Place:
+    """Where a node was made: code objects and positions in them, made into text when asked for.
+
+    Formatting a stack takes longer than an operation; walking it takes as long as one NumPy call.
+    """
+
+    __slots__ = ("frames",)
+
+    def __init__(self) -> None:
+        frames: list[tuple[CodeType, int]] = []
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            frames.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        self.frames = frames
+
+    def lines(self) -> list[str]:
+        """The stack as `traceback.format_stack` gives it, without this package's inner frames."""
+        frames = self.frames
+        skip = 0
+        while skip < len(frames) - 1 and frames[skip][0].co_filename.startswith(_HERE):
+            skip += 1
+        return traceback.StackSummary.from_list(
+            [_summary(code, at) for code, at in reversed(frames[skip:])]
+        ).format()
+
+
+def _summary(code: CodeType, at: int) -> traceback.FrameSummary:
+    positions = next(itertools.islice(code.co_positions(), at // 2, None), (None,) * 4)
+    line = positions[0] or code.co_firstlineno
+    return traceback.FrameSummary(code.co_filename, line, code.co_name, lookup_line=False)
 
 
 def _trace(node: Node) -> None:
-    """Notes in a new node's metadata where it was made, and during which other node's backward."""
-    stack = traceback.format_stack()
-    metadata: dict[Any, Any] = node.metadata  # type: ignore[attr-defined]
-    metadata["traceback_"] = stack[: _own_frames(stack)]
+    """Notes in a new node where it was made, and during which other node's backward."""
+    meta = node.meta
+    if meta is None:
+        node.meta = meta = {}
+    meta[PLACE] = _Place()
     run = RUNNING.get()
     if run is not None and run.node is not None:
+        metadata: dict[Any, Any] = node.metadata  # type: ignore[attr-defined]
         metadata["parent_"] = run.node.shown()
 
 
-def _own_frames(stack: list[str]) -> int:
-    """How many frames, from the outermost on, are the user's; the rest is this package's."""
-    count = len(stack)
-    here = __file__.rpartition("autograd")[0]
-    while count > 1 and here in stack[count - 1]:
-        count -= 1
-    return count
+class _Quick:
+    """The mode without anomaly mode, for the anomaly mode that was last in force."""
+
+    __slots__ = ("pair",)
+
+    def __init__(self) -> None:
+        self.pair: tuple[Any, Any] = (None, None)
+
+    def of(self, mode: Mode) -> Mode | None:
+        """That mode, where nothing is on but anomaly mode; else None."""
+        known, quick = self.pair
+        if known is not mode:
+            quick = settled(replaced(mode, anomaly=False, check_nan=True))
+            quick = None if quick.slow else quick
+            self.pair = (mode, quick)
+        found: Mode | None = quick
+        return found
+
+
+_QUICK: Final = _Quick()
+
+
+def _noting(op: Op, args: list[Any], mode: Mode) -> Any:
+    """An operation by the fast path; its node is told where it was made."""
+    quick = _QUICK.of(mode)
+    if quick is None:
+        return slow.NOT_HANDLED
+    token = CURRENT.set(quick)
+    try:
+        if op.simple and len(args) < 3:
+            result = apply1(op, args[0]) if len(args) == 1 else apply2(op, args[0], args[1])
+        elif op.lists == 0:
+            result = apply_list(op, args[0], tuple(args[1:]))
+        else:
+            result = apply_n(op, args)
+    finally:
+        CURRENT.reset(token)
+    out = result[0] if isinstance(result, (tuple, list)) and result else result
+    if isinstance(out, TensorBase) and out._node is not None:
+        _trace(out._node)
+    return result
 
 
 def _explain(node: Node) -> None:
@@ -74,6 +153,7 @@ def _explain(node: Node) -> None:
 
 
 slow.HANDLERS.trace = _trace
+slow.HANDLERS.noting = _noting
 ANOMALY.explain = _explain
 
 

@@ -12,14 +12,16 @@ from .. import errors
 from .._array import types as T
 from .._core import engine
 from .._core.hooks import wrapped
+from .._core.mode import CURRENT, ready, replaced
 from .._core.node import Vertex
-from .._core.run import RUNNING
+from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
-from ..ops import PUBLIC
+from ..settings import is_warn_always_enabled
 from ..tensor import Tensor
 from .edges import GradientEdge, core_of, place_of
 from .hooks import retain_grad
+from .output_metadata import outputs_of
 
 # A backward inside a backward deepens the Python stack; every so many levels a fresh thread takes
 # over.
@@ -47,8 +49,8 @@ def root_of(t: Any, position: int) -> tuple[Vertex, int]:
     if isinstance(t, GradientEdge):
         vertex = core_of(t.node)
         return vertex, t.output_nr + 1 if getattr(vertex, "out_meta", None) is not None else 0
+    node = current_node(t)
     if t._requires_grad:
-        node = current_node(t)
         return (t, 0) if node is None else (node, t._nr)
     raise RuntimeError(errors.no_grad_fn(position))
 
@@ -62,9 +64,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
         TypeError: where it isn't a tensor.
     """
     if isinstance(t, GradientEdge):
-        if g is None:
-            raise RuntimeError(errors.SCALAR_ONLY)
-        return g if traced else g._raw
+        return edge_gradient(t, g, position, traced)
     if g is None:
         if not isinstance(t, TensorBase):
             raise AssertionError("Expected output to be a torch.Tensor")
@@ -80,7 +80,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     shape = g._raw.shape
     if batched:
         if not shape or shape[1:] != t._raw.shape:
-            raise RuntimeError(errors.mismatch_in_batch(position, shape[1:], t._raw.shape))
+            raise RuntimeError(errors.mismatch_in_batch(position, shape[2:], t._raw.shape))
         return g
     if shape != t._raw.shape:
         raise RuntimeError(errors.mismatch_in_shape(position, shape, t._raw.shape))
@@ -92,6 +92,27 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
         wanted = T.from_raw(t._raw.dtype)
         g = g.to(wanted) if traced else new_tensor(g._raw.astype(t._raw.dtype))  # type: ignore[attr-defined]
     return g if traced else g._raw
+
+
+def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> Any:
+    """The gradient that a run from an edge starts with: checked where the node knows its output.
+
+    Raises:
+        RuntimeError: where none is given and the output has several elements, or isn't known;
+            where shapes or kinds differ.
+        TypeError: where it isn't a tensor.
+    """
+    known = outputs_of(core_of(edge.node))
+    if g is not None and not isinstance(g, TensorBase):
+        raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
+    if known is None or not 0 <= edge.output_nr < len(known):
+        if g is None:
+            raise RuntimeError(errors.SCALAR_ONLY)
+        return g if traced else g._raw
+    shape, raw_type = known[edge.output_nr]
+    stand_in = new_tensor(T.empty(shape, raw_type))
+    stand_in._requires_grad = True
+    return root_gradient(stand_in, g, position, traced)
 
 
 def start(
@@ -110,6 +131,9 @@ def start(
 def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
+    mode = ready()
+    if (mode.profiler is not None or mode.dispatch) and not traced:
+        return _watched(roots, nrs, values, keep, places, accumulate)
     outer = RUNNING.get()
     if outer is None or outer.depth % LEVELS_PER_THREAD != LEVELS_PER_THREAD - 1:
         return engine.backward(roots, nrs, values, keep, traced, places, accumulate)
@@ -128,6 +152,17 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
     if failures:
         raise failures.pop()
     return results
+
+
+def _watched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
+             places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
+    """A run on Tensors, not recorded, so that modes see the operations of formulas."""
+    token = CURRENT.set(replaced(ready(), carrying=True))
+    try:
+        started = [wrapped(g, False) for g in values]
+        return run(roots, nrs, started, keep, True, places, accumulate)
+    finally:
+        CURRENT.reset(token)
 
 
 def backward(
@@ -162,16 +197,31 @@ def backward(
     tensors = _as_tuple(tensors)
     grads = _grads_tuple(grad_tensors, len(tensors))
     roots, nrs, values = start(tensors, grads, create_graph)
-    if create_graph:
-        warnings.warn(errors.CREATE_GRAPH_CYCLE, UserWarning, stacklevel=2)
     places = None
     if wanted is not None:
         for x in wanted:
             if isinstance(x, TensorBase):
                 retain_grad(x)
         places = [place_of(x) for x in wanted]
-    run(roots, nrs, values, create_graph if retain_graph is None else retain_graph, create_graph,
-        places, True)  # fmt: skip
+    keep = create_graph if retain_graph is None else retain_graph
+    try:
+        run(roots, nrs, values, keep, create_graph, places, True)
+    finally:
+        if create_graph:
+            warn_of_cycles()
+
+
+class _Told:
+    """What this process has been warned of already."""
+
+    cycles = False
+
+
+def warn_of_cycles() -> None:
+    """Warns, once in a process, of what `create_graph` leaves behind."""
+    if not _Told.cycles or is_warn_always_enabled():
+        _Told.cycles = True
+        warnings.warn(errors.CREATE_GRAPH_CYCLE, UserWarning, stacklevel=3)
 
 
 def grad(
@@ -196,6 +246,15 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
         )
+    mode = ready()
+    if not create_graph and (mode.dual or mode.layers):
+        # Tangents and batches go through Tensors only: like a run with a graph, but unrecorded.
+        token = CURRENT.set(replaced(ready(), carrying=True))
+        try:
+            return grad(outputs, inputs, grad_outputs, bool(retain_graph), True, only_inputs,
+                        allow_unused, is_grads_batched, materialize_grads)  # fmt: skip
+        finally:
+            CURRENT.reset(token)
     allowed = materialize_grads if allow_unused is None else allow_unused
     tensors = _as_tuple(outputs)
     wanted = _as_tuple(inputs)
@@ -217,10 +276,19 @@ def grad(
         found = _batched(roots, nrs, values, keep, create_graph, places)
     else:
         found = _gradients(roots, nrs, values, keep, create_graph, places)
+        if not create_graph:  # a gradient that has passed through unchanged is the tensor given
+            given = {id(v): g for g, v in zip(grads, values) if isinstance(g, TensorBase)}
+            found = [
+                given.get(id(g._raw), g) if isinstance(g, TensorBase) else None for g in found
+            ]
     results: list[Any] = []
     for i, (x, g) in enumerate(zip(wanted, found)):
         if g is None:
-            if materialize_grads and isinstance(x, TensorBase):
+            if materialize_grads:
+                if isinstance(x, GradientEdge):
+                    raise RuntimeError(
+                        "materialize_grads cannot be used when the given input is a GradientEdge"
+                    )
                 g = new_tensor(T.zeros_like(x._raw))
                 g._requires_grad = create_graph
             elif not allowed:
@@ -239,15 +307,23 @@ def _gradients(roots: list[Vertex], nrs: list[int], values: list[Any], keep: boo
 
 def _batched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
              places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
-    """One run for each entry of the gradients' first dimension; the results stacked."""
-    count = values[0]._raw.shape[0]
-    rows: list[list[Any]] = []
-    for k in range(count):
-        one = [g[k] if traced else g._raw[k] for g in values]
-        one = [g if traced else T.as_array(g) for g in one]
-        rows.append(_gradients(roots, nrs, one, keep or k < count - 1, traced, places))
-    stack = PUBLIC[("", "stack")]
-    return [None if column[0] is None else stack(list(column)) for column in zip(*rows)]
+    """One run on whole batches, whose entries are along the gradients' first dimension."""
+    from ..batching import Batching, unwrapped, wrap
+
+    token = CURRENT.set(replaced(ready(), carrying=not traced))
+    try:
+        sizes = [int(g._raw.shape[0]) for g in values]
+        if any(n != sizes[0] for n in sizes):
+            raise ValueError(
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got "
+                f"sizes {sizes} for the mapped dimension"
+            )
+        with Batching(sizes[0], "unsupported") as layer:
+            inside = [wrap(g, 0, layer) for g in values]
+            found = _gradients(roots, nrs, inside, keep, True, places)
+        return [None if g is None else unwrapped(g, layer) for g in found]
+    finally:
+        CURRENT.reset(token)
 
 
 def _tensor_backward(
@@ -258,6 +334,8 @@ def _tensor_backward(
     inputs: Any = None,
 ) -> None:
     """Accumulates this tensor's gradient into the leaves of its graph; see `autograd.backward`."""
+    if inside_transform():
+        raise RuntimeError(errors.BACKWARD_INSIDE_TRANSFORM)
     simple = inputs is None and not create_graph
     if simple and engine.backward_from(self, gradient, bool(retain_graph)):
         return

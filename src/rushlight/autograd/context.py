@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from typing import Any
+from typing import Any, Final
 
 from .. import errors
 from .._array import types as T
@@ -25,8 +25,10 @@ from .._core.hooks import enter, wrapped
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode
 from .._core.node import Vertex
+from .._core.op import FREED
 from .._core.saved import Packed, _packed, _unpack_packed, operation_name, output_tensor
 from .._core.storage import TensorBase, Version, new_tensor, version_cell, version_of
+from ..ops._nodes import SavedTensor
 from .edges import _NodeFace
 
 
@@ -39,11 +41,18 @@ class FunctionCtx:
 
     def save_for_forward(self, *tensors: Any) -> None:
         """Keeps tensors for `jvp`, which reads them as `saved_tensors`."""
+        for t in tensors:
+            assert isinstance(t, TensorBase) or t is None, (
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors "
+                "as attributes on ctx."
+            )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
         """Tells that `forward` wrote to these inputs, which it must also return."""
         self.dirty_tensors = args
+
+    clear_saved_tensors_on_access = False
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Does nothing: shared memory is tracked anyway."""
@@ -63,6 +72,42 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
+def _request(name: str) -> property:
+    """What the user asked for by a method of the context: kept by the node, None before."""
+
+    def get(self: Any) -> Any:
+        return getattr(self._core, name)
+
+    def put(self: Any, value: Any) -> None:
+        setattr(self._core, name, value)
+
+    def drop(self: Any) -> None:
+        setattr(self._core, name, None)
+
+    return property(get, put, drop)
+
+
+def _fixed(name: str, get: Any) -> property:
+    """An attribute that can't be set, with PyTorch's words for it."""
+
+    def refuse(self: Any, value: Any) -> None:
+        raise AttributeError(
+            f"attribute '{name}' of 'torch._C._FunctionBase' objects is not writable"
+        )
+
+    return property(get, refuse, doc=get.__doc__)
+
+
+def _saved_tensors(self: Any) -> tuple[Any, ...]:
+    """What `save_for_backward` was given.
+
+    Raises:
+        RuntimeError: where backward has freed it, or a tensor has been written since.
+    """
+    found: tuple[Any, ...] = self._core.saved_tensors()
+    return found
+
+
 class BackwardCFunction(_NodeFace, FunctionCtx):
     """The context of one call. See Note [The context]."""
 
@@ -70,18 +115,42 @@ class BackwardCFunction(_NodeFace, FunctionCtx):
 
     _core: FunctionNode
     _forward_cls: Any = None
+    requires_grad = True
 
     def _vertex(self) -> Vertex:
         return self._core
 
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` was given.
+    saved_tensors = _fixed("saved_tensors", _saved_tensors)
+    next_functions = _fixed("next_functions", _NodeFace.next_functions.fget)
+    metadata = _fixed("metadata", _NodeFace.metadata.fget)
+    to_save = _request("to_save")
+    saved_for_forward = _request("saved_for_forward")
+    dirty_tensors = _request("dirty_tensors")
+    non_differentiable = _request("non_differentiable")
 
-        Raises:
-            RuntimeError: where backward has freed it, or a tensor has been written since.
-        """
-        return self._core.saved_tensors()
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The former name of `saved_tensors`."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
+        return _saved_tensors(self)
+
+    @property
+    def materialize_grads(self) -> bool:
+        """Can only be set, by `set_materialize_grads`."""
+        raise AttributeError(
+            "attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable"
+        )
+
+    @materialize_grads.setter
+    def materialize_grads(self, value: bool) -> None:
+        if type(value) is not bool:
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but "
+                "expected (bool)"
+            )
+        self._core.materialize = value
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
@@ -91,6 +160,17 @@ class BackwardCFunction(_NodeFace, FunctionCtx):
     @needs_input_grad.setter
     def needs_input_grad(self, value: tuple[bool, ...]) -> None:
         self._core.needs = value
+
+    def maybe_clear_saved_tensors(self) -> None:
+        """Lets go of the saved tensors where the class has `clear_saved_tensors_on_access`."""
+        self._core.clear()
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        return self._core.raw_saved()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
@@ -112,6 +192,7 @@ class FunctionNode(CoreNode):
 
     __slots__ = (
         "attributes",
+        "dirty_tensors",
         "face",
         "forward_kept",
         "freed",
@@ -119,8 +200,12 @@ class FunctionNode(CoreNode):
         "kept",
         "materialize",
         "needs",
+        "non_differentiable",
         "places",
+        "saved_for_forward",
         "shapes",
+        "taken_once",
+        "to_save",
     )  # fmt: skip
 
     function: Any
@@ -133,6 +218,11 @@ class FunctionNode(CoreNode):
     freed: bool
     materialize: bool
     forward_kept: tuple[Any, ...] | None  # what save_for_forward was given, while jvp runs
+    to_save: Any  # these four: what the user asked for, None before and after
+    saved_for_forward: Any
+    dirty_tensors: Any
+    non_differentiable: Any
+    taken_once: bool  # the saved tensors were read, and may be only once
 
     def shown(self) -> Any:
         """The context of this call."""
@@ -143,6 +233,26 @@ class FunctionNode(CoreNode):
             found._core = self
             found.__dict__ = self.attributes
             self.face = weakref.ref(found)
+        return found
+
+    def taken(self, request: str, wrong: str | None) -> tuple[Any, ...]:
+        """What the user asked for, which is then forgotten; `wrong` is for other than tensors.
+
+        Raises:
+            RuntimeError: where it isn't a tuple, or (with `wrong`) not one of tensors.
+        """
+        found = getattr(self, request)
+        if found is None:
+            return ()
+        setattr(self, request, None)
+        if type(found) is not tuple:
+            raise RuntimeError(
+                f"autograd internal error: {request} attribute is expected to be a tuple but is "
+            )
+        if wrong is not None:
+            for t in found:
+                if not isinstance(t, TensorBase):
+                    raise RuntimeError(wrong)
         return found
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
@@ -265,7 +375,25 @@ class FunctionNode(CoreNode):
             return self.forward_kept
         if self.freed:
             raise RuntimeError(errors.BACKWARD_TWICE)
+        if self.function.clear_saved_tensors_on_access:
+            if self.taken_once:
+                raise RuntimeError(CLEARED)
+            found = tuple([self._unpacked(entry) for entry in self.kept])
+            self.clear()
+            return found
         return tuple([self._unpacked(entry) for entry in self.kept])
+
+    def clear(self) -> None:
+        """Lets go of the saved tensors where the function's class says so."""
+        if self.function.clear_saved_tensors_on_access:
+            self.taken_once = True
+            self.kept = []
+
+    def raw_saved(self) -> tuple[Any, ...]:
+        """The saved values as objects that can be given hooks."""
+        if self.freed:
+            raise RuntimeError(errors.BACKWARD_TWICE)
+        return tuple(SavedValue(self, i) for i in range(len(self.kept)))
 
     def _unpacked(self, entry: Any) -> Any:
         if entry is None:
@@ -292,10 +420,46 @@ class FunctionNode(CoreNode):
         self.kept = []
 
 
+CLEARED: Final = (
+    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+    "autograd.Function. Either access saved_tensors only once, or set "
+    "clear_saved_tensors_on_access=False."
+)
+
+
+class SavedValue(SavedTensor):
+    """One tensor that a custom function saved, as `grad_fn._raw_saved_tensors` shows it."""
+
+    __slots__ = ()
+
+    def __init__(self, node: FunctionNode, place: int) -> None:
+        super().__init__(node, place, -1)
+
+    def _value(self) -> Any:
+        entry = FREED if self._node.freed else self._node.kept[self._entry]
+        return entry[0] if type(entry) is tuple else entry
+
+    def _pack(self, hooks: tuple[Any, Any]) -> None:
+        value = self._value()
+        if type(value) is _Output:
+            packed = _packed(new_tensor(value.array), hooks, value.number, None)
+        else:
+            packed = _packed(value, hooks, -1, value)
+        self._node.kept[self._entry] = packed
+
+    @property
+    def data(self) -> Any:
+        """What is held: the tensor, or what a pack hook made of it."""
+        value = self._value()
+        if type(value) is Packed:
+            return value.value
+        return new_tensor(value.array) if type(value) is _Output else value
+
+
 def _modified(array: Any, number: int, node: Any, now: int, expected: int) -> str:
     producer = "" if node is None else f"{number} of {operation_name(node)}"
     anomaly = ready().anomaly
-    return errors.modified(T.type_name(array.dtype), array.shape, producer, now, expected, anomaly)
+    return errors.modified(T.internal_type_name(array.dtype), array.shape, producer, now, expected, anomaly)
 
 
 def _expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -10,7 +10,7 @@ it. A custom function's node is shown as the context object of that call (see No
 from __future__ import annotations
 
 import weakref
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,12 +20,14 @@ from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
 from .._core.mode import ready
 from .._core.node import Node as CoreNode
-from .._core.node import Vertex
+from .._core.node import STEP, Vertex, note_output
 from .._core.storage import TensorBase
 from ..handles import RemovableHandle, register
 from .hooks import vertex_of_tensor
+from .output_metadata import input_metadata
 
-_LONG_NAMES = {"CopySlices", "CopyBackwards", "NotImplemented", "AccumulateGrad"}
+_LONG_NAMES = {"CopySlices", "CopyBackwards", "NotImplemented", "AccumulateGrad", "Error",
+               "UndefinedGradBackward"}
 _ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateGrad is noted
 
 
@@ -37,7 +39,12 @@ def core_of(seen: Any) -> Vertex:
 def seen_as(vertex: Vertex) -> Any:
     """What users see of a vertex. See Note [What users see of a vertex]."""
     if isinstance(vertex, CoreNode):
-        return vertex.shown()
+        shown = vertex.shown()
+        if shown is not None:
+            return shown
+        leaf = vertex.next[0]
+        assert leaf is not None
+        vertex = leaf
     hooks = hooks_of(vertex)
     reference = hooks.extra.get(_ACCUMULATE)
     found = None if reference is None else reference()
@@ -73,7 +80,11 @@ def _metadata(self: Any) -> dict[Any, Any]:
     assert isinstance(node, CoreNode)
     if node.meta is None:
         node.meta = {}
-    found: dict[Any, Any] = node.meta.setdefault("metadata", {})
+    meta: dict[Any, Any] = node.meta
+    found: dict[Any, Any] = meta.setdefault("metadata", {})
+    place = meta.pop("place", None)  # noted by anomaly mode, made into text only here
+    if place is not None:
+        found["traceback_"] = place.lines()
     return found
 
 
@@ -91,12 +102,12 @@ def _sequence_nr(self: Any) -> int:
     """The node's age: nodes made later have greater numbers."""
     node = core_of(self)
     assert isinstance(node, CoreNode)
-    return node.seq
+    return node.seq // STEP
 
 
-def _call(self: Any, *grads: Any) -> tuple[Any, ...]:
+def _call(self: Any, *grads: Any) -> Any:
     """The gradients of the inputs for gradients of the outputs, without running the rest of the
-    graph.
+    graph; a tensor where there is one input.
 
     Raises:
         TypeError: for another number of gradients than the node has outputs.
@@ -106,13 +117,32 @@ def _call(self: Any, *grads: Any) -> tuple[Any, ...]:
     wanted = 1 if node.out_meta is None else len(node.out_meta)
     if len(grads) != wanted:
         raise TypeError(f"expected {wanted} arguments, got {len(grads)} instead")
+    for i, g in enumerate(grads):
+        if g is not None and not isinstance(g, TensorBase):
+            raise TypeError(f"argument {i} is not a Variable")
     traced = ready().grad
     values = [g if traced or g is None else g._raw for g in grads]
     need = [child is not None for child in node.next]
     found = engine.input_gradients(
         node, values[0] if node.out_meta is None else values, need, traced
     )
-    return tuple(wrapped(g, traced) for g in found)
+    shown = tuple(wrapped(g, traced) for g in found)
+    return shown[0] if len(shown) == 1 else shown
+
+
+def _register_hook_dict(self: Any, tensor: Any) -> None:
+    """Lets the hooks of a tensor run before the node, which they do anyway.
+
+    Raises:
+        TypeError: where it isn't a tensor.
+    """
+    if not isinstance(tensor, TensorBase):
+        raise TypeError("_register_hook_dict expected a variable")
+
+
+def _input_metadata(self: Any) -> tuple[Any, ...]:
+    """Shape, type and device of each output; empty where the node doesn't know them."""
+    return input_metadata(core_of(self))
 
 
 class _NodeFace:
@@ -129,11 +159,13 @@ class _NodeFace:
     register_hook = _register_hook
     register_prehook = _register_prehook
     _sequence_nr = _sequence_nr
+    _register_hook_dict = _register_hook_dict
+    _input_metadata = property(_input_metadata)
     __call__ = _call
 
 
 for _attribute in ("name", "next_functions", "metadata", "register_hook", "register_prehook",
-                   "_sequence_nr", "__call__"):  # fmt: skip
+                   "_sequence_nr", "_register_hook_dict", "_input_metadata", "__call__"):  # fmt: skip
     setattr(CoreNode, _attribute, _NodeFace.__dict__[_attribute])
 
 
@@ -176,12 +208,46 @@ class AccumulateGrad(_NodeFace):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
-class Node(ABC):  # noqa: B024
-    """The class of all nodes of the graph, for `isinstance`."""
+class Node(ABC):
+    """The class of all nodes of the graph, for `isinstance`: it has no instances of its own."""
+
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the operation."""
+
+    @property
+    @abstractmethod
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """Where the gradients of the inputs go."""
+
+    @abstractmethod
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for whatever one wants to note about the node."""
+
+    @property
+    @abstractmethod
+    def _input_metadata(self) -> list[Any]:
+        """Shape, type and device of each output."""
+
+    @abstractmethod
+    def _register_hook_dict(self, tensor: Any) -> None:
+        """Lets the hooks of a tensor run before the node."""
+
+    @abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Has `fn` called after the node."""
+
+    @abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Has `fn` called before the node."""
+
+    @abstractmethod
+    def _sequence_nr(self) -> int:
+        """The node's age."""
 
     @classmethod
     def __subclasshook__(cls, other: type) -> bool:
-        return issubclass(other, (CoreNode, _NodeFace))
+        return cls is Node and issubclass(other, (CoreNode, _NodeFace))
 
 
 class GradientEdge(NamedTuple):
@@ -204,6 +270,8 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
             "gradients"
         )
     vertex, nr = vertex_of_tensor(tensor)
+    if isinstance(vertex, CoreNode):
+        note_output(vertex, tensor._raw)
     return GradientEdge(seen_as(vertex), nr)
 
 
@@ -217,7 +285,7 @@ def place_of(x: Any) -> tuple[Vertex, int]:
         return core_of(x.node), x.output_nr
     if not isinstance(x, TensorBase):
         raise TypeError(f"expected a Tensor or a GradientEdge, but got {type(x).__name__}")
-    if not x._requires_grad:
+    if not x.requires_grad:  # type: ignore[attr-defined]
         raise RuntimeError(errors.INPUT_NO_GRAD)
     return vertex_of_tensor(x)
 

@@ -8,13 +8,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
+from .. import errors
 from .._array import types as T
-from .._core import engine, slow
+from .._core import slow
 from .._core.copyslices import custom_op, rebase
 from .._core.hooks import carry_retained
 from .._core.mode import CURRENT, Mode, ready, replaced, unrecorded
 from .._core.node import Vertex, new_node
 from .._core.storage import (
+    DEFAULT,
     IN_CUSTOM_FUNCTION,
     MULTI_OUTPUT,
     TensorBase,
@@ -23,59 +25,44 @@ from .._core.storage import (
     new_tensor,
     version_of,
 )
-from .._core.views import view_target
-from . import forward_ad
+from .._core.views import refuse_view, view_target
 from .context import BackwardCFunction, FunctionCtx, FunctionNode
+from .custom_tangents import carry_tangents
+from .duals import level_is_open
 
 
 class Transforms:
     """How a `Function` is applied under a transform such as vmap; handed in by that layer."""
 
-    __slots__ = ("apply",)
+    __slots__ = ("apply", "depth")
 
+    depth: Any  # a context variable: how many transforms are running
     apply: Any  # (function class, args) -> result, or slow.NOT_HANDLED
 
     def __init__(self) -> None:
         self.apply = None
+        self.depth = None
 
 
 TRANSFORMS: Final = Transforms()
 
 
-class Function:
-    """The base of operations with a forward and a backward of the user's own; use `apply`."""
+class FunctionMeta(type):
+    """The type of function classes: gives each a context class and a node class of its own."""
 
-    _backward_cls: Any = BackwardCFunction
-    _core_op: Any = None
-    generate_vmap_rule = False
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
-            f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
-            "static, so you should invoke them on the class itself. Instantiating an autograd "
-            "function "
-            "will raise an error in a future version of PyTorch.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refused: call `apply` of the class."""
-        raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use "
-            "new-style autograd function with static forward method. (Example: "
-            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
-        )
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        name = cls.__name__ + "Backward"
-        cls._backward_cls = type(name, (BackwardCFunction,), {"_forward_cls": cls})
-        op = custom_op(cls.__name__, type(name, (FunctionNode,), {"__slots__": ()}))
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        seen = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        op = custom_op(name, type(name + "Backward", (FunctionNode,), {"__slots__": ()}))
         op.n_out = -1
         op.saves_out = True
         op.runs_on_none = True
-        cls._core_op = op
+        cls._backward_cls: Any = seen
+        cls._core_op: Any = op
+        super().__init__(name, bases, attrs)
+
+
+class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
+    """What a function class may define; each method says how it is missed."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -94,8 +81,7 @@ class Function:
         """Computes one gradient for each argument of `forward` (None where it has none)."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to "
-            "use it with backward mode AD."
+            "autograd.Function to use it with backward mode AD."
         )
 
     vjp = backward
@@ -105,8 +91,42 @@ class Function:
         """Computes the tangent of each output from those of the arguments."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
-            "forward "
-            "mode AD."
+            "forward mode AD."
+        )
+
+    @classmethod
+    def _backward_method(cls) -> Callable[..., Any]:
+        """The user's backward: the method `backward`, or `vjp`, which is another name for it."""
+        if cls.vjp is _SingleLevelFunction.vjp:
+            return cls.backward
+        if cls.backward is not _SingleLevelFunction.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return cls.vjp
+
+
+class Function(_SingleLevelFunction):
+    """The base of operations with a forward and a backward of the user's own; use `apply`."""
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused: call `apply` of the class."""
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @staticmethod
@@ -114,30 +134,24 @@ class Function:
         """Computes a batch at once; returns the outputs and their batch dimensions."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
-            "set "
-            "generate_vmap_rule=True."
+            "set generate_vmap_rule=True."
         )
-
-    @classmethod
-    def _backward_method(cls) -> Callable[..., Any]:
-        """The user's backward: the method `backward`, or `vjp`, which is another name for it."""
-        if cls.vjp is Function.vjp:
-            return cls.backward
-        if cls.backward is not Function.backward:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
-                "should only implement one of them."
-            )
-        return cls.vjp
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Runs `forward` unrecorded and records this function as one node."""
         mode = ready()
-        separate = cls.setup_context is not Function.setup_context
+        if mode.profiler is not None and mode.profiler.opens(cls.__name__):
+            try:
+                return cls.apply(*args, **kwargs)
+            finally:
+                mode.profiler.closes()
+        separate = _is_setup_context_defined(cls.setup_context)
         if separate or kwargs:
-            args, kwargs = _positional(cls, separate, args, kwargs)
-        if TRANSFORMS.apply is not None and (mode.layers or _any_layered(args)):
+            args = _positional(cls.forward, separate, args, kwargs)
+        if TRANSFORMS.apply is not None and (
+            mode.layers or _any_layered(args) or TRANSFORMS.depth.get()
+        ):
             handled = TRANSFORMS.apply(cls, args)
             if handled is not slow.NOT_HANDLED:
                 return handled
@@ -146,23 +160,53 @@ class Function:
         token = CURRENT.set(unrecorded(mode))
         try:
             if separate:
-                result = cls.forward(*args, **kwargs)
+                result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
             else:
-                result = cls.forward(ctx, *args, **kwargs)
+                result = cls.forward(ctx, *args)
         finally:
             CURRENT.reset(token)
-        return _closed(node, args, result, executable, mode)
+        return _closed(node, args, result, executable, separate, mode)
 
 
-def _positional(cls: Any, separate: bool, args: tuple[Any, ...],
-                kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
-    """Arguments by keyword, and defaults, put where `forward` has them by position."""
-    signature = inspect.signature(cls.forward)
-    lead = () if separate else (None,)
-    bound = signature.bind(*lead, *args, **kwargs)
-    bound.apply_defaults()
-    return bound.args[len(lead) :], bound.kwargs
+def _is_setup_context_defined(fn: Any) -> bool:
+    return fn is not _SingleLevelFunction.setup_context
+
+
+def _positional(forward: Any, separate: bool, args: tuple[Any, ...],
+                kwargs: dict[str, Any]) -> tuple[Any, ...]:  # fmt: skip
+    """Arguments by keyword put where `forward` has them by position.
+
+    The separate style gets its defaults filled in too, so that `setup_context` sees them.
+
+    Raises:
+        TypeError: where they don't fit the signature, or can only be given by keyword.
+    """
+    signature = inspect.signature(forward)
+    if separate:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+        for name in kwargs:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        return args
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    places = [p for p in signature.parameters.values() if p.kind in by_place][1:]
+    names = [p.name for p in places]
+    last = len(args)
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+        last = max(last, names.index(name) + 1)
+    filled = list(args)
+    for i in range(len(args), last):
+        default = kwargs.get(names[i], places[i].default)
+        if default is inspect.Parameter.empty:
+            raise TypeError(f"forward() missing required argument: '{names[i]}' (position {i})")
+        filled.append(default)
+    return tuple(filled)
 
 
 def _any_layered(args: tuple[Any, ...]) -> bool:
@@ -185,10 +229,6 @@ def _opened(cls: Any, args: tuple[Any, ...], mode: Mode) -> tuple[FunctionNode, 
             needs.append(a._requires_grad)
         else:
             needs.append(False)
-    if cls._core_op is None:
-        raise NotImplementedError(
-            "You must implement the forward function for custom autograd.Function."
-        )
     executable = mode.grad and any(needs)
     node = new_node(cls._core_op, tuple(targets) if executable else (), ())
     assert isinstance(node, FunctionNode)
@@ -204,78 +244,102 @@ def _opened(cls: Any, args: tuple[Any, ...], mode: Mode) -> tuple[FunctionNode, 
     node.freed = False
     node.materialize = True
     node.forward_kept = None
+    node.taken_once = False
+    node.to_save = node.saved_for_forward = node.dirty_tensors = node.non_differentiable = None
     return node, executable
 
 
 def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: bool,
-            mode: Mode) -> Any:  # fmt: skip
+            separate: bool, mode: Mode) -> Any:  # fmt: skip
     """The outputs of a finished forward, tied to the node; does what `ctx` was asked for."""
-    notes = node.attributes
-    to_save = notes.pop("to_save", ())
-    dirty = notes.pop("dirty_tensors", ())
-    if dirty:
-        _check_tensors(dirty, "mark_dirty")
-    plain = notes.pop("non_differentiable", ())
-    if plain:
-        _check_tensors(plain, "mark_non_differentiable")
-    node.materialize = bool(notes.get("materialize_grads", True))
-    outputs = list(result) if type(result) is tuple else [result]
-    tensors = [o for o in outputs if isinstance(o, TensorBase)]
-    if dirty and any(not any(d is o for o in tensors) for d in dirty):
+    outputs = list(result) if isinstance(result, tuple) else [result]
+    plain: Any = node.non_differentiable
+    if plain is not None:
+        plain = node.taken("non_differentiable", NON_DIFFERENTIABLE)
+    dirty: Any = node.dirty_tensors
+    if dirty is not None:
+        dirty = node.taken("dirty_tensors", DIRTY)
+    to_save: Any = node.to_save
+    if to_save is not None:
+        to_save = node.taken("to_save", None)
+    if dirty and any(not any(d is o for o in outputs) for d in dirty):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. "
             "The inputs that are modified inplace must all be outputs of the Function."
         )
     inputs = {id(a) for a in args if isinstance(a, TensorBase)}
-    written = {id(d) for d in dirty}
-    without = {id(p) for p in plain}
-    for d in dirty:
-        bump(d)
+    written: Any = ()
+    if dirty:
+        written = {id(d) for d in dirty}
+        for d in dirty:
+            bump(d)
+    without = {id(p) for p in plain} if plain else ()
+    saved = {id(t) for t in to_save} if separate and to_save else ()
     node.out_meta = tuple(
         [(o._raw.shape, o._raw.dtype) if isinstance(o, TensorBase) else None for o in outputs]
     )
-    several = len(tensors) > 1
     ready_outputs: list[Any] = []
+    live: list[int] = []  # the numbers of the outputs that can have a tangent
+    tied: list[TensorBase] = []
     for number, o in enumerate(outputs):
         if not isinstance(o, TensorBase):
             ready_outputs.append(o)
             continue
-        differentiable = executable and id(o) not in without and not T.is_discrete(o._raw.dtype)
+        differentiable = id(o) not in without and not T.is_discrete(o._raw.dtype)
         mine = id(o) in inputs
-        if not differentiable:
-            if o._requires_grad and id(o) not in written:
-                o = o.detach() if mine else _cut(o)  # type: ignore[attr-defined]
-            ready_outputs.append(o)
-        elif id(o) in written:
-            ready_outputs.append(_rewritten(o, node, number, mine, len(outputs)))
+        dirt = id(o) in written
+        if differentiable:
+            live.append(number)
+        if mine and not dirt and id(o) in saved:
+            raise RuntimeError(INPUT_SAVED)
+        if not (executable and differentiable):
+            o = _untied(o, mine, dirt, mode)
+        elif dirt:
+            o = _rewritten(o, node, number, mine, len(outputs))
         else:
-            ready_outputs.append(_tied(_alias(o) if mine else o, node, number, several))
-    if mode.forward_grad and forward_ad.level_is_open():
-        _carry_tangents(node, args, ready_outputs, notes, to_save)
-    notes.pop("saved_for_forward", None)
+            if mine:
+                o = _alias(o)
+            _tie(o, node, number)
+        if executable and differentiable:
+            tied.append(o)
+        if not (mine and dirt) and o._view is not None and o._view.tracked:
+            # One that the in-place machinery can't rebase: it would go around the user's backward.
+            o._view.creation = IN_CUSTOM_FUNCTION
+            o._view.stamp = version_of(o._view.base)
+        ready_outputs.append(o)
+    if len(tied) > 1:
+        for o in tied:
+            if o._view is not None and o._view.tracked:
+                o._view.creation = MULTI_OUTPUT
+    if mode.forward_grad and level_is_open():
+        carry_tangents(node, args, ready_outputs, live, dirty or ())
     if executable:
-        node.keep(to_save, mode)
+        node.keep(to_save or (), mode)
         if mode.anomaly and slow.HANDLERS.trace is not None:
             slow.HANDLERS.trace(node)
-    return tuple(ready_outputs) if type(result) is tuple else ready_outputs[0]
+    return tuple(ready_outputs) if isinstance(result, tuple) else ready_outputs[0]
 
 
-def _check_tensors(values: Any, method: str) -> None:
-    for i, v in enumerate(values):
-        if not isinstance(v, TensorBase):
-            raise TypeError(
-                f"{method} only accepts variable arguments, but got {type(v).__name__}"
-                if method == "mark_non_differentiable"
-                else f"mark_dirty can only accept variables, but argument {i} is of type "
-                f"{type(v).__name__}"
-            )
+# PyTorch's texts end here: the place and the type are left out.
+DIRTY: Final = "mark_dirty can only accept variables, but argument "
+NON_DIFFERENTIABLE: Final = "mark_non_differentiable only accepts variable arguments, but got "
+INPUT_SAVED: Final = (
+    "An input that has been returned as-is as output is being saved for backward. This is not "
+    "supported if you override setup_context. You should return and save a view of the input "
+    "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+)
 
 
-def _cut(o: TensorBase) -> TensorBase:
-    """An output that is declared to have no gradient, without its history."""
-    o._node = None
-    o._nr = 0
-    o._requires_grad = False
+def _untied(o: TensorBase, mine: bool, dirt: bool, mode: Mode) -> TensorBase:
+    """An output without a gradient: an input comes out as an alias, anything else as it is."""
+    if not o._requires_grad:
+        return _alias(o) if mine and not dirt else o
+    if mine:
+        return o.detach()  # type: ignore[attr-defined, no-any-return]
+    if o._view is None or not o._view.tracked:
+        o._node = None
+        o._nr = 0
+        o._requires_grad = False
     return o
 
 
@@ -292,21 +356,15 @@ def _alias(o: TensorBase) -> TensorBase:
     return again
 
 
-def _tied(o: TensorBase, node: FunctionNode, number: int, several: bool) -> TensorBase:
-    """An output with its history set."""
+def _tie(o: TensorBase, node: FunctionNode, number: int) -> None:
+    """Sets the history of an output."""
     o._node = node
     o._nr = number + 1
     o._requires_grad = True
-    view = o._view
-    if view is not None and view.tracked:
-        # One that the in-place machinery can't rebase: it would go around the user's backward.
-        view.creation = MULTI_OUTPUT if several else IN_CUSTOM_FUNCTION
-        view.stamp = version_of(view.base)
     if o._cell is not None:
         if node.out_cells is None:
             node.out_cells = {}
         node.out_cells[number] = o._cell
-    return o
 
 
 def _rewritten(
@@ -319,9 +377,8 @@ def _rewritten(
         )
     if not mine:
         warnings.warn(
-            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, "
-            "there "
-            "is no need to pass it to mark_dirty().",
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+            "have been mutated should be passed to ctx.mark_dirty().",
             UserWarning,
             stacklevel=4,
         )
@@ -340,59 +397,17 @@ def _rewritten(
                 "one that does the other operations). You can ask on the forum "
                 "https://discuss.pytorch.org/ if you need help to do this change."
             )
+        if view.creation != DEFAULT:
+            refuse_view(o, False)
+        if view.base._node is None and view.base._requires_grad:
+            raise RuntimeError(errors.LEAF_VIEW_INPLACE)
         rebase(o, node)
         return o
     old, old_nr = o._node, o._nr - 1 if o._nr else 0
-    o._node = node
-    o._nr = number + 1
-    o._requires_grad = True
+    _tie(o, node, number)
     o._grad = None
     carry_retained(o, old, old_nr, node, number)
-    if o._cell is not None:
-        if node.out_cells is None:
-            node.out_cells = {}
-        node.out_cells[number] = o._cell
     return o
-
-
-def _carry_tangents(
-    node: FunctionNode,
-    args: tuple[Any, ...],
-    outputs: list[Any],
-    notes: dict[str, Any],
-    to_save: Any,
-) -> None:
-    """Forward mode: the user's `jvp` on the arguments' tangents, where some argument has one.
-
-    Raises:
-        RuntimeError: where it returns another number of tangents than there are outputs.
-    """
-    tangents = [forward_ad.tangent_of(a) if isinstance(a, TensorBase) else None for a in args]
-    if all(t is None for t in tangents):
-        return
-    if node.materialize:
-        tangents = [
-            new_tensor(engine.WORLDS.raw.zeros(a._raw.shape, a._raw.dtype))
-            if t is None and isinstance(a, TensorBase)
-            else t
-            for t, a in zip(tangents, args)
-        ]
-    node.forward_kept = tuple(notes.get("saved_for_forward", to_save))
-    token = CURRENT.set(replaced(ready(), forward_grad=False))
-    try:
-        found = node.function.jvp(node.shown(), *tangents)
-    finally:
-        CURRENT.reset(token)
-        node.forward_kept = None
-    found = found if type(found) is tuple else (found,)
-    if len(found) != len(outputs):
-        raise RuntimeError(
-            f"{node.function.__name__}'s jvp returned {len(found)} tangents for {len(outputs)} "
-            "outputs"
-        )
-    for o, t in zip(outputs, found):
-        if isinstance(o, TensorBase) and t is not None:
-            forward_ad.set_tangent(o, t)
 
 
 # ---- what refuses a second derivative ------------------------------------------------------------
@@ -414,24 +429,27 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not any(isinstance(a, TensorBase) and a._requires_grad for a in args):
             return outputs
         group = outputs if isinstance(outputs, tuple) else (outputs,)
-        guarded = tuple(_guarded(o) if isinstance(o, TensorBase) else o for o in group)
+        guarded = Error.apply(*[_start(o) for o in group])
         return guarded if isinstance(outputs, tuple) else guarded[0]
 
     return wrapper
 
 
-def _guarded(o: Any) -> Any:
+def _start(o: Any) -> Any:
+    """A gradient as a leaf that asks for gradients; anything else as it is."""
+    if not isinstance(o, TensorBase):
+        return o
     start = new_tensor(o._raw)
     start._requires_grad = not T.is_discrete(o._raw.dtype)
-    return Error.apply(start)
+    return start
 
 
 class Error(Function):
     """The identity, with a backward that refuses."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return x
+    def forward(ctx: Any, *values: Any) -> Any:
+        return values
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -443,6 +461,9 @@ class Error(Function):
 Error._backward_cls.__name__ = Error._core_op.node_class.__name__ = "Error"
 
 
+# ---- functions that keep a state -----------------------------------------------------------------
+
+
 class InplaceFunction(Function):
     """A `Function` that may be asked to work in place."""
 
@@ -451,11 +472,34 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
+class NestedIOFunction(Function):
+    """A `Function` of the old style, over nested inputs and outputs; kept for its name."""
+
+    def forward(self, *args: Any) -> Any:  # type: ignore[override]
+        """Computes the outputs from nested inputs, by `forward_extended`."""
+        result = self.forward_extended(*args)
+        self._nested_output = result
+        return result
+
+    def backward(self, *gradients: Any) -> Any:  # type: ignore[override]
+        """Computes the gradients of nested inputs, by `backward_extended`."""
+        return self.backward_extended(*gradients)
+
+    def forward_extended(self, *args: Any) -> Any:
+        """The forward of the user's own."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output: Any) -> Any:
+        """The backward of the user's own."""
+        raise NotImplementedError
+
+
 __all__ = [
-    "TRANSFORMS",
     "BackwardCFunction",
     "Function",
     "FunctionCtx",
+    "FunctionMeta",
     "InplaceFunction",
+    "NestedIOFunction",
     "once_differentiable",
-]  # fmt: skip
+]

@@ -8,10 +8,12 @@ is an error instead of a zero.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from .._array import types as T
+from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
+from ..batching import Batching, unwrapped, wrap
 from ..ops import PUBLIC
 from . import forward_ad
 from .backward import grad
@@ -45,15 +47,17 @@ def _fresh(inputs: Tensors, create_graph: bool, need_graph: bool = True) -> Tens
         if create_graph and x._requires_grad:
             made.append(x.view(x._raw.shape))
         else:
-            y = new_tensor(x._raw)
-            if not T.is_discrete(x._raw.dtype):
-                y._requires_grad = need_graph
-            made.append(y)
+            made.append(x.detach().requires_grad_(need_graph))
     return tuple(made)
 
 
 def _settled(values: Tensors, create_graph: bool) -> Tensors:
-    """Results as they are returned: without history unless it is asked for."""
+    """Results as they are returned: without history unless it is asked for.
+
+    Raises:
+        IndexError: where there is none, as in PyTorch.
+    """
+    values[0]
     return values if create_graph else tuple(v.detach() for v in values)
 
 
@@ -108,54 +112,54 @@ def _filled(grads: Tensors, like: Tensors, strict: bool, create_graph: bool, sta
     filled: list[Any] = []
     for i, (g, x) in enumerate(zip(grads, like)):
         if g is None and strict:
-            raise RuntimeError(_missing(stage, i))
+            raise RuntimeError(MISSING[stage].format(i=i))
         if strict and create_graph and g is not None and not g._requires_grad:
-            raise RuntimeError(_constant(stage, i))
+            what = "hessian" if "double" in stage else "jacobian"
+            raise RuntimeError(CONSTANT.format(what=what, i=i))
         filled.append(new_tensor(T.zeros_like(x._raw)) if g is None else g)
     return tuple(filled)
 
 
-def _missing(stage: str, i: int) -> str:
-    if stage == "back":
-        return (
-            f"The output of the user-provided function is independent of input {i}. This is not "
-            "allowed "
-            "in strict mode."
-        )
-    if stage == "back_trick":
-        return (
-            f"The gradient with respect to the input is independent of entry {i} in the "
-            "grad_outputs "
-            "when using the double backward trick to compute forward mode gradients. This is not "
-            "allowed "
-            "in strict mode."
-        )
-    return (
-        "While computing the hessian, found that the jacobian of the user-provided function with "
-        "respect "
-        f"to input {i} is independent of the input. This is not allowed in strict mode. You should "
-        "ensure "
-        "that your function is twice differentiable and that the jacobian depends on the inputs "
-        "(this "
-        "would be violated by a linear function for example)."
-    )
+# By the stage of the computation: "back" is one backward, "double_back" two; a "trick" is forward
+# mode by another backward.
+MISSING: Final = {
+    "back": "The output of the user-provided function is independent of input {i}. This is not "
+    "allowed in strict mode.",
+    "back_trick": "The gradient with respect to the input is independent of entry {i} in the "
+    "grad_outputs when using the double backward trick to compute forward mode gradients. This is "
+    "not allowed in strict mode.",
+    "double_back": "The jacobian of the user-provided function is independent of input {i}. This "
+    "is not allowed in strict mode.",
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {i} in "
+    "the grad_jacobian. This is not allowed in strict mode as it prevents from using the double "
+    "backward trick to replace forward mode AD.",
+}
+CONSTANT: Final = (
+    "The {what} of the user-provided function is independent of input {i}. This is not allowed in "
+    "strict mode when create_graph=True."
+)
+# By what was computed: it must have a history of its own.
+UNRECORDED: Final = {
+    "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the "
+    "user-provided function. This is not allowed in strict mode.",
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided "
+    "function with respect to input {i} is independent of the input. This is not allowed in strict "
+    "mode. You should ensure that your function is twice differentiable and that the jacobian "
+    "depends on the inputs (this would be violated by a linear function for example).",
+    "hessian": "The hessian of the user-provided function with respect to input {i} is independent "
+    "of the input. This is not allowed in strict mode. You should ensure that your function is "
+    "thrice differentiable and the hessian depends on the inputs.",
+}
 
 
-def _constant(stage: str, i: int) -> str:
-    if stage in ("double_back", "double_back_trick"):
-        return (
-            "The hessian of the user-provided function is independent of "
-            f"{'entry' if stage == 'double_back_trick' else 'input'} {i}"
-            f"{' in the grad_jacobian' if stage == 'double_back_trick' else ''}. This is not "
-            "allowed in "
-            "strict mode as it prevents from using the double backward trick to replace forward "
-            "mode AD."
-        )
-    return (
-        f"The jacobian of the user-provided function is independent of input {i}. This is not "
-        "allowed in "
-        "strict mode when create_graph=True."
-    )
+def _recorded(values: Tensors, what: str, strict: bool) -> None:
+    """Refuses, in strict mode, gradients that are missing or have no history."""
+    if strict:
+        for i, g in enumerate(values):
+            if g is None:
+                raise RuntimeError(MISSING["back"].format(i=i))
+            if not g._requires_grad:
+                raise RuntimeError(UNRECORDED[what].format(i=i))
 
 
 def _single(outputs: Tensors, is_tuple: bool, caller: str) -> None:
@@ -242,7 +246,7 @@ def jvp(
         _need_history(outputs, strict)
         seeds = _zeros_with_history(outputs)
         pulled = _gradient(outputs, group, seeds, True)
-        pulled = _filled(pulled, group, strict, True, "back") if strict else pulled
+        _recorded(pulled, "grad_inputs", strict)
         found = _gradient(pulled, seeds, v, create_graph)
         found = _filled(found, outputs, strict, create_graph, "back_trick")
     return (
@@ -270,7 +274,7 @@ def jacobian(
 ) -> Any:
     """The Jacobian of `func`, of each output by each input; shapes: the output's, then the input's.
 
-    `vectorize` is accepted; rows are computed one after the other either way.
+    With `vectorize` all rows are computed by one batched backward.
 
     Raises:
         RuntimeError: where `strict` finds an independence.
@@ -304,19 +308,24 @@ def jacobian(
                 "only implemented for `vectorize=True`."
             )
         return _jacobian_forward(func, inputs)
-    if vectorize and strict:
-        raise RuntimeError(
-            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
-            "supported "
-            "together. Please either set `strict=False` or `vectorize=False`."
-        )
     with enable_grad():
         is_tuple, group = _tuple_of(inputs, "inputs", "jacobian")
         group = _fresh(group, create_graph)
         result = func(*group)
         out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "jacobian")
         _need_history(outputs, strict)
-        blocks: list[Any] = []
+        if vectorize:
+            if strict:
+                raise RuntimeError(
+                    "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are "
+                    "not supported together. Please either set `strict=False` or "
+                    "`vectorize=False`."
+                )
+            blocks = _all_rows(outputs, group, create_graph)
+            return _grid(
+                tuple(_settled(block, create_graph) for block in blocks), out_tuple, is_tuple
+            )
+        blocks = []
         for i, out in enumerate(outputs):
             rows: list[list[Any]] = [[] for _ in group]
             flat = out.reshape(-1)
@@ -325,6 +334,8 @@ def jacobian(
                 for j, (g, x) in enumerate(zip(found, group)):
                     rows[j].append(_row(g, x, strict, create_graph, i, j))
             blocks.append(tuple(_stacked(r, out, x) for r, x in zip(rows, group)))
+        if not blocks:
+            raise IndexError("tuple index out of range")
         settled = tuple(_settled(block, create_graph) for block in blocks)
     return _grid(settled, out_tuple, is_tuple)
 
@@ -339,60 +350,91 @@ def _row(g: Any, x: Any, strict: bool, create_graph: bool, i: int, j: int) -> An
             )
         return new_tensor(T.zeros_like(x._raw))
     if strict and create_graph and not g._requires_grad:
-        raise RuntimeError(_constant("back", j))
+        raise RuntimeError(CONSTANT.format(what="jacobian", i=i))
     return g
 
 
 def _stacked(rows: list[Any], out: Any, x: Any) -> Any:
-    shape = (*out._raw.shape, *x._raw.shape)
-    if not rows:
-        return new_tensor(T.empty(shape, x._raw.dtype))
-    return PUBLIC[("", "stack")](rows).view(shape)
+    return PUBLIC[("", "stack")](rows).view((*out._raw.shape, *x._raw.shape))
 
 
-def _grid(blocks: tuple[Tensors, ...], out_tuple: bool, in_tuple: bool) -> Any:
-    """Blocks by output and input, without the tuples that the user doesn't expect."""
-    rows = tuple(block if in_tuple else block[0] for block in blocks)
+def _all_rows(outputs: Tensors, group: Tensors, create_graph: bool) -> list[Tensors]:
+    """The Jacobian's blocks by one batched backward: a unit vector for each output element."""
+    sizes = [o._raw.size for o in outputs]
+    total = sum(sizes)
+    if not total and any(x._raw.size for x in group):
+        raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
+    flat, seeds, start = [], [], 0
+    for o, size in zip(outputs, sizes):
+        unit = WORLDS.raw.zeros((total, size), o._raw.dtype)
+        unit[range(start, start + size), range(size)] = 1
+        start += size
+        flat.append(o.reshape(-1))
+        seeds.append(new_tensor(unit))
+    live = [k for k, o in enumerate(flat) if o._requires_grad]
+    found: Tensors = (None,) * len(group)
+    if live and total:
+        found = grad(
+            [flat[k] for k in live], list(group), [seeds[k] for k in live],
+            create_graph=create_graph, allow_unused=True, is_grads_batched=True,
+        )  # fmt: skip
+    whole: list[Any] = [
+        new_tensor(WORLDS.raw.zeros((total, *x._raw.shape), x._raw.dtype)) if g is None else g
+        for g, x in zip(found, group)
+    ]
+    blocks: list[Tensors] = []
+    start = 0
+    for o, size in zip(outputs, sizes):
+        blocks.append(
+            tuple(
+                g[start : start + size].view((*o._raw.shape, *x._raw.shape))
+                for g, x in zip(whole, group)
+            )
+        )
+        start += size
+    return blocks
+
+
+def _grid(blocks: Any, out_tuple: bool, in_tuple: bool) -> Any:
+    """Blocks by output and input, without the sequences that the user doesn't expect."""
+    rows = blocks if in_tuple else tuple(block[0] for block in blocks)
     return rows if out_tuple else rows[0]
 
 
 def _jacobian_forward(func: Callable[..., Any], inputs: Any) -> Any:
+    """The Jacobian by one run on dual tensors, whose tangents are batches of unit vectors.
+
+    Several inputs or outputs come as lists, as in PyTorch.
+    """
     is_tuple, group = _tuple_of(inputs, "inputs", "jacobian")
-    group = tuple(x.detach() for x in group)
-    columns: list[list[Any]] = []  # for each input: one tuple of output tangents per element
-    out_tuple = False
-    shapes: list[Any] = []
-    for j, x in enumerate(group):
-        found: list[Any] = []
-        for k in range(x._raw.size):
-            unit = T.zeros_like(x._raw)
-            unit.reshape(-1)[k] = 1
-            with forward_ad.dual_level():
-                duals = list(group)
-                duals[j] = forward_ad.make_dual(x, new_tensor(unit))
-                result = func(*duals)
-                out_tuple, outputs = _tuple_of(
-                    result, "outputs of the user-provided function", "jacobian"
-                )
-                shapes = [o.shape for o in outputs]
-                parts = [forward_ad.unpack_dual(o) for o in outputs]
-                found.append(
-                    [
-                        new_tensor(T.zeros_like(p.primal._raw))
-                        if p.tangent is None
-                        else p.tangent.detach()
-                        for p in parts
-                    ]
-                )
-        columns.append(found)
-    stack = PUBLIC[("", "stack")]
-    blocks = tuple(
-        tuple(
-            stack([column[i] for column in columns[j]], -1).view((*shape, *x._raw.shape))
-            for j, x in enumerate(group)
-        )
-        for i, shape in enumerate(shapes)
-    )
+    sizes = [int(x._raw.size) for x in group]
+    total = sum(sizes)
+    with Batching(total, "unsupported") as layer, forward_ad.dual_level():
+        duals = []
+        start = 0
+        for x, size in zip(group, sizes):
+            unit = WORLDS.raw.zeros((total, size), x._raw.dtype)
+            unit[range(start, start + size), range(size)] = 1
+            start += size
+            whole = new_tensor(unit.reshape((total, *x._raw.shape)))
+            duals.append(forward_ad.make_dual(x, wrap(whole, 0, layer)))
+        result = func(*duals)
+        out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "jacobian")
+        columns = []
+        for o in outputs:
+            part = forward_ad.unpack_dual(o)
+            tangent = part.tangent
+            if tangent is None:
+                tangent = new_tensor(T.zeros_like(part.primal._raw))
+            columns.append(PUBLIC[("", "movedim")](unwrapped(tangent, layer), 0, -1))
+    split = PUBLIC[("", "split")]
+    blocks = [
+        [
+            p.reshape((*c._raw.shape[:-1], *x._raw.shape))
+            for p, x in zip(split(c, sizes, -1), group)
+        ]
+        for c in columns
+    ]
     return _grid(blocks, out_tuple, is_tuple)
 
 
@@ -416,20 +458,18 @@ def hessian(
     def scalar(*values: Any) -> Any:
         result = func(*values)
         out_tuple, outputs = _tuple_of(result, "outputs of the user-provided function", "hessian")
+        _need_history(outputs, strict)
         _single(outputs, out_tuple, "hessian")
         return outputs[0].squeeze()
 
     def first(*values: Any) -> Any:
         if outer_jacobian_strategy == "forward-mode":
-            values = tuple(v.requires_grad_() if not v.requires_grad else v for v in values)
+            values = tuple(v.requires_grad_() for v in values)
         found = jacobian(scalar, values, create_graph=True)
-        if strict:
-            for i, g in enumerate(found):
-                if not g.requires_grad:
-                    raise RuntimeError(_missing("double_back", i))
+        _recorded(found, "jacobian", strict)
         return found
 
-    blocks = jacobian(first, group, create_graph, False, vectorize, outer_jacobian_strategy)
+    blocks = jacobian(first, group, create_graph, strict, vectorize, outer_jacobian_strategy)
     return _grid(blocks, is_tuple, is_tuple)
 
 
@@ -474,7 +514,7 @@ def hvp(
         outputs, first = _first(func, group, strict, "hvp")
         seeds = _zeros_with_history(group)
         second = _gradient(first, group, seeds, True)
-        second = _filled(second, group, strict, True, "double_back") if strict else second
+        _recorded(second, "hessian", strict)
         found = _gradient(second, seeds, v, create_graph)
         found = _filled(found, group, strict, create_graph, "double_back_trick")
     return _settled(outputs, create_graph)[0], _packed(_settled(found, create_graph), is_tuple)
@@ -499,13 +539,8 @@ def _first(
     _single(outputs, out_tuple, caller)
     _need_history(outputs, strict)
     first = _gradient(outputs, group, None, True)
-    if strict:
-        for i, g in enumerate(first):
-            if g is None:
-                raise RuntimeError(_missing("back", i))
-            if not g._requires_grad:
-                raise RuntimeError(_missing("double_back", i))
+    _recorded(first, "jacobian", strict)
     return outputs, first
 
 
-__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+__all__ = ["vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]

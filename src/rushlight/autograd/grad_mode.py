@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .. import errors
 from .._core.mode import (
     CURRENT,
     NO_GRAD,
@@ -18,6 +19,7 @@ from .._core.mode import (
     replaced,
     set_grad,
 )
+from .._core.storage import TensorBase, version_cell, version_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -109,60 +111,62 @@ def _decorated_generator(context: _ModeContext, function: Any) -> Any:
     return run
 
 
-class no_grad(_ModeContext):
+class _GradMode(_ModeContext):
+    """`no_grad` or `enable_grad`: also a decorator without parentheses.
+
+    As in PyTorch an object remembers one former mode: entered again inside itself, it ends with
+    the mode that its second entry found.
+    """
+
+    wanted = False
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        made = object.__new__(cls)
+        if orig_func is None:
+            return made
+        made.__init__()  # type: ignore[misc]
+        return context_decorator(made, orig_func)
+
+    def __enter__(self) -> None:
+        self.prev = ready().grad
+        set_grad(self.wanted)
+
+    def __exit__(self, *exc: object) -> None:
+        ready()
+        set_grad(self.prev)
+
+
+class no_grad(_GradMode):
     """A context (or decorator) in which operations are not recorded."""
 
-    def __new__(cls, function: Any = None) -> Any:
-        made = object.__new__(cls)
-        if function is None:
-            return made
-        made.__init__()  # type: ignore[misc]
-        return context_decorator(made, function)
-
-    def __init__(self, function: Any = None) -> None:
+    def __init__(self, orig_func: Any = None) -> None:
         super().__init__()
-
-    def _switch(self) -> bool:
-        before = ready().grad
-        set_grad(False)
-        return before
-
-    def _restore(self, before: bool) -> None:
-        ready()
-        set_grad(before)
+        self.prev = False
 
 
-class enable_grad(_ModeContext):
+class enable_grad(_GradMode):
     """A context (or decorator) in which operations are recorded."""
 
-    def __new__(cls, function: Any = None) -> Any:
-        made = object.__new__(cls)
-        if function is None:
-            return made
-        made.__init__()  # type: ignore[misc]
-        return context_decorator(made, function)
+    wanted = True
 
-    def __init__(self, function: Any = None) -> None:
+    def __init__(self, orig_func: Any = None) -> None:
         super().__init__()
-
-    def _switch(self) -> bool:
-        before = ready().grad
-        set_grad(True)
-        return before
-
-    def _restore(self, before: bool) -> None:
-        ready()
-        set_grad(before)
 
 
 class set_grad_enabled(_ModeContext):
-    """Switches recording on or off: at once as a function, until the end as a context."""
+    """Switches recording on or off: at once as a function, until the end as a context.
+
+    Raises:
+        TypeError: where `mode` isn't a bool.
+    """
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.prev = is_grad_enabled()
         self.mode = mode
-        set_grad(bool(mode))
+        if type(mode) is not bool:
+            raise TypeError(errors.not_a_bool("set_grad_enabled", "enabled", mode))
+        set_grad(mode)
 
     def __call__(self, function: F) -> F:
         set_grad(self.prev)
@@ -170,10 +174,15 @@ class set_grad_enabled(_ModeContext):
         return decorated
 
     def __enter__(self) -> None:
-        set_grad(bool(self.mode))
+        set_grad(self.mode)
 
     def __exit__(self, *exc: object) -> None:
         set_grad(self.prev)
+
+    def __str__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    __repr__ = __str__
 
     def clone(self) -> set_grad_enabled:
         """A context like this one."""
@@ -199,17 +208,17 @@ class inference_mode(_ModeContext):
         made: inference_mode = inference_mode(self.mode)
         return made
 
-    def _switch(self) -> tuple[bool, bool]:
+    def _switch(self) -> tuple[bool, bool, bool]:
         before = ready()
-        if self.mode:
-            CURRENT.set(replaced(before, grad=False, inference=True))
-        elif before.inference:
-            CURRENT.set(settled(replaced(before, grad=True, inference=False)))
-        return before.grad, before.inference
+        off = not self.mode
+        CURRENT.set(settled(replaced(before, grad=off, forward_grad=off, inference=self.mode)))
+        return before.grad, before.forward_grad, before.inference
 
-    def _restore(self, before: tuple[bool, bool]) -> None:
-        grad, inference = before
-        CURRENT.set(settled(replaced(ready(), grad=grad, inference=inference)))
+    def _restore(self, before: tuple[bool, bool, bool]) -> None:
+        grad, forward, inference = before
+        CURRENT.set(
+            settled(replaced(ready(), grad=grad, forward_grad=forward, inference=inference))
+        )
 
 
 def settled(mode: Mode) -> Mode:
@@ -250,6 +259,53 @@ class set_multithreading_enabled(_ModeContext):
         self._switch()
 
 
+class _force_original_view_tracking(_ModeContext):
+    """Has views remember the operations that made them, which give the names of their nodes later.
+
+    Views are otherwise told by their strides: after a write to the base, the node of each is that
+    of one `as_strided`.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = mode
+        self.prev = ready().view_replay
+        self._restore(mode)
+
+    def clone(self) -> _force_original_view_tracking:
+        """A context like this one."""
+        return _force_original_view_tracking(self.mode)
+
+    def _restore(self, before: bool) -> None:
+        CURRENT.set(settled(replaced(ready(), view_replay=before)))
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        self._restore(self.prev)
+
+
+class _unsafe_preserve_version_counter(_ModeContext):
+    """Writes inside it leave the version of a tensor (or of several) as it was."""
+
+    def __init__(self, tensors: Any) -> None:
+        super().__init__()
+        self.tensors = (tensors,) if isinstance(tensors, TensorBase) else tuple(tensors)
+        self.prev_versions = tuple([version_of(t) for t in self.tensors])
+
+    def clone(self) -> _unsafe_preserve_version_counter:
+        """A context like this one, for the versions of now."""
+        return _unsafe_preserve_version_counter(self.tensors)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        for t, version in zip(self.tensors, self.prev_versions):
+            version_cell(t).n = version
+
+
 def is_multithreading_enabled() -> bool:
     """Whether backward may use several threads."""
     return ready().multithreaded
@@ -261,6 +317,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 __all__ = [
+    "_force_original_view_tracking", "_unsafe_preserve_version_counter",
     "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
     "is_multithreading_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip

@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .. import errors
 from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
 from .edges import GradientEdge, Node, get_gradient_edge
 from .hooks import register_hook, vertex_of_tensor
+from .engine_calls import _engine_run_backward, _get_grad_fn_or_grad_acc
 from .saving import (
+    _AllowMutationOnSavedContext,
+    _Handle,
     allow_mutation_on_saved_tensors,
     disable_saved_tensors_hooks,
     save_on_cpu,
@@ -21,11 +23,26 @@ from .saving import (
 
 
 def increment_version(tensor: Any) -> None:
-    """Notes that a tensor (or each of several) has been written by means autograd doesn't see."""
-    for t in [tensor] if isinstance(tensor, TensorBase) else tensor:
-        if t._inference:
-            raise RuntimeError(errors.INFERENCE_VERSION)
-        bump(t)
+    """Notes that a tensor (or each of several) has been written by means autograd doesn't see.
+
+    Inference tensors don't count writes.
+
+    Raises:
+        RuntimeError: for something that is neither a tensor nor several.
+    """
+    if isinstance(tensor, TensorBase):
+        tensor = (tensor,)
+    elif not isinstance(tensor, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for t in tensor:
+        if not isinstance(t, TensorBase):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+        if not t._inference:
+            bump(t)
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
+    """Does nothing: it is about streams, which the CPU has none of."""
 
 
 class _MultiHandle:
@@ -99,6 +116,7 @@ def register_multi_grad_hook(
     return _MultiHandle([register_hook(t, hook_of(i)) for i, t in enumerate(group)])
 
 
-__all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+__all__ = ["_AllowMutationOnSavedContext", "_Handle", "_engine_run_backward",
+           "_get_grad_fn_or_grad_acc", "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
            "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
-           "save_on_disk", "saved_tensors_hooks"]  # fmt: skip
+           "save_on_disk", "saved_tensors_hooks", "set_warn_on_accumulate_grad_stream_mismatch"]  # fmt: skip

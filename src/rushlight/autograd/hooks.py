@@ -34,7 +34,7 @@ def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     Raises:
         RuntimeError: where the tensor doesn't require grad.
     """
-    if not self._requires_grad:
+    if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     vertex, nr = vertex_of_tensor(self)
     tables = hooks_of(vertex).tensor
@@ -51,21 +51,23 @@ def register_post_accumulate_grad_hook(
     Raises:
         RuntimeError: where the tensor doesn't require grad or isn't a leaf.
     """
-    if not self._requires_grad:
+    if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if self._node is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     return register(hooks_of(self).accumulated, hook)
 
 
-def retain_grad(self: TensorBase) -> None:
+def retain_grad(self: Any) -> None:
     """Lets a tensor that isn't a leaf keep its gradient in `.grad`; nothing to do for a leaf.
 
     Raises:
         RuntimeError: where the tensor doesn't require grad.
     """
-    if not self._requires_grad:
+    if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if self._node is None:  # as PyTorch: a view that has only just got a history keeps nothing
+        return
     vertex, nr = vertex_of_tensor(self)
     if vertex is not self:
         hooks_of(vertex).retain[nr] = weakref.ref(self)

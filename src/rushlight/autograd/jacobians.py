@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .. import dtypes as D
 from .._array import types as T
+from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
+from ..ops import PUBLIC
 from . import forward_ad
 from .backward import grad
 from .grad_mode import no_grad
@@ -24,17 +27,18 @@ def live_inputs(inputs: tuple[Any, ...]) -> list[int]:
     return [k for k, x in enumerate(inputs) if isinstance(x, TensorBase) and x._requires_grad]
 
 
-def moved(
-    one: Callable[..., Any], inputs: tuple[Any, ...], k: int, position: int, step: complex
-) -> Any:
-    """The output of `one` where one element of input `k` is moved."""
-    x = inputs[k]
-    array = T.copy_like(x._raw, x._raw)
-    array[T.unravel(position, array.shape)] += step
-    shifted = new_tensor(array)
+def sequence(value: Any) -> tuple[Any, ...]:
+    """Several values as a tuple; one value as a tuple of one."""
+    if isinstance(value, tuple):
+        return value
+    return tuple(value) if isinstance(value, list) else (value,)
+
+
+def values_at(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Any]:
+    """The outputs of `func` as arrays; those that are no tensors: None. Nothing is recorded."""
     with no_grad():
-        result = one(*[shifted if m == k else plain(v) for m, v in enumerate(inputs)])
-    return result._raw
+        outputs = sequence(func(*[plain(v) for v in inputs]))
+        return [T.copy(o._raw) if isinstance(o, TensorBase) else None for o in outputs]
 
 
 def plain(v: Any) -> Any:
@@ -42,26 +46,59 @@ def plain(v: Any) -> Any:
     return v.detach() if isinstance(v, TensorBase) else v  # type: ignore[attr-defined]
 
 
-def numerical_jacobian(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, eps: float) -> Any:
-    """The Jacobian by input `k`, by central differences."""
+def differences(
+    func: Callable[..., Any], inputs: tuple[Any, ...], k: int, where: Any, step: Any, eps: float
+) -> list[Any]:
+    """The central differences of all outputs when input `k` moves by `step` at `where`.
+
+    The input's own memory is moved, and put back: inputs that share it move along.
+    """
+    array = inputs[k]._raw
+    before = T.copy(array[where])
+    try:
+        array[where] = before + step
+        up = values_at(func, inputs)
+        array[where] = before - step
+        down = values_at(func, inputs)
+    finally:
+        array[where] = before
+    return [None if a is None else _slope(a, b, eps) for a, b in zip(up, down)]
+
+
+def _slope(a: Any, b: Any, eps: float) -> Any:
+    if T.is_discrete(a.dtype):
+        return T.zeros_like(a)
+    return (a - b) / (2 * eps)
+
+
+def numerical_jacobians(
+    func: Callable[..., Any], inputs: tuple[Any, ...], k: int, eps: float
+) -> list[Any]:
+    """The Jacobians of all outputs by input `k`, by central differences."""
     x = inputs[k]
     is_complex = x._raw.dtype.kind == "c"
-    rows: list[Any] = []
+    rows: list[list[Any]] = []
     for position in range(x._raw.size):
-        row = difference(one, inputs, k, position, eps)
+        where = T.unravel(position, x._raw.shape)
+        found = differences(func, inputs, k, where, eps, eps)
         if is_complex:
-            row = row + 1j * difference(one, inputs, k, position, eps * 1j)
-        rows.append(row.reshape(-1))
-    return T.stacked(rows, x._raw.dtype)
+            turned = differences(func, inputs, k, where, eps * 1j, eps)
+            found = [None if a is None else a + 1j * b for a, b in zip(found, turned)]
+        rows.append(found)
+    if not rows:
+        return [
+            None if o is None else T.empty((0, o.size), x._raw.dtype)
+            for o in values_at(func, inputs)
+        ]
+    return [
+        None if column[0] is None else _stacked([c.reshape(-1) for c in column], x, column[0])
+        for column in zip(*rows)
+    ]
 
 
-def difference(
-    one: Callable[..., Any], inputs: tuple[Any, ...], k: int, position: int, step: Any
-) -> Any:
-    """The central difference of the output along one element of an input."""
-    up = moved(one, inputs, k, position, step)
-    down = moved(one, inputs, k, position, -step)
-    return (up - down) / (2 * abs(step))
+def _stacked(rows: list[Any], x: Any, o: Any) -> Any:
+    """Rows of a Jacobian; complex where the input or the output is."""
+    return T.stacked(rows, o.dtype if o.dtype.kind == "c" else x._raw.dtype)
 
 
 def analytical_jacobians(output: Any, inputs: tuple[Any, ...], check_dtypes: bool) -> list[Any]:
@@ -70,7 +107,7 @@ def analytical_jacobians(output: Any, inputs: tuple[Any, ...], check_dtypes: boo
     wanted = [inputs[k] for k in live]
     columns: list[list[Any]] = [[] for _ in live]
     for position in range(output._raw.size):
-        seed = T.zeros_like(output._raw)
+        seed = WORLDS.raw.zeros(output._raw.shape, output._raw.dtype)
         seed[T.unravel(position, seed.shape)] = 1
         found = pulled(output, wanted, new_tensor(seed))
         for column, g, x in zip(columns, found, wanted):
@@ -103,33 +140,61 @@ def checked_gradient(g: Any, x: Any, check_dtypes: bool) -> Any:
     return g._raw
 
 
-def forward_jacobian(one: Callable[..., Any], inputs: tuple[Any, ...], k: int, output: Any) -> Any:
-    """The Jacobian by input `k`, in forward mode, one input element at a time."""
+def forward_jacobians(func: Callable[..., Any], inputs: tuple[Any, ...], k: int) -> list[Any]:
+    """The Jacobians of all outputs by a real input `k`, in forward mode, element by element."""
     x = inputs[k]
-    rows: list[Any] = []
+    rows: list[list[Any]] = []
     for position in range(x._raw.size):
-        row = pushed(one, inputs, {k: unit(x, position, 1)}, output)
-        if x._raw.dtype.kind == "c":
-            row = row + 1j * pushed(one, inputs, {k: unit(x, position, 1j)}, output)
-        rows.append(row.reshape(-1))
-    return T.stacked(rows, x._raw.dtype)
+        unit = T.zeros_like(x._raw)
+        unit[T.unravel(position, unit.shape)] = 1
+        rows.append(pushed(func, inputs, k, unit))
+    if not rows:
+        return [
+            None if o is None else T.empty((0, o.size), x._raw.dtype)
+            for o in values_at(func, inputs)
+        ]
+    return [
+        None if column[0] is None else _stacked([c.reshape(-1) for c in column], x, column[0])
+        for column in zip(*rows)
+    ]
 
 
-def unit(x: Any, position: int, value: Any) -> Any:
-    """Zeros shaped like a tensor, with one element set."""
-    unit = T.zeros_like(x._raw)
-    unit[T.unravel(position, unit.shape)] = value
-    return unit
-
-
-def pushed(
-    one: Callable[..., Any], inputs: tuple[Any, ...], tangents: dict[int, Any], output: Any
-) -> Any:
-    """The tangent of the output for tangents of some inputs."""
+def pushed(func: Callable[..., Any], inputs: tuple[Any, ...], k: int, unit: Any) -> list[Any]:
+    """The tangents of all outputs for a tangent of input `k`; None for what isn't a tensor."""
     with forward_ad.dual_level():
         duals = [
-            forward_ad.make_dual(v.detach(), new_tensor(tangents[m])) if m in tangents else plain(v)
+            forward_ad.make_dual(v.detach(), new_tensor(unit)) if m == k else plain(v)
             for m, v in enumerate(inputs)
         ]
-        tangent = forward_ad.unpack_dual(one(*duals)).tangent
-        return T.zeros_like(output._raw) if tangent is None else tangent._raw
+        found: list[Any] = []
+        for o in sequence(func(*duals)):
+            if not isinstance(o, TensorBase):
+                found.append(None)
+                continue
+            tangent = forward_ad.unpack_dual(o).tangent
+            found.append(T.zeros_like(o._raw) if tangent is None else tangent._raw)
+        return found
+
+
+def random_unit(array: Any) -> Any:
+    """A random direction of length one, shaped like an array: real, or a pair of real ones."""
+    draw = PUBLIC[("", "rand")]
+    count = 2 if array.dtype.kind == "c" else 1
+    made = [draw(tuple(array.shape), dtype=D.float64)._raw for _ in range(count)]
+    length = sum(float((abs(m) ** 2).sum()) for m in made) ** 0.5
+    units = [m / length if length else m for m in made]
+    return tuple(units) if count == 2 else units[0]
+
+
+def complex_unit(array: Any) -> Any:
+    """A random direction of length one, of the array's own type."""
+    unit = random_unit(array)
+    whole = unit[0] + 1j * unit[1] if isinstance(unit, tuple) else unit
+    return whole.astype(array.dtype)
+
+
+def close(a: Any, n: Any, rtol: float, atol: float) -> bool:
+    """Whether `a` agrees with `n` within the tolerances, element by element."""
+    if T.shape_of(a) != T.shape_of(n):
+        return False
+    return bool(((abs(a - n) <= atol + rtol * abs(n)) | (a == n)).all())

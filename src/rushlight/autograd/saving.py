@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .. import errors
 from .._array import disk
 from .._array import types as T
 from .._core.copyslices import custom_op
@@ -15,13 +16,20 @@ from .._core.mode import CURRENT, ready, replaced
 from .._core.node import Node as CoreNode
 from .._core.node import new_node
 from .._core.saved import IDENTITY
-from .._core.storage import new_tensor
+from .._core.storage import new_tensor, version_cell
 
 
 class AliasBackward0(CoreNode):
-    """The node of an unpacked copy of a leaf: its gradient goes to the leaf."""
+    """The node of an unpacked copy of a leaf: its gradient goes to the leaf.
+
+    Users don't see it: such a copy looks like a leaf, and edges to it like edges to the leaf.
+    """
 
     __slots__ = ()
+
+    def shown(self) -> None:
+        """Nothing."""
+        return
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> list[Any]:
         """The gradient as it is."""
@@ -48,6 +56,8 @@ class saved_tensors_hooks:
         mode = ready()
         if mode.saved_hooks_off:
             raise RuntimeError(mode.saved_hooks_off)
+        if not callable(self.pack_hook) or not callable(self.unpack_hook):
+            raise TypeError(f"{errors.PUSH_HOOKS}{self.pack_hook!r}, {self.unpack_hook!r}")
         pair = (self.pack_hook, self.unpack_hook)
         CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, pair)))
 
@@ -91,21 +101,96 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         def pack(t: Any) -> Any:
-            return (t.device, new_tensor(T.copy_like(t._raw, t._raw)) if pin_memory else t)
+            return (t.device, new_tensor(T.copy_like(t._raw, t._raw) if pin_memory else t._raw))
 
         super().__init__(pack, lambda packed: packed[1])
         self.pin_memory = pin_memory
         self.device_type = device_type
 
 
-class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """A context in which saved tensors may be written: backward uses the values as they were.
+class _Handle:
+    """Stands for a saved tensor in what `allow_mutation_on_saved_tensors` packs."""
 
-    Every saved tensor is copied when it is saved (PyTorch copies at the first write).
+    __slots__ = ("__weakref__",)
+
+
+class _AllowMutationOnSavedContext:
+    """What `allow_mutation_on_saved_tensors` knows: what was saved, and what was then cloned.
+
+    Both tables are by handle and hold it weakly: a saved tensor goes with the graph.
     """
 
     def __init__(self) -> None:
-        super().__init__(lambda t: new_tensor(T.copy_like(t._raw, t._raw)), lambda t: t)
+        self.cloned: weakref.WeakKeyDictionary[_Handle, Any] = weakref.WeakKeyDictionary()
+        self.original: weakref.WeakKeyDictionary[_Handle, Any] = weakref.WeakKeyDictionary()
+        # By the identity of the version cell, which all tensors over the same memory share: the
+        # cell (so that no other takes its identity) and the handles of what was saved of it.
+        self._by_memory: dict[int, tuple[Any, weakref.WeakSet[_Handle]]] = {}
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self.cloned.clear()
+        self.original.clear()
+        self._by_memory.clear()
+
+    def pack(self, t: Any) -> _Handle:
+        """Notes a tensor that is being saved."""
+        handle = _Handle()
+        kept = new_tensor(t._raw)  # not `t`: its node may be the one that holds the handle
+        kept._cell = cell = version_cell(t)
+        self.original[handle] = kept
+        self._by_memory.setdefault(id(cell), (cell, weakref.WeakSet()))[1].add(handle)
+        return handle
+
+    def before_write(self, t: Any) -> None:
+        """Copies what has been saved of the memory of `t`."""
+        for handle in self._by_memory.pop(id(version_cell(t)), (None, ()))[1]:
+            kept = self.original.pop(handle, None)
+            if kept is not None:
+                self.cloned[handle] = new_tensor(T.copy_like(kept._raw, kept._raw))
+
+    def unpack(self, handle: _Handle) -> Any:
+        """The tensor as it was when it was saved.
+
+        Raises:
+            AssertionError: where the context has ended.
+        """
+        message = (
+            "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+            "in which the graph was originally recorded."
+        )
+        assert any(len(h) > 2 and h[2].__self__ is self for h in ready().saved_hooks), message
+        if handle in self.cloned:
+            return self.cloned[handle]
+        assert handle in self.original, message
+        return self.original[handle]
+
+
+class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
+    """A context in which saved tensors may be written: backward uses the values as they were.
+
+    A saved tensor is copied before the first write to its memory. The graph can be used inside the
+    context only. What is written past the operations (through NumPy) isn't seen.
+
+    Raises:
+        RuntimeError: on entering, inside of another such context.
+    """
+
+    def __enter__(self) -> _AllowMutationOnSavedContext:
+        mode = ready()
+        if mode.saved_hooks_off:
+            raise RuntimeError(mode.saved_hooks_off)
+        if any(len(hooks) > 2 for hooks in mode.saved_hooks):
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        self._context = made = _AllowMutationOnSavedContext()
+        hooks = (made.pack, made.unpack, made.before_write)
+        CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, hooks)))
+        return made
+
+    def __exit__(self, *exc: object) -> None:
+        mode = ready()
+        CURRENT.set(replaced(mode, saved_hooks=mode.saved_hooks[:-1]))
+        self._context.clear()
 
 
 class Spilled:
@@ -156,7 +241,7 @@ class save_on_disk(saved_tensors_hooks):
         def pack(t: Any) -> Any:
             array = t._raw
             if array.nbytes < min_bytes:
-                return t
+                return new_tensor(array)  # not `t`: an output kept by its own node would be a cycle
             try:
                 return Spilled(self.dir, disk.compact(array))
             except OSError as error:

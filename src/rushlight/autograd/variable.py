@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core.run import RUNNING
 from .._core.run import queue_callback as _queue
 from .._core.storage import TensorBase
 from ..tensor import Tensor, set_requires_grad
+from .backward import backward, grad
 
 
-class _ExecutionEngine:
+class ExecutionEngine:
     """The part of the engine's old interface that programs use."""
 
     @staticmethod
@@ -17,16 +19,35 @@ class _ExecutionEngine:
         """Has `callback()` called when the backward in progress has finished."""
         _queue(callback)
 
+    @staticmethod
+    def run_backward(tensors: Any, grad_tensors: Any, keep_graph: bool, create_graph: bool,
+                     inputs: Any = (), allow_unreachable: bool = False,
+                     accumulate_grad: bool = False) -> tuple[Any, ...]:  # fmt: skip
+        """One run of the engine, as `backward` (with `accumulate_grad`) and `grad` start it."""
+        if accumulate_grad:
+            backward(tensors, grad_tensors, keep_graph, create_graph, inputs=tuple(inputs) or None)
+            return ()
+        return grad(tensors, inputs, grad_tensors, keep_graph, create_graph,
+                    allow_unused=allow_unreachable)  # fmt: skip
 
-class _VariableType(type):
+    @staticmethod
+    def is_checkpoint_valid() -> bool:
+        """Whether all gradients are being computed: not within `grad`, nor with `inputs=`."""
+        run = RUNNING.get()
+        return run is None or run.captures is None
+
+
+class VariableMeta(type):
+    """What makes every tensor an instance of `Variable`."""
+
     def __instancecheck__(cls, other: object) -> bool:
         return isinstance(other, TensorBase)
 
 
-class Variable(metaclass=_VariableType):
+class Variable(metaclass=VariableMeta):
     """`Variable(t, requires_grad)` is `t`; every tensor is an instance."""
 
-    _execution_engine = _ExecutionEngine()
+    _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         made = Tensor() if data is None else data

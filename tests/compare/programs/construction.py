@@ -193,7 +193,7 @@ def tolist_gives_python_numbers() -> None:
 
 def casts_by_method() -> None:
     t = torch.tensor([-1.7, 0.0, 2.5, 300.0])
-    for name in "double half bfloat16 float int long short char bool cfloat cdouble".split():
+    for name in ["double", "half", "bfloat16", "float", "int", "long", "short", "char", "bool", "cfloat", "cdouble"]:
         print(name, getattr(t, name)())
     print(t.clamp(0).byte(), t.float() is t, t.to(torch.float32) is t, t.double().float().equal(t))
 

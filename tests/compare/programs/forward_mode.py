@@ -91,9 +91,8 @@ def outside_a_level_it_is_refused() -> None:
 
 def levels_do_not_nest() -> None:
     def nested():
-        with fw.dual_level():
-            with fw.dual_level():
-                pass
+        with fw.dual_level(), fw.dual_level():
+            pass
 
     outcome(nested)
     with fw.dual_level():

@@ -170,7 +170,7 @@ def format_strings() -> None:
         vector_spec=lambda: f"{torch.ones(2):.2f}",
         percent=lambda: "%.3f" % t,
         percent_d=lambda: "%d" % torch.tensor(7),
-        method=lambda: "{:.1e}".format(t),
+        method=lambda: f"{t:.1e}",
         boolean=lambda: f"{torch.tensor(True)}",
         grad=lambda: f"{torch.tensor(2.5, requires_grad=True):.1f}",
         repr=lambda: f"{t!r}",

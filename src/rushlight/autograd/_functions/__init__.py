@@ -1,0 +1,7 @@
+"""What programs take from `torch.autograd._functions`."""
+
+from __future__ import annotations
+
+from .tensor import Resize
+
+__all__ = ["Resize"]

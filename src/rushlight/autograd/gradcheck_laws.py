@@ -1,0 +1,180 @@
+"""What gradients must obey beside finite differences: zeros, missing gradients, batches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .._array import types as T
+from .._core.storage import TensorBase, new_tensor
+from ..batching import Batching, unwrapped, wrap
+from ..ops import PUBLIC
+from . import forward_ad
+from .backward import grad
+from .function import Function
+from .grad_mode import no_grad
+from .gradcheck_messages import BATCHED, BATCHED_FORWARD, UNDEFINED
+from .jacobians import (
+    GradcheckError,
+    close,
+    complex_unit,
+    live_inputs,
+    plain,
+    pulled,
+    sequence,
+)
+
+Func = Callable[..., Any]
+
+
+def check_multiplied_by_zero(outputs: list[Any], inputs: tuple[Any, ...]) -> None:
+    """Backward is linear: zeros in, zeros out."""
+    wanted = [inputs[k] for k in live_inputs(inputs)]
+    zeros = [new_tensor(T.zeros_like(o._raw)) for o in outputs]
+    found = grad(outputs, wanted, zeros, allow_unused=True)
+    for g, x in zip(found, wanted):
+        if g is None:
+            continue
+        if bool((g._raw != 0).any()):
+            raise GradcheckError("backward not multiplied by grad_output")
+        if g.dtype != x.dtype:
+            raise GradcheckError("grad is incorrect type")
+        if g._raw.shape != x._raw.shape:
+            raise GradcheckError("grad is incorrect size")
+
+
+class _Undefined(Function):
+    """The identity, whose backward gives no gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.set_materialize_grads(False)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return None
+
+
+def check_undefined(func: Func, count: int, inputs: tuple[Any, ...]) -> None:
+    """Backward must take undefined output gradients for zeros: all of them, and each alone."""
+    wanted = [inputs[k] for k in live_inputs(inputs)]
+    for missing in [-1, *(range(count) if count > 1 else ())]:
+        outputs = [o for o in sequence(func(*inputs)) if o.requires_grad]
+        outputs = [_Undefined.apply(o) if missing in (-1, i) else o for i, o in enumerate(outputs)]
+        zeros = [new_tensor(T.zeros_like(o._raw)) for o in outputs]
+        try:
+            found = grad(outputs, wanted, zeros, allow_unused=True)
+        except RuntimeError as error:
+            _warn_of_undefined()
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads. Please look at "
+                "'Notes about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
+            ) from error
+        if any(g is not None and bool((g._raw != 0).any()) for g in found):
+            _warn_of_undefined()
+            raise GradcheckError(UNDEFINED)
+
+
+def _warn_of_undefined() -> None:
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by "
+        "default, but it may break existing callers of this function. If this is true for you, you "
+        'can call this function with "check_undefined_grad=False" to disable the feature',
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def check_undefined_forward(func: Func, inputs: tuple[Any, ...]) -> None:
+    """A missing tangent must mean the same as zeros."""
+    live = live_inputs(inputs)
+    units = {k: new_tensor(T.copy(complex_unit(inputs[k]._raw))) for k in live}
+    for k in live:
+        results: list[list[Any]] = []
+        for zeros in (True, False):
+            with forward_ad.dual_level():
+                values = [
+                    plain(x) if m not in live or (m == k and not zeros)
+                    else forward_ad.make_dual(
+                        plain(x), new_tensor(T.zeros_like(x._raw)) if m == k else units[m]
+                    )
+                    for m, x in enumerate(inputs)
+                ]  # fmt: skip
+                outputs = [
+                    o for o in sequence(func(*values))
+                    if isinstance(o, TensorBase) and not T.is_discrete(o._raw.dtype)
+                ]  # fmt: skip
+                results.append([forward_ad.unpack_dual(o).tangent for o in outputs])
+        for i, (a, b) in enumerate(zip(*results)):
+            if a is not None and b is not None and not close(a._raw, b._raw, 1e-5, 1e-8):
+                raise GradcheckError(
+                    "Mismatch in tangent values for output with index: ", i, " when input: ",
+                    inputs[k], " has an undefined tangent value. ", " Got: ", a, " but expected: ",
+                    b,
+                )  # fmt: skip
+
+
+def _batch_of_two(x: Any) -> Any:
+    return PUBLIC[("", "randn")]((2, *x._raw.shape), dtype=x.dtype)
+
+
+def check_batched(inputs: tuple[Any, ...], output: Any, i: int) -> None:
+    """A batch of output gradients at once must give what one after the other gives."""
+    wanted = [inputs[k] for k in live_inputs(inputs)]
+    seeds = _batch_of_two(output)
+    each = [pulled(output, wanted, s) for s in (seeds[0], seeds[1])]
+    try:
+        batch = grad(output, wanted, seeds, retain_graph=True, allow_unused=True,
+                     is_grads_batched=True)  # fmt: skip
+    except RuntimeError as error:
+        raise GradcheckError(
+            f"While computing batched gradients, got: {error}\n\n{BATCHED}"
+        ) from error
+    for j, x in enumerate(wanted):
+        expected = [T.zeros_like(x._raw) if e[j] is None else e[j]._raw for e in each]
+        found = batch[j]
+        _compare_batches(found, expected, i, j, BATCHED)
+
+
+def _compare_batches(found: Any, expected: list[Any], i: int, j: int, text: str) -> None:
+    wanted = PUBLIC[("", "stack")]([new_tensor(e) for e in expected])
+    if found is None:
+        found = new_tensor(T.zeros_like(wanted._raw))
+    if not close(found._raw, wanted._raw, 1e-5, 1e-8):
+        raise GradcheckError(
+            f"For output {i} and input {j}:\n\n{text}\n\nGot:\n{found}\n\nExpected:\n{wanted}"
+        )
+
+
+def check_batched_forward(func: Func, inputs: tuple[Any, ...]) -> None:
+    """A batch of tangents at once must give what one after the other gives."""
+    for k in live_inputs(inputs):
+        tangents = _batch_of_two(inputs[k])
+        each = [_push(func, inputs, k, t) for t in (tangents[0], tangents[1])]
+        try:
+            with Batching(2, "error") as layer:
+                found = [
+                    unwrapped(t, layer) for t in _push(func, inputs, k, wrap(tangents, 0, layer))
+                ]
+        except RuntimeError as error:
+            raise GradcheckError(
+                f"While computing batched gradients, got: {error}\n\n{BATCHED_FORWARD}"
+            ) from error
+        for j, t in enumerate(found):
+            _compare_batches(t, [e[j]._raw for e in each], j, j, BATCHED_FORWARD)
+
+
+def _push(func: Func, inputs: tuple[Any, ...], k: int, tangent: Any) -> list[Any]:
+    """The tangents of the outputs, zeros for missing ones."""
+    with forward_ad.dual_level(), no_grad():
+        values = [
+            forward_ad.make_dual(plain(x), tangent) if m == k else plain(x)
+            for m, x in enumerate(inputs)
+        ]
+        parts = [forward_ad.unpack_dual(o) for o in sequence(func(*values)) if o is not None]
+        return [
+            new_tensor(T.zeros_like(p.primal._raw)) if p.tangent is None else p.tangent
+            for p in parts
+        ]

@@ -1,0 +1,245 @@
+"""`profile`: what ran, how often and for how long; `record_function`: names for parts of a program.
+
+While nothing is profiled, operations don't know that there is a profiler, and `record_function`
+asks one question.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .._core.mode import CURRENT, current, ready, replaced
+from .grad_mode import settled
+from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, made_of, write_trace
+from .recording import ANNOTATION, OPERATION, Event, Recorder
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class profile:
+    """A context that notes every operation, and the backward of every node, that run inside.
+
+    The results are there when it has ended: `events()`, `key_averages()`, `table()`,
+    `export_chrome_trace(path)`.
+    """
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Any = None,
+        post_processing_timeout_s: float | None = None,
+        activity_filters: Any = None,
+    ) -> None:
+        self.enabled = enabled
+        self.use_cpu = use_cpu
+        self.use_device = use_device
+        self.record_shapes = record_shapes or with_flops
+        self.with_flops = with_flops
+        self.profile_memory = profile_memory
+        self.with_stack = with_stack
+        self.with_modules = with_modules
+        self.entered = False
+        self.function_events_made: EventList | None = None
+        self.recorder = Recorder(record_shapes, profile_memory, with_stack, with_flops)
+        self._before: Any = None
+
+    def __enter__(self) -> profile | None:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._start()
+        return self
+
+    def _start(self) -> None:
+        self.entered = True
+        mode = ready()
+        if mode.profiler is not None:
+            raise RuntimeError("Profiler is already enabled on this thread")
+        CURRENT.set(replaced(mode, profiler=self.recorder))
+
+    def __exit__(self, *exc: object) -> None:
+        if self.enabled:
+            self._stop()
+
+    def _stop(self) -> None:
+        CURRENT.set(settled(replaced(ready(), profiler=None)))
+        self.recorder.finish()
+        self.function_events_made = made_of(
+            self.recorder.events, self.profile_memory, self.with_flops
+        )
+
+    def _found(self) -> EventList:
+        if self.function_events_made is None:
+            raise RuntimeError("Profiler didn't finish running")
+        return self.function_events_made
+
+    @property
+    def function_events(self) -> EventList:
+        """The events, in the order in which they began."""
+        return self._found()
+
+    def events(self) -> EventList:
+        """The events, in the order in which they began."""
+        return self._found()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time of all events outside of their children, in microseconds."""
+        return self._found().self_cpu_time_total
+
+    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+        """The events as a table of text."""
+        if self.function_events_made is None:
+            return ""
+        return self._found().table(sort_by=sort_by, row_limit=row_limit, **options)
+
+    def key_averages(
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+    ) -> EventList:
+        """The sums of all events with the same name (and shapes)."""
+        return self._found().key_averages(
+            group_by_input_shape, group_by_stack_n, group_by_overload_name
+        )
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum of all events."""
+        return self._found().total_average()
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Writes the events to a file that Perfetto and chrome://tracing open."""
+        self._found().export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Writes one line per stack, for flame graphs. Takes a profile `with_stack`."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self._found().export_stacks(path, metric)
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Any) -> None:
+        """Stops, or goes on with, writing events down."""
+        self.recorder.paused = not enabled
+
+    def __repr__(self) -> str:
+        if self.function_events_made is None:
+            return "<unfinished torch.autograd.profile>"
+        return repr(self.function_events_made)
+
+    def __str__(self) -> str:
+        if self.function_events_made is None:
+            return ""
+        return str(self.function_events_made)
+
+
+class record_function:
+    """A context, or decorator, that gives a part of a program a name in profiles."""
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self.args = args
+        self._recorder: Recorder | None = None
+        self._event: Event | None = None
+
+    def __enter__(self) -> record_function:
+        recorder: Any = current().profiler
+        if recorder is not None:
+            self._recorder = recorder
+            self._event = recorder.begin(self.name, ANNOTATION)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._recorder is not None and self._event is not None:
+            self._recorder.leave(self._event)
+            self._recorder = self._event = None
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def named(*args: Any, **kwargs: Any) -> Any:
+            with record_function(self.name, self.args):
+                return function(*args, **kwargs)
+
+        return named  # type: ignore[return-value]
+
+
+class _NoBackend:
+    """A context for a profiler of other hardware, which isn't there."""
+
+    _names = ("", "")
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+        self.record_shapes = record_shapes
+
+    def __enter__(self) -> Any:
+        if not self.enabled:
+            return None
+        short, needs = self._names
+        raise RuntimeError(
+            f"{short} functions not installed. Are you sure you have a {needs} build?"
+        )
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class emit_nvtx(_NoBackend):
+    """A context that would mark operations for NVIDIA's profiler.
+
+    Raises:
+        AssertionError: on entering: there is no CUDA.
+    """
+
+    def __enter__(self) -> Any:
+        if self.enabled:
+            raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+class emit_itt(_NoBackend):
+    """A context that would mark operations for Intel's VTune.
+
+    Raises:
+        RuntimeError: on entering: there is no ITT.
+    """
+
+    _names = ("ITT", "ITT")
+
+
+def load_nvprof(path: str) -> EventList:
+    """Would read a file of NVIDIA's old profiler.
+
+    Raises:
+        RuntimeError: always: there is no CUDA.
+    """
+    raise RuntimeError("NVTX functions not installed. Are you sure you have a CUDA build?")
+
+
+def kineto_available() -> bool:
+    """Whether profiles can be taken: always."""
+    return True
+
+
+def _is_profiler_enabled() -> bool:
+    return current().profiler is not None
+
+
+__all__ = [
+    "OPERATION", "EventList", "FunctionEvent", "FunctionEventAvg", "emit_itt", "emit_nvtx",
+    "kineto_available", "load_nvprof", "profile", "record_function", "write_trace",
+]  # fmt: skip

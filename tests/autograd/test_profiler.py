@@ -1,0 +1,120 @@
+"""Profiles: events nest, link backward to forward, and leave nothing behind."""
+
+import gc
+import json
+import weakref
+from pathlib import Path
+
+import pytest
+
+import rushlight as torch
+from rushlight.autograd import profiler
+from rushlight.profiler import profile, record_function, schedule
+
+
+def leaf() -> torch.Tensor:
+    return torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
+
+
+def test_without_a_profile_the_fast_path_is_taken() -> None:
+    with profiler.profile():
+        assert torch._core.mode.current().slow
+    with record_function("nothing"):
+        assert not torch._core.mode.current().slow
+
+
+def test_events_nest_in_ranges() -> None:
+    with profiler.profile() as p:
+        with record_function("outer"), record_function("inner"):
+            leaf().exp()
+    parents = {e.name: e.cpu_parent.name for e in p.function_events if e.cpu_parent is not None}
+    assert parents["aten::exp"] == "inner" and parents["inner"] == "outer"
+
+
+def test_a_node_has_the_sequence_number_of_its_operation() -> None:
+    with profiler.profile() as p:
+        leaf().exp().sum().backward()
+    numbers = {e.name: e.sequence_nr for e in p.function_events if e.sequence_nr >= 0}
+    assert numbers["aten::exp"] == numbers["ExpBackward0"]
+    assert numbers["aten::sum"] == numbers["SumBackward0"]
+
+
+def test_the_times_of_a_range_contain_those_inside() -> None:
+    with profiler.profile() as p, record_function("part"):
+        for _ in range(5):
+            leaf().exp()
+    by_name = {e.key: e for e in p.key_averages()}
+    assert by_name["part"].cpu_time_total >= by_name["aten::exp"].cpu_time_total
+    assert by_name["aten::exp"].count == 5
+    assert by_name["part"].self_cpu_time_total <= by_name["part"].cpu_time_total
+
+
+def test_the_table_is_sorted_and_cut() -> None:
+    with profiler.profile(record_shapes=True) as p:
+        x = leaf()
+        for _ in range(3):
+            x.exp()
+        x.sin()
+    table = p.key_averages(group_by_input_shape=True).table(sort_by="count", row_limit=1)
+    lines = table.splitlines()
+    assert "aten::exp" in lines[3] and "[[3]]" in lines[3] and len(lines) == 6
+    assert lines[-1].startswith("Self CPU time total: ")
+
+
+def test_gradients_are_the_same_under_a_profile_with_anomaly_mode() -> None:
+    x, y = leaf(), leaf()
+    (x.exp() * x).sum().backward()
+    with torch.autograd.set_detect_anomaly(True), profiler.profile():
+        (y.exp() * y).sum().backward()
+    assert x.grad.tolist() == y.grad.tolist()
+
+
+def test_a_trace_has_spans_and_arrows(tmp_path: Path) -> None:
+    with profile(record_shapes=True, with_stack=True) as p:
+        leaf().exp().sum().backward()
+    p.add_metadata("note", "mine")
+    p.export_chrome_trace(str(tmp_path / "trace.json"))
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    phases = [e["ph"] for e in trace["traceEvents"]]
+    assert phases.count("s") == phases.count("f") == 2
+    assert trace["note"] == "mine"
+    p.export_stacks(str(tmp_path / "stacks.txt"))
+    assert "test_profiler.py" in (tmp_path / "stacks.txt").read_text()
+
+
+def test_a_schedule_measures_some_steps_only() -> None:
+    cycles: list[list[str]] = []
+    plan = schedule(wait=1, warmup=1, active=2, repeat=1)
+
+    def ready(p: profile) -> None:
+        cycles.append([e.name for e in p.events() if e.name == "aten::exp"])
+
+    with profile(schedule=plan, on_trace_ready=ready) as p:
+        for _ in range(8):
+            leaf().exp()
+            p.step()
+    assert cycles == [["aten::exp", "aten::exp"]]
+
+
+def test_a_profile_goes_with_its_last_reference() -> None:
+    gc.disable()
+    try:
+        with profiler.profile() as p:
+            leaf().exp().sum().backward()
+        events = p.function_events
+        seen = [weakref.ref(p), weakref.ref(events[0])]
+        del p, events
+        assert [ref() for ref in seen] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_an_exception_ends_the_profile() -> None:
+    with pytest.raises(ValueError), profiler.profile():
+        raise ValueError
+    assert not torch._core.mode.current().slow
+
+
+def test_two_profiles_at_once_are_refused() -> None:
+    with profiler.profile(), pytest.raises(RuntimeError, match="already enabled"):
+        profiler.profile().__enter__()
