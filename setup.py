@@ -32,6 +32,9 @@ BELOW_THE_CORE = (
     "schema.py",
     "_native.py",
     "_array/types.py",
+    "_array/axes.py",
+    "_array/windows.py",
+    "_array/strided.py",
 )
 
 #: One shared library for all modules, in the package; `storage.so` and the others are its doors.

@@ -67,6 +67,7 @@ pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 
 _LAZY: Final = frozenset(
     {
+        "_C",
         "amp",
         "backends",
         "compiler",
@@ -77,6 +78,7 @@ _LAZY: Final = frozenset(
         "func",
         "jit",
         "linalg",
+        "masked",
         "multiprocessing",
         "nn",
         "onnx",

@@ -127,6 +127,20 @@ def scalar_name(d: dtype) -> str:
     return _SCALAR_NAMES[d.name]
 
 
+_C_NAMES: Final[dict[str, str]] = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
+    "int32": "int", "int64": "long int", "uint16": "short unsigned int", "uint32": "unsigned int",
+    "uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def c_name(d: dtype) -> str:
+    """The name of an element type in C++, as some error messages have it."""
+    return _C_NAMES.get(d.name, d.name)
+
+
 _FLOAT_RANK: Final[dict[str, int]] = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
 
 

@@ -34,6 +34,10 @@ LEAF_VIEW_INPLACE: Final = (
 REQUIRES_GRAD_DTYPE: Final = (
     "only Tensors of floating point and complex dtype can require gradients"
 )
+COMPLEX_TO_REAL: Final = (
+    "Casting complex values to real discards the imaginary part (Triggered internally at "
+    "/__w/pytorch/pytorch/aten/src/ATen/native/Copy.cpp:308.)"
+)
 CHANGE_NON_LEAF: Final = (
     "you can only change requires_grad flags of leaf variables. If you want to use a "
     "computed variable "
@@ -60,6 +64,24 @@ HOOKS_FREED: Final = (
 HOOKS_TWICE: Final = (
     "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
     "only one pair of hooks is allowed at a time."
+)
+REGISTER_HOOKS: Final = (
+    "register_hooks(): incompatible function arguments. The following argument types are "
+    "supported:\n    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, "
+    "arg1: collections.abc.Callable) -> None\n\nInvoked with: "
+)
+PUSH_HOOKS: Final = (
+    "_push_saved_tensors_default_hooks(): incompatible function arguments. The following argument "
+    "types are supported:\n    1. (arg0: collections.abc.Callable, arg1: collections.abc.Callable) "
+    "-> None\n\nInvoked with: "
+)
+DATA_DTYPE: Final = (
+    "data set to a tensor that requires gradients must be floating point or complex dtype"
+)
+ASSIGNED_GRAD_KIND: Final = "assigned grad expected to be a Tensor or None but got grad of type "
+DETACHED_SAVED: Final = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+    "This is not supported, please use out-of-place `.detach()` instead"
 )
 HOOKS_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
 INPUT_NO_GRAD: Final = "One of the differentiated Tensors does not require grad"
@@ -178,16 +200,17 @@ def view_inplace(problem: str, output: int, node: str, indirect: bool = False) -
     """
     written = "its base or another view of its base has been" if indirect else "is being"
     where = "inference" if problem == "inference" else "no_grad"
+    block = "inference_mode" if problem == "inference" else "no_grad"
+    how = "in normal mode." if problem == "inference" else "with grad mode enabled."
     if node and problem in ("no_grad", "inference"):
         text = (
             f"Output {output} of {node} is a view of a view which was created in {where} mode and "
-            f"{written} modified inplace with grad mode enabled."
+            f"{written} modified inplace {how}"
         )
     elif node:
         text = f"Output {output} of {node} is a view and {written} modified inplace."
     else:
-        text = f"A view was created in {where} mode and {written} modified inplace"
-        text += "." if problem == "inference" else " with grad mode enabled."
+        text = f"A view was created in {where} mode and {written} modified inplace {how}"
     if problem == "multi":
         return text + (
             " This view is the output of a function that returns multiple views. Such "
@@ -207,7 +230,7 @@ def view_inplace(problem: str, output: int, node: str, indirect: bool = False) -
     return text + (
         " Given that this use case is ambiguous and error-prone, it is forbidden. You can "
         "clarify your "
-        f"code by moving both the view and the inplace either both inside the {where} block "
+        f"code by moving both the view and the inplace either both inside the {block} block "
         "(if you don't "
         "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
     )
@@ -254,6 +277,13 @@ NON_LEAF_GRAD: Final = (
     "/pull/30531 for more information. (Triggered internally at "
     "/pytorch/build/aten/src/ATen/core/TensorBody.h:497.)"
 )
+
+
+def not_a_bool(function: str, argument: str, value: object) -> str:
+    """The message for a first argument that should be True or False."""
+    return (
+        f"{function}(): argument '{argument}' (position 1) must be bool, not {type(value).__name__}"
+    )
 
 
 def assigned_grad_dtype(tensor: str, grad: str) -> str:
@@ -325,3 +355,20 @@ DEEPCOPY_NON_LEAF: Final = (
 def not_implemented(kernel: str, dtype: str) -> str:
     """The message for an element type that an operation doesn't support."""
     return f"\"{kernel}\" not implemented for '{dtype}'"
+
+
+INSIDE_TRANSFORM: Final = (
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+    "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
+    "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
+    "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+    "transformed instead."
+)
+BACKWARD_INSIDE_TRANSFORM: Final = (
+    "backward() called inside a functorch transform. This is not supported, please use "
+    "functorch.grad or functorch.vjp instead or call backward() outside of functorch transforms."
+)
+RANDOM_UNDER_VMAP: Final = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+)

@@ -63,7 +63,7 @@ _PLURALS: Final = {"int": "ints", "float": "floats", "bool": "bools", "Tensor": 
 def _default_text(p: Parameter) -> str:
     if p.is_list and isinstance(p.default, tuple):
         return "(" + ", ".join(map(str, p.default)) + ("," if len(p.default) == 1 else "") + ")"
-    return repr(p.default) if isinstance(p.default, str) else str(p.default)
+    return f'"{p.default}"' if isinstance(p.default, str) else str(p.default)
 
 
 @dataclass(slots=True)

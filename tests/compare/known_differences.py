@@ -10,6 +10,7 @@ _CONJUGATE = "Conjugates are computed at once: there is no conjugate bit"
 _FUSED = "Some layers are one node: a linear layer, a cross-entropy"
 _NAMES = "Modules and classes say where they come from"
 _METHODS = "A method is the function of its name: messages list the tensor as an argument"
+_SHOWN = "Derivatives have no wrappers, vmap has one of its own class"
 _MISSING = "Not there yet: "
 
 KNOWN: dict[str, str] = {
@@ -42,8 +43,11 @@ KNOWN: dict[str, str] = {
     "saved_tensors.hooks_see_integers_and_masks_as_well": "Nodes save what their formulas read",
     "saved_tensors.saved_values_with_hooks_are_new_objects": "A leaf unpacks to itself",
     # ---- transforms and modes ------------------------------------------------------------------
-    "func_transforms.vmap_errors": "vmap is a loop: `.item()` and branches work inside it",
-    "modes.an_inference_tensor_refuses_in_place_outside": "A refused write writes nothing",
+    "func_limits.printing_inside_a_derivative": _SHOWN,
+    "func_limits.writing_to_a_captured_tensor": "A captured tensor may be written inside a transform",
+    "func_limits.dual_numbers_inside_vmap": "Dual numbers work inside vmap",
+    "func_limits.the_class_of_an_example": _SHOWN,
+    "func_batched_backward.vectorised_hessians": "A forward-mode Hessian has no history",
     # ---- words ---------------------------------------------------------------------------------
     "custom_function_protocol.misuse_of_the_class": _NAMES,
     "input_errors.names_that_do_not_exist": _NAMES,
@@ -54,16 +58,12 @@ KNOWN: dict[str, str] = {
     "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
     # ---- not there yet -------------------------------------------------------------------------
     "activations_losses.attention": _MISSING + "scaled_dot_product_attention",
-    "activations_losses.convolutions": _MISSING + "convolutions",
     "activations_losses.hard_activations": _MISSING + "rrelu",
-    "activations_losses.interpolation_and_pixels": _MISSING + "interpolate, pixel_shuffle, unfold",
-    "activations_losses.poolings": _MISSING + "pooling",
-    "graph.nodes_of_activations_and_losses": _MISSING + "convolutions and pooling",
-    "input_errors.layers_with_bad_input": _MISSING + "convolutions, LSTM, MultiheadAttention",
-    "modules.layers_print_their_arguments": _MISSING + "convolutions, LSTM, MultiheadAttention",
+    "input_errors.layers_with_bad_input": _MISSING + "LSTM, MultiheadAttention",
+    "modules.layers_print_their_arguments": _MISSING + "LSTM, MultiheadAttention",
     "modules.recurrent_layers": _MISSING + "recurrent layers",
     "optimisers.lbfgs_with_a_closure": _MISSING + "LBFGS",
     "random_numbers.distributions_of_counts": _MISSING + "poisson",
-    "random_numbers.layers_draw_their_weights_in_order": _MISSING + "convolutions, LSTM",
+    "random_numbers.layers_draw_their_weights_in_order": _MISSING + "LSTM",
     "random_numbers.random_split_and_samplers": _MISSING + "utils.data",
 }

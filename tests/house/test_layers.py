@@ -16,9 +16,9 @@ LAYERS = {
     1: "_array",
     2: "_core",
     3: "ops",
-    4: "copies tensor return_types legacy subclasses _methods",
-    5: "_coverage autograd func linalg random settings special",
-    6: "compiler cuda nn optim utils serialization viz",
+    4: "copies tensor return_types legacy subclasses batching _methods",
+    5: "_coverage autograd fft func linalg masked random settings signal special watching",
+    6: "_C _functorch compiler cuda nn optim utils serialization viz overrides profiler",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see
 }

@@ -7,6 +7,9 @@ count may only fall.
 SHARED = "shares memory without being a view, as PyTorch's does"
 LARGEST = "the gradient of mode 'max' has no derivative, in PyTorch neither"
 
+ONCE = "the gradient can be taken once only, in PyTorch too"
+IMPLICIT = "the gradient is that of the distribution, not of one draw by rejection"
+
 TEMPORARY = "a step of `quantile`, whose input nobody else has"
 
 EXPECTED: dict[str, str] = {
@@ -20,3 +23,21 @@ EXPECTED: dict[str, str] = {
     "test_the_tangent_is_the_slope_of_the_value_and_agrees_with_the_gradient"
     "[_embedding_bag-2-float64]": LARGEST,
 }
+_SLOPES = (
+    "test_the_second_derivative_is_the_slope_of_the_first",
+    "test_the_tangent_is_the_slope_of_the_value_and_agrees_with_the_gradient",
+)
+EXPECTED.update(
+    {
+        f"{test}[{name}-{sample}-float64]": ONCE
+        for test in _SLOPES
+        for name, samples in (("_ctc_loss", 2), ("_pdist_forward", 3), ("segment_reduce", 5))
+        for sample in range(samples)
+    }
+)
+EXPECTED.update(
+    {
+        f"{test}[_standard_gamma-0-float64]": IMPLICIT
+        for test in (*_SLOPES, "test_the_gradient_is_the_slope_of_the_value")
+    }
+)

@@ -437,3 +437,29 @@ def _on_grid_down(high: int, dtype: Any) -> int:
     if below < high:
         return high
     return below - (1 << ((high - 1).bit_length() - _DIGITS[name_of(dtype)]))
+
+
+# ---- slopes of the randomised rectifier -------------------------------------------------------
+def slopes(stream: Stream, x: Any, low: float, high: float) -> Any:
+    """A slope for each element of `x`: one where it is positive, else uniform in [low, high)."""
+    negative = np.less_equal(x, 0).reshape(-1)
+    out = np.ones(x.shape, x.dtype)
+    flat = out.reshape(-1)
+    low, high = (float(np.asarray(bound).astype(x.dtype)) for bound in (low, high))
+    with stream.lock:
+        flat[negative] = doubles(stream, int(negative.sum())) * (high - low) + low
+    return out
+
+
+def leaky(x: Any, slope: Any) -> Any:
+    """`x` where it is positive, else `slope` times it."""
+    if x.dtype.itemsize == 2:
+        if isinstance(slope, np.ndarray):
+            slope = slope.astype(np.float32)
+        return leaky(x.astype(np.float32), slope).astype(x.dtype)
+    return np.where(np.greater(x, 0), x, x * slope)
+
+
+def masked(x: Any, mask: Any, scale: float) -> Any:
+    """`x` times `scale` where the mask is true, else zero."""
+    return (x * mask * np.asarray(scale).astype(x.dtype)).astype(x.dtype, copy=False)

@@ -57,8 +57,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     result = np.where(condition, a, b)
     return (
         result
-        if result.flags.c_contiguous and condition.flags.c_contiguous
-        else (copy_like(result, condition))
+        if condition.flags.c_contiguous or result.shape != condition.shape
+        else copy_like(result, condition)
     )
 
 

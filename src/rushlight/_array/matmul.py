@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from . import tiny
-from .types import FLOAT32, FLOAT64, from_raw
+from .types import FLOAT32, FLOAT64, from_raw, type_name
 
 TINY = tiny.LIMIT
 
@@ -32,6 +32,8 @@ def product(a: Any, b: Any) -> Any:
         dtype = a.dtype
         if dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64):
             return _small_or_not(a, b)
+    elif a.ndim > 2 and a.shape[-1] == 1 and b.ndim > 2:
+        return np.multiply(a, b)  # a stack of columns times rows: `matmul` takes 3 times as long
     return np.matmul(a, b)
 
 
@@ -47,6 +49,11 @@ def _small_or_not(a: Any, b: Any) -> Any:
     return a.dot(b)  # a quarter of a microsecond less than `matmul`
 
 
+def type_word(dtype: Any) -> str:
+    """What C++ calls an element type."""
+    return _C_NAMES[dtype.name]
+
+
 def _same_dtype(a: Any, b: Any) -> None:
     if a.dtype != b.dtype:
         raise RuntimeError(
@@ -59,15 +66,29 @@ def mm(a: Any, b: Any) -> Any:
     """The product of two matrices.
 
     Raises:
+        NotImplementedError: for bools.
         RuntimeError: where they aren't matrices or their shapes or types don't fit.
     """
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or a.dtype != b.dtype:
+    dtype = a.dtype
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or dtype != b.dtype:
         _explain_mm(a, b)
-    if a.dtype.itemsize == 2:
+    if dtype is FLOAT32:
+        if a.size * b.shape[1] <= TINY and b.shape[1] <= tiny.WIDTH:
+            return tiny.product(a, b)
+    elif dtype.itemsize <= 2:
+        refuse_bool(dtype, "addmm_impl_cpu_")
         return _product(a, b)
-    if a.size * b.shape[1] <= TINY and a.dtype is FLOAT32 and b.shape[1] <= tiny.WIDTH:
-        return tiny.product(a, b)
     return np.matmul(a, b)
+
+
+def refuse_bool(dtype: Any, kernel: str) -> None:
+    """Refuses bools, which have no products.
+
+    Raises:
+        NotImplementedError: in PyTorch's words.
+    """
+    if dtype.kind == "b":
+        raise NotImplementedError(errors.not_implemented(kernel, "Bool"))
 
 
 def _explain_mm(a: Any, b: Any) -> None:
@@ -91,7 +112,9 @@ def mv(a: Any, v: Any) -> Any:
         RuntimeError: where shapes or types don't fit.
     """
     if a.ndim != 2 or v.ndim != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got {v.ndim}, {a.ndim}, {v.ndim}")
+        if not a.ndim:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {v.ndim}")
     if a.shape[1] != v.shape[0]:
         raise RuntimeError(
             f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec "
@@ -103,6 +126,7 @@ def mv(a: Any, v: Any) -> Any:
             f"addmv input tensors must have the same dtype, but got {names[0]}, {names[1]}, and "
             f"{names[0]}"
         )
+    refuse_bool(a.dtype, "addmv_impl_cpu")
     return _product(a, v)
 
 
@@ -126,6 +150,8 @@ def dot(a: Any, b: Any) -> Any:
             f"the same number of elements, but got {a.shape[0]} and {b.shape[0]} "
             "elements respectively"
         )
+    if a.dtype.kind == "b":
+        refuse_bool(a.dtype, "dot")
     return _product(a, b)
 
 
@@ -149,6 +175,8 @@ def bmm(a: Any, b: Any) -> Any:
             f"expected scalar type {D.scalar_name(from_raw(a.dtype))} but found "
             f"{D.scalar_name(from_raw(b.dtype))}"
         )
+    if a.dtype.kind == "b":
+        refuse_bool(a.dtype, "bmm")
     return _product(a, b)
 
 
@@ -176,7 +204,9 @@ def matmul(a: Any, b: Any) -> Any:
                 f"{D.scalar_name(from_raw(b.dtype))}"
             )
         _same_dtype(a, b)
-    if b.ndim <= 2 < a.ndim and a.dtype.itemsize > 2:
+    if a.dtype.kind == "b":
+        refuse_bool(a.dtype, "bmm" if max(a.ndim, b.ndim) > 2 else "addmm_impl_cpu_")
+    if b.ndim <= 2 < a.ndim and a.dtype.itemsize > 2 and a.size:
         return np.matmul(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
     return _product(a, b)
 
@@ -269,74 +299,189 @@ def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
     return out.astype(x.dtype)
 
 
+# ---- products that are added to something -----------------------------------------------------
+def _wide(x: Any) -> Any:
+    """`x` in float32 where it is a half: sums are rounded once, at their end."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+
+
+def _number(value: Any, dtype: Any) -> Any:
+    """A factor as a number of the operands' type; integers lose their fraction."""
+    if dtype.kind in "iu":
+        return int(value)
+    return bool(value) if dtype.kind == "b" else value
+
+
+def _add_scaled(c: Any, out: Any, beta: Any, alpha: Any) -> Any:
+    """beta c + alpha out, rounded to the type of `c`; nothing of `c` is read where beta is 0."""
+    if beta != 1 or alpha != 1:
+        beta, alpha = _number(beta, c.dtype), _number(alpha, c.dtype)
+        if alpha != 1:
+            out = np.multiply(out, alpha)
+        if beta == 0:
+            return out.astype(c.dtype, copy=False)
+    c_wide = _wide(c)
+    result = np.add(c_wide if beta == 1 else np.multiply(c_wide, beta), out)
+    return result if c_wide is c else result.astype(c.dtype)
+
+
+def _check_expands(c: Any, shape: tuple[int, ...]) -> None:
+    """Refuses what doesn't spread over `shape`.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if c.ndim > len(shape):
+        raise RuntimeError(
+            f"expand({type_name(c.dtype)}{{{errors.shape_text(c.shape)}}}, size="
+            f"{errors.shape_text(shape)}): the number of sizes provided ({len(shape)}) must be "
+            f"greater or equal to the number of dimensions in the tensor ({c.ndim})"
+        )
+    for k in range(1, c.ndim + 1):
+        if c.shape[-k] not in (1, shape[-k]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({shape[-k]}) must match the existing size "
+                f"({c.shape[-k]}) at non-singleton dimension {len(shape) - k}.  Target sizes: "
+                f"{errors.shape_text(shape)}.  Tensor sizes: {errors.shape_text(c.shape)}"
+            )
+
+
 def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta c + alpha (a b).
 
     Raises:
+        NotImplementedError: for bools.
         RuntimeError: where shapes or types don't fit.
     """
-    out = mm(a, b)
-    return _add_scaled(c, out, beta, alpha)
+    dtype = c.dtype
+    if a.ndim != 2 or b.ndim != 2 or dtype != a.dtype or dtype != b.dtype:
+        _explain_addmm(c, a, b)
+    shape = (a.shape[0], b.shape[1])
+    if c.shape != shape:
+        _check_expands(c, shape)
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(_cannot_multiply(a.shape, b.shape))
+    if dtype is FLOAT32 or dtype is FLOAT64:
+        out = _small_or_not(a, b)
+        if beta == 1 and alpha == 1:
+            return np.add(c, out, out)
+        return _add_scaled(c, out, beta, alpha)
+    refuse_bool(dtype, "addmm_impl_cpu_")
+    return _add_scaled(c, np.matmul(_wide(a), _wide(b)), beta, alpha)
 
 
-def _add_scaled(c: Any, out: Any, beta: Any, alpha: Any) -> Any:
-    if c.ndim > out.ndim or any(
-        c.shape[-k] not in (1, out.shape[-k]) for k in range(1, c.ndim + 1)
-    ):
-        for k in range(c.ndim, 0, -1):
-            if c.ndim > out.ndim:
-                raise RuntimeError(
-                    f"expand({_torch_kind(c)}{errors.shape_text(c.shape)}, size="
-                    f"{errors.shape_text(out.shape)}): the number of sizes provided "
-                    f"({out.ndim}) must "
-                    f"be greater or equal to the number of dimensions in the tensor ({c.ndim})"
-                )
-            if c.shape[-k] not in (1, out.shape[-k]):
-                raise RuntimeError(
-                    f"The expanded size of the tensor ({out.shape[-k]}) must match the "
-                    "existing size "
-                    f"({c.shape[-k]}) at non-singleton dimension {out.ndim - k}.  Target sizes: "
-                    f"{errors.shape_text(out.shape)}.  Tensor sizes: {errors.shape_text(c.shape)}"
-                )
-    if alpha != 1:
-        out = np.multiply(out, alpha)
-    if beta == 0:
-        return out
-    return np.add(c if beta == 1 else np.multiply(c, beta), out)
-
-
-def _torch_kind(c: Any) -> str:
-    from .types import type_name
-
-    return type_name(c.dtype)
+def _explain_addmm(c: Any, a: Any, b: Any) -> None:
+    for name, x in (("mat1", a), ("mat2", b)):
+        if x.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+    first, (one, two) = ("self", (c, b)) if c.dtype != b.dtype else ("mat1", (a, b))
+    raise RuntimeError(
+        f"{first} and mat2 must have the same dtype, but got {D.scalar_name(from_raw(one.dtype))} "
+        f"and {D.scalar_name(from_raw(two.dtype))}"
+    )
 
 
 def addmv(c: Any, a: Any, v: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta c + alpha (a v).
 
     Raises:
+        NotImplementedError: for bools.
         RuntimeError: where shapes or types don't fit.
     """
-    if (
-        a.ndim == 2
-        and v.ndim == 1
-        and (a.shape[1] != v.shape[0] or c.shape not in ((), (1,), (a.shape[0],)))
-    ):
+    if a.ndim != 2 or v.ndim != 1 or c.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {c.ndim}, {a.ndim}, {v.ndim}")
+    if a.shape[1] != v.shape[0] or c.shape not in ((), (1,), (a.shape[0],)):
         raise RuntimeError(
             f"size mismatch, got input ({c.shape[0] if c.ndim else 1}), mat "
             f"({a.shape[0]}x{a.shape[1]}), vec ({v.shape[0]})"
         )
-    return _add_scaled(c, mv(a, v), beta, alpha)
+    if c.dtype != a.dtype or a.dtype != v.dtype:
+        names = ", ".join(D.scalar_name(from_raw(x.dtype)) for x in (c, a))
+        last = D.scalar_name(from_raw(v.dtype))
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {names}, and {last}"
+        )
+    refuse_bool(a.dtype, "addmv_impl_cpu")
+    return _add_scaled(c, np.matmul(_wide(a), _wide(v)), beta, alpha)
+
+
+def _size(x: Any, dim: int) -> int:
+    """One size of an array that may have too few dimensions."""
+    if not x.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if dim >= x.ndim:
+        raise IndexError(errors.dimension(dim, x.ndim))
+    return int(x.shape[dim])
+
+
+def _check_stacks(c: Any, a: Any, b: Any, summed: bool) -> None:
+    """Refuses stacks of matrices that don't fit each other, or what they are added to."""
+    shape = () if summed else (_size(a, 0),)
+    shape = (*shape, _size(a, 1), _size(b, 2))
+    if c.shape != shape:
+        _check_expands(c, shape)
 
 
 def baddbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta c + alpha (a b), for stacks of matrices."""
-    return _add_scaled(c, bmm(a, b), beta, alpha)
+    """beta c + alpha (a b), for stacks of matrices.
+
+    Raises:
+        NotImplementedError: for bools.
+        RuntimeError: where shapes or types don't fit.
+    """
+    _check_stacks(c, a, b, False)
+    if a.dtype.kind == "b" and a.ndim == 3 == b.ndim:
+        refuse_bool(a.dtype, "baddbmm")
+    if c.dtype != a.dtype:
+        raise RuntimeError("Input dtypes must be the same, got: input "
+                           f"{_C_NAMES[c.dtype.name]}, batch1: {_C_NAMES[a.dtype.name]}, "
+                           f"batch2: {_C_NAMES[b.dtype.name]}")  # fmt: skip
+    if a.dtype.itemsize > 2:
+        return _add_scaled(c, bmm(a, b), beta, alpha)
+    bmm(a[:0], b[:0])  # the checks alone
+    return _add_scaled(c, bmm(_wide(a), _wide(b)), beta, alpha)
 
 
 def addbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta c + alpha Σ (a b) over a stack of matrices."""
-    return _add_scaled(c, bmm(a, b).sum(0, dtype=c.dtype), beta, alpha)
+    """beta c + alpha Σ (a b) over a stack of matrices; halves are rounded after each term.
+
+    Raises:
+        NotImplementedError: for bools.
+        RuntimeError: where shapes or types don't fit.
+    """
+    _check_stacks(c, a, b, True)
+    if a.dtype.kind == "b" and a.ndim == 3 == b.ndim:
+        refuse_bool(a.dtype, "addmm_impl_cpu_")
+    if a.ndim != 3 or b.ndim != 3 or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+        bmm(a, b)  # says what doesn't fit
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        out = np.broadcast_to(c, (a.shape[1], b.shape[2]))
+        for one, two in zip(a, b):
+            out = addmm(out, one, two, beta, alpha)
+            beta = 1
+        return out
+    left = np.moveaxis(a, 0, 1).reshape(a.shape[1], a.shape[0] * a.shape[2])
+    return addmm(c, left, b.reshape(b.shape[0] * b.shape[1], b.shape[2]), beta, alpha)
+
+
+def addr(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta c + (alpha a) bᵀ.
+
+    Raises:
+        RuntimeError: where they aren't vectors or shapes don't fit.
+    """
+    for name, v in (("vec1", a), ("vec2", b)):
+        if v.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")
+    _check_expands(c, (a.shape[0], b.shape[0]))
+    dtype = np.result_type(c.dtype, a.dtype, b.dtype)
+    beta, alpha = _number(beta, dtype), _number(alpha, dtype)
+    if alpha != 1:
+        a = np.multiply(a, dtype.type(alpha))
+    out = np.multiply.outer(a, b)
+    if beta == 0:
+        return out
+    return np.add(c if beta == 1 else np.multiply(c, dtype.type(beta)), out)
 
 
 def outer(a: Any, b: Any) -> Any:

@@ -21,11 +21,18 @@ from .arrangement import rot90 as rot90
 from .arrangement import tril as tril
 from .arrangement import triu as triu
 from .complexes import turning as turning
+from .convolve import channel_sums as channel_sums
+from .convolve import conv_output as conv_output
+from .convolve import spread as conv_input
+from .convolve import weigh as conv_weight
 from .erf import erf as erf
 from .erf import gelu_backward as gelu_backward
 from .extreme import placed_along as placed_along
 from .extreme import taken_along as taken_along
 from .extreme import ties as ties
+from .fft import c2c as _fft_c2c
+from .fft import padded_to_full as padded_to_full
+from .fft import r2c as _fft_r2c
 from .gating import glu_backward as glu_backward
 from .gating import glu_gradients as glu_gradients
 from .indexing import diagonal_scatter as diagonal_scatter
@@ -38,14 +45,10 @@ from .joins import cat as cat
 from .joins import stack as stack
 from .linalg import cholesky_solve as cholesky_solve
 from .linalg import cofactors as cofactors
-from .linalg import eig as eig
-from .linalg import eigh as eigh
 from .linalg import inv as inv
 from .linalg import matrix_exp as matrix_exp
-from .linalg import pinv as pinv
 from .linalg import same_phase as same_phase
 from .linalg import solve as solve
-from .linalg import thin_svd as thin_svd
 from .logistic import sigmoid as sigmoid
 from .logistic import softplus as softplus
 from .logistic import xlog1py as xlog1py
@@ -68,9 +71,12 @@ from .placing import scatter as scatter
 from .placing import scatter_add as scatter_add
 from .placing import scatter_reduce as scatter_reduce
 from .placing import take as take
+from .pool import pick_from_planes as pick_from_planes
+from .pool import place_in_planes as place_in_planes
 from .quotients import pow as pow
 from .quotients import rsqrt as rsqrt
 from .reduce import mean as mean
+from .rejection import standard_gamma_grad as _standard_gamma_grad
 from .rounding import sgn as sgn
 from .scan import accumulated_along as accumulated_along
 from .scan import cumsum as cumsum
@@ -100,13 +106,17 @@ from .special import i1e as i1e
 from .special import lgamma as lgamma
 from .special import polygamma as polygamma
 from .special import zeta as zeta
+from .spectra import eig as eig
+from .spectra import eigh as eigh
+from .spectra import pinv as pinv
+from .spectra import thin_svd as thin_svd
+from .strided import as_strided_backward as as_strided_backward
+from .strided import as_strided_values as as_strided_values
 from .triangular import permutation_matrix as permutation_matrix
 from .triangular import solve_triangular as solve_triangular
 from .types import FLOAT32, FLOAT64, to_raw
 from .windows import diagonal as diagonal
 from .windows import diagonal_backward as diagonal_backward
-from .windows import placed_or_dropped as placed_or_dropped
-from .windows import taken_or_zero as taken_or_zero
 from .windows import unfold as unfold
 from .windows import unfold_backward as unfold_backward
 from .windows import view_as_complex as view_as_complex
@@ -211,6 +221,11 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
 def zeros_like(x: Any) -> Any:
     """Zeros shaped like `x`."""
     return np.zeros_like(x)
+
+
+def eye_like(x: Any) -> Any:
+    """Ones on the diagonal of one matrix of the size of those in `x`, zeros elsewhere."""
+    return np.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)
 
 
 def astype(x: Any, dtype: D.dtype) -> Any:

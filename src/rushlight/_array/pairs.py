@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import errors
 from .norm import vector_norm
-from .reduce import axis_of
+from .reduce import axis_of, name_of
 
 _MANY = 25  # from this many rows on, PyTorch finds Euclidean distances by a matrix product
 
@@ -41,7 +41,17 @@ def cross(a: Any, b: Any, dim: int = -1) -> Any:
 
 def cross3(a: Any, b: Any, dim: int) -> Any:
     """The vector product along `dim`, of shapes that are known to fit."""
-    return np.cross(a, b, axis=dim)
+    if a.dtype.kind == "b":
+        raise NotImplementedError(errors.not_implemented("cross", "Bool"))
+    shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
+    out = np.empty(shape, np.result_type(a, b))
+    a, b, result = (x if dim in (-1, x.ndim - 1) else np.moveaxis(x, dim, -1) for x in (a, b, out))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        target = result[..., k]
+        np.multiply(a[..., i], b[..., j], target)
+        target -= a[..., j] * b[..., i]
+    return out
 
 
 def cdist(x: Any, y: Any, p: float = 2.0) -> Any:
@@ -52,6 +62,8 @@ def cdist(x: Any, y: Any, p: float = 2.0) -> Any:
     """
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    if x.dtype.itemsize == 2:
+        raise NotImplementedError(errors.not_implemented("cdist", name_of(x.dtype)))
     problem = errors.broadcast(x.shape[:-2], y.shape[:-2])
     if problem is not None:
         raise RuntimeError(problem)

@@ -8,26 +8,72 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
+from . import lapack
 from .types import to_raw
 
 _BLOCK = 24  # below this size rows are solved one by one
+_MANY = 24  # from so many small matrices on, rows of all of them at once are quicker than LAPACK
 
 
+def _in_step(count: int, n: int) -> bool:
+    """Whether `count` matrices of order `n` are quicker row by row, all at once."""
+    return count >= _MANY and n <= _BLOCK // 2
+
+
+# ---- solving ----------------------------------------------------------------------------------
 def solve_triangular(
     a: Any, b: Any, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
     """X with A X = B (`left`) or X A = B, reading one triangle of A; a zero pivot gives inf."""
-    if not left:
-        x = solve_triangular(a.swapaxes(-1, -2), b.swapaxes(-1, -2), not upper, True, unitriangular)
-        return np.ascontiguousarray(x.swapaxes(-1, -2))
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    x = np.empty(batch + b.shape[-2:], np.result_type(a, b))
+    batch = a.shape[:-2]
+    if batch != b.shape[:-2]:
+        batch = np.broadcast_shapes(batch, b.shape[:-2])
+    x = lapack.columns(batch + b.shape[-2:], b.dtype)
     x[...] = b
-    if upper:
-        _substitute(a[..., ::-1, ::-1], x[..., ::-1, :], unitriangular)
-    else:
-        _substitute(a, x, unitriangular)
+    n = a.shape[-1]
+    if not x.size:
+        return x
+    count = math.prod(batch)
+    solver = None if _in_step(count, n) else lapack.routine("trsm", b.dtype)
+    if solver is None:
+        _in_rows(a, x if left else x.swapaxes(-1, -2), upper, left, unitriangular)
+        return x
+    if len(batch) == a.ndim - 2 == 0:
+        _solve_one(solver, a, x, upper, left, unitriangular)
+        return x
+    if a.shape[:-2] != batch:
+        a = np.broadcast_to(a, batch + a.shape[-2:])
+    flat = a.reshape((count, n, n)) if batch else [a]
+    for matrix, target in zip(flat, lapack.each(x)):
+        _solve_one(solver, matrix, target, upper, left, unitriangular)
     return x
+
+
+def spread_columns(a: Any, batch: tuple[int, ...]) -> Any:
+    """A column-major copy for every place of a batch that the matrices broadcast to."""
+    out = lapack.columns(batch + a.shape[-2:], a.dtype)
+    out[...] = a
+    return out
+
+
+def _solve_one(solver: Any, a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
+    """Solves in place; a C-ordered matrix is the transpose of a column-major one."""
+    if a.flags.c_contiguous:
+        found = solver(1.0, a.T, x, not left, upper, 1, unit, 1)
+    else:
+        found = solver(1.0, a, x, not left, not upper, 0, unit, 1)
+    if found is not x:
+        x[...] = found
+
+
+def _in_rows(a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
+    """Solves A X = B in place for all matrices of a stack at once, or Aᵀ X = B."""
+    if not left:
+        a, upper = a.swapaxes(-1, -2), not upper
+    if upper:
+        _substitute(a[..., ::-1, ::-1], x[..., ::-1, :], unit)
+    else:
+        _substitute(a, x, unit)
 
 
 def _substitute(a: Any, x: Any, unit: bool) -> None:
@@ -47,61 +93,143 @@ def _substitute(a: Any, x: Any, unit: bool) -> None:
             row /= a[..., i, i, None]
 
 
-def lu_factor(x: Any, pivot: bool = True) -> tuple[Any, Any, Any]:
-    """L and U in one matrix, the rows exchanged and the first pivot that is zero (from 1).
-
-    Raises:
-        RuntimeError: without pivoting.
-    """
-    if not pivot:
-        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+# ---- LU ---------------------------------------------------------------------------------------
+def lu_factor(x: Any) -> tuple[Any, Any, Any]:
+    """L and U in one matrix, the rows exchanged and the first pivot that is zero (from 1)."""
     rows, columns = x.shape[-2:]
     batch = x.shape[:-2]
-    a = x.reshape((math.prod(x.shape[:-2]), rows, columns)).copy()
-    each = np.arange(len(a))
     count = min(rows, columns)
-    pivots = np.empty((len(a), count), np.int32)
-    info = np.zeros(len(a), np.int32)
+    factors = lapack.as_columns(x)
+    if not x.size:
+        return factors, np.zeros((*batch, count), np.int32), np.zeros(batch, np.int32)
+    number = math.prod(batch)
+    factor = None if _in_step(number, max(rows, columns)) else lapack.routine("getrf", x.dtype)
+    if factor is None:
+        pivots, info = _eliminate(lapack.each(factors), number)
+        return factors, pivots.reshape((*batch, count)), info.reshape(batch)
+    if not batch:
+        found, pivots, code = factor(factors, 1)
+        pivots += 1
+        return found, pivots, np.array(code, np.int32)
+    found = []
+    for one in lapack.each(factors):
+        result = factor(one, 1)
+        if result[0] is not one:
+            one[...] = result[0]  # SciPy copies what isn't aligned to 8 bytes
+        found.append(result)
+    pivots = np.array([f[1] for f in found], np.int32)
+    pivots += 1
+    info = np.array([f[2] for f in found], np.int32)
+    return factors, pivots.reshape((*batch, count)), info.reshape(batch)
+
+
+def _eliminate(a: Any, number: int) -> tuple[Any, Any]:
+    """Factors matrices in place, one column of all of them at a time."""
+    if len(a) != number or isinstance(a, tuple):
+        a = a[0][None]
+    rows, columns = a.shape[-2:]
+    index = np.arange(number)
+    count = min(rows, columns)
+    pivots = np.empty((number, count), np.int32)
+    info = np.zeros(number, np.int32)
     for j in range(count):
         column = a[:, j:, j]
         size = np.abs(column.real) + np.abs(column.imag) if a.dtype.kind == "c" else np.abs(column)
-        best = np.argmax(size, 1) + j
-        pivots[:, j] = best + 1
-        kept = a[:, j].copy()
-        a[:, j] = a[each, best]
-        a[each, best] = kept
-        top = a[:, j, j]
+        best = np.argmax(size, 1)
+        best += j
+        pivots[:, j] = best
+        kept = a[index, best]
+        a[index, best] = a[:, j]
+        a[:, j] = kept
+        top = kept[:, j]
         zero = top == 0
-        info = np.where((info == 0) & zero, j + 1, info)
-        a[:, j + 1 :, j] /= np.where(zero, 1, top)[:, None]
-        a[:, j + 1 :, j + 1 :] -= a[:, j + 1 :, j, None] * a[:, j, None, j + 1 :]
-    return (
-        a.reshape(x.shape),
-        pivots.reshape(batch + (count,)),
-        np.asarray(info, np.int32).reshape(batch),
-    )
+        if zero.any():
+            info[(info == 0) & zero] = j + 1
+            top = np.where(zero, 1, top)
+        if j + 1 < rows:
+            under = a[:, j + 1 :, j]
+            under /= top[:, None]
+            if j + 1 < columns:
+                a[:, j + 1 :, j + 1 :] -= under[:, :, None] * kept[:, None, j + 1 :]
+    pivots += 1
+    return pivots, info
+
+
+def row_order(pivots: Any, rows: int) -> Any:
+    """Where each row of P^T A comes from, for rows exchanged one after another."""
+    flat = pivots.reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1]))
+    if len(flat) <= 16:
+        orders = []
+        for exchanged in flat.tolist():
+            order = list(range(rows))
+            for j, other in enumerate(exchanged):
+                order[j], order[other - 1] = order[other - 1], order[j]
+            orders.append(order)
+        found = np.array(orders, np.intp).reshape((len(flat), rows))
+    else:
+        found = np.tile(np.arange(rows), (len(flat), 1))
+        index = np.arange(len(flat))
+        for j in range(flat.shape[-1]):
+            other = flat[:, j] - 1
+            kept = found[:, j].copy()
+            found[:, j] = found[index, other]
+            found[index, other] = kept
+    return found.reshape((*pivots.shape[:-1], rows))
 
 
 def permutation_matrix(pivots: Any, rows: int, dtype: Any) -> Any:
     """P with P L U = A, from the rows exchanged."""
-    flat = pivots.reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1]))
-    order = np.tile(np.arange(rows), (len(flat), 1))
-    each = np.arange(len(flat))
-    for j in range(flat.shape[-1]):
-        other = flat[:, j] - 1
-        kept = order[:, j].copy()
-        order[:, j] = order[each, other]
-        order[each, other] = kept
-    p = np.zeros((len(flat), rows, rows), to_raw(dtype) if isinstance(dtype, D.dtype) else dtype)
-    p[each[:, None], order, np.arange(rows)] = 1
-    return p.reshape(pivots.shape[:-1] + (rows, rows))
+    order = row_order(pivots, rows)
+    raw = to_raw(dtype) if isinstance(dtype, D.dtype) else dtype
+    p = np.zeros((*order.shape[:-1], rows, rows), raw)
+    np.put_along_axis(p, order[..., None, :], 1, -2)
+    return p
 
 
-def lu(x: Any, pivot: bool = True) -> tuple[Any, Any, Any]:
-    """P, L and U with A = P L U."""
-    factors, pivots, _ = lu_factor(x, pivot)
-    rows, columns = x.shape[-2:]
+def nothing(dtype: Any) -> Any:
+    """An array without elements."""
+    return np.zeros(0, dtype)
+
+
+def triangles(factors: Any) -> tuple[Any, Any]:
+    """L, with a unit diagonal, and U, from one matrix that holds both; C-ordered."""
+    rows, columns = factors.shape[-2:]
     count = min(rows, columns)
-    lower = np.tril(factors[..., :, :count], -1)
-    lower[..., np.arange(count), np.arange(count)] = 1
-    return permutation_matrix(pivots, rows, x.dtype), lower, np.triu(factors[..., :count, :])
+    keep = np.tri(rows, count, -1, bool)
+    lower = np.where(keep, factors[..., :count], np.zeros((), factors.dtype))
+    lower = np.ascontiguousarray(lower)
+    lower[..., range(count), range(count)] = 1
+    keep = np.tri(count, columns, -1, bool)
+    upper = np.where(keep, np.zeros((), factors.dtype), factors[..., :count, :])
+    return lower, np.ascontiguousarray(upper)
+
+
+def lu(x: Any) -> tuple[Any, Any, Any]:
+    """P, L and U with A = P L U."""
+    factors, pivots, _ = lu_factor(x)
+    lower, upper = triangles(factors)
+    return permutation_matrix(pivots, x.shape[-2], x.dtype), lower, upper
+
+
+def lu_solve(factors: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> Any:
+    """X with A X = B, X A = B, A^H X = B or X A^H = B, given A's factors."""
+    if not left:
+        return _adjoint(lu_solve(factors, pivots, _adjoint(b), True, not adjoint))
+    rows = factors.shape[-1]
+    batch = np.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
+    order = np.broadcast_to(row_order(pivots, rows), (*batch, rows))[..., None]
+    if adjoint:
+        turned = _adjoint(factors)
+        x = solve_triangular(turned, b, False)
+        x = solve_triangular(turned, x, True, True, True)
+        found = lapack.columns(x.shape, x.dtype)
+        np.put_along_axis(found, np.broadcast_to(order, x.shape), x, -2)
+        return found
+    if b.shape[:-2] != batch:
+        b = np.broadcast_to(b, batch + b.shape[-2:])
+    x = solve_triangular(factors, np.take_along_axis(b, order, -2), False, True, True)
+    return solve_triangular(factors, x, True)
+
+
+def _adjoint(x: Any) -> Any:
+    return np.conjugate(x.swapaxes(-1, -2)) if x.dtype.kind == "c" else x.swapaxes(-1, -2)

@@ -119,6 +119,13 @@ def type_name(raw: Any) -> str:
     return f"torch.{_TYPE_NAMES[from_raw(raw).name]}Tensor"
 
 
+def internal_type_name(raw: Any) -> str:
+    """The tensor type as PyTorch's messages from C++ call it: the newer ones have no old name."""
+    name = _TYPE_NAMES[from_raw(raw).name]
+    newer = name in ("Bool", "BFloat16") or name.startswith("Complex")
+    return f"CPU{name}Type" if newer else f"torch.{name}Tensor"
+
+
 _TYPE_NAMES: Final = {
     "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
     "int64": "Long", "float16": "Half", "bfloat16": "BFloat16", "float32": "Float",
@@ -148,7 +155,7 @@ class Layout:
 
 def copy_like(array: Any, like: Any) -> Any:
     """A copy laid out like `like` (an array, or what `layout` made) where that is dense."""
-    if type(like) is Layout or like.flags.c_contiguous or array.ndim < 2:
+    if type(like) is Layout or like.flags.c_contiguous or array.ndim < 2 or not is_dense(like):
         return np.array(array, order="C")
     fresh = np.empty_like(like, dtype=array.dtype)
     np.copyto(fresh, array)
@@ -156,7 +163,13 @@ def copy_like(array: Any, like: Any) -> Any:
 
 
 def add_into(old: Any, g: Any) -> None:
-    """Adds `g` to `old` in place."""
+    """Adds `g` to `old` in place.
+
+    Raises:
+        RuntimeError: where elements of `old` share memory.
+    """
+    if 0 in old.strides and old.strides != g.strides:
+        refuse_overlap(old)
     if old.dtype is g.dtype:
         np.add(old, g, old)
     else:
@@ -182,6 +195,11 @@ def shape_of(value: Any) -> tuple[int, ...]:
 def write_into(array: Any, value: Any) -> None:
     """Writes `value` into `array`, converting as PyTorch's `copy_` does."""
     np.copyto(array, value, casting="unsafe")
+
+
+def write_changed(array: Any, value: Any) -> None:
+    """Writes those elements of `value` that differ from what is in `array`."""
+    np.copyto(array, value, casting="unsafe", where=value != array)
 
 
 def refuse_overlap(array: Any) -> None:
@@ -295,6 +313,12 @@ def same_layout(array: Any, other: Any) -> bool:
         n == 1 or a * other.itemsize == b * array.itemsize
         for n, a, b in zip(array.shape, array.strides, other.strides)
     )
+
+
+def may_share(array: Any, other: Any) -> bool:
+    """Whether two arrays may have memory in common."""
+    plain = type(array) is ndarray and type(other) is ndarray  # an `Example` can't be asked
+    return plain and bool(np.may_share_memory(array, other))
 
 
 def zeros_laid_out(like: Any, raw: Any) -> Any:
@@ -444,7 +468,16 @@ def empty_like(array: Any, raw: Any) -> Any:
 
 def has_nan(array: Any) -> bool:
     """Whether a floating-point or complex array has an element that isn't a number."""
-    return array.dtype.kind in "fcV" and bool(np.isnan(array).any())
+    dtype = array.dtype
+    if dtype is FLOAT32 or dtype is FLOAT64:
+        # The sum of squares is nan exactly where an element is: one pass, nothing in between.
+        if array.flags.c_contiguous:
+            total = np.vdot(array, array)
+            return bool(total != total)
+        if array.flags.f_contiguous:
+            total = np.vdot(array.T, array.T)
+            return bool(total != total)
+    return dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
 def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

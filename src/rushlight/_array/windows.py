@@ -276,17 +276,3 @@ def unfold_backward(g: Any, input_sizes: tuple[int, ...], dim: int, size: int, s
     for k in range(size):
         out[lead + (slice(k, k + (count - 1) * step + 1, step),)] += g[..., k]
     return out
-
-
-def placed_or_dropped(g: Any, index: Any, shape: tuple[int, ...]) -> Any:
-    """`g` added at the flat places `index` of zeros; places past the end are dropped."""
-    count = prod(shape)
-    out = np.zeros(count + 1, g.dtype)
-    np.add.at(out, index.reshape(-1), g.reshape(-1))
-    return out[:count].reshape(shape)
-
-
-def taken_or_zero(x: Any, index: Any) -> Any:
-    """The elements of the flat `x` at `index`, zero where that is the number of its elements."""
-    flat = np.append(x.reshape(-1), np.zeros(1, x.dtype))
-    return flat[index]

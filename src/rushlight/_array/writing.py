@@ -4,6 +4,7 @@ of memory.
 
 from __future__ import annotations
 
+import warnings
 from math import prod
 from typing import Any
 
@@ -34,7 +35,11 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
     Raises:
         RuntimeError: where the shapes don't fit, or the memory overlaps.
     """
+    if x is src:
+        return
     refuse_overlap(x)
+    if x.base is not None or src.base is not None:
+        refuse_shared(x, src)
     if x.shape != src.shape:
         if src.ndim <= x.ndim and (src.base is None or x.base is None) and src.dtype is x.dtype:
             try:
@@ -48,8 +53,8 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
         together = tuple(np.broadcast_shapes(x.shape, src.shape))
         if together != x.shape:
             raise RuntimeError(errors.output_shape(x.shape, together))
-    if x.base is not None or src.base is not None:
-        refuse_shared(x, src)
+    if src.dtype.kind == "c" and x.dtype.kind not in "cb":
+        warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
     write_converted(x, src)
 
 
@@ -86,6 +91,7 @@ def fill_tensor_into(x: Any, value: Any) -> None:
             f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
             "dimensions."
         )
+    refuse_overlap(x)
     write_converted(x, value)
 
 

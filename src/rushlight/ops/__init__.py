@@ -19,6 +19,7 @@ from . import _explain, _traced
 from ._composite import COMPOSITES, METHODS, composite
 from ._dispatch import inplace_function, public_function
 from ._row import ROWS, Row
+from ._under_vmap import aware
 
 # Declaring the table makes some 40 000 objects that all stay: looking for garbage among them, again
 # and again, would be a tenth of the time of `import rushlight`.
@@ -38,8 +39,8 @@ TENSOR_METHODS: Final[dict[str, Any]] = {}  # name -> function of (self, …), i
 
 def _build() -> None:
     for name, rows in ROWS.items():
-        function = public_function(name, rows)
         short = name.rpartition(".")[2].removeprefix("linalg_")
+        function = aware(short, public_function(name, rows))
         for row in rows:
             if row.public:
                 for namespace in row.namespace:
@@ -49,14 +50,27 @@ def _build() -> None:
         writable = [row for row in rows if row.inplace]
         if writable:
             TENSOR_METHODS[short + "_"] = inplace_function(name, writable)
-    PUBLIC.update(COMPOSITES)
-    TENSOR_METHODS.update(METHODS)
+    PUBLIC.update({key: aware(key[1], function) for key, function in COMPOSITES.items()})
+    TENSOR_METHODS.update({name: aware(name, function) for name, function in METHODS.items()})
     _traced.connect(PUBLIC, TENSOR_METHODS)
     WORLDS.raw = numpy_ns
     WORLDS.traced = _traced
     on_first_use.append(ignore_float_errors)
+    importlib.import_module(f"{__name__}._apart")
 
 
 _build()
+
+
+def __getattr__(name: str) -> Any:
+    """`torch.ops.aten`, made when it is first asked for."""
+    if name != "aten":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from ._aten_forms import ATEN
+
+    ATEN.public.update({own: function for (_, own), function in PUBLIC.items()})
+    globals()["aten"] = ATEN
+    return ATEN
+
 
 __all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "_explain", "composite"]

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
+from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter
 from ._accepts import accepts, is_int
@@ -70,13 +71,20 @@ class Dispatcher:
         self.rows = rows
         self.inplace = inplace
         self.plans: dict[Any, Plan] = {}
+        self.function: Any = None  # what the user calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None) if kwargs else None
         key = call_key(args, kwargs)
         plan = self.plans.get(key)
         if plan is None:
-            plan = self.resolve(args, kwargs)
+            try:
+                plan = self.resolve(args, kwargs)
+            except TypeError:
+                handled = HANDLERS.misfits(self.function, args, kwargs)
+                if handled is NOT_HANDLED:
+                    raise
+                return handled
             self.plans[key] = plan
         row = plan.row
         if plan.direct and not kwargs:
@@ -212,6 +220,7 @@ def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     made.__qualname__ = made.__name__
     made.__doc__ = rows[0].doc
     made.__module__ = "rushlight"
+    general.function = made
     for row in rows:
         row.op.function = made
         if row.simple_op is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from .. import errors
 from .._array import types as T
+from .._core.mode import current
 from .._core.storage import TensorBase, new_tensor
 from ..device import CPU, check_cpu, device
 
@@ -96,7 +98,14 @@ default_generator: Final = Generator()
 
 
 def stream_of(generator: Generator | None) -> Stream:
-    """The stream of a generator, or the default one."""
+    """The stream of a generator, or the default one.
+
+    Raises:
+        RuntimeError: under a vmap that refuses random numbers.
+    """
+    layers = current().layers
+    if layers and layers[-1].randomness == "error":
+        raise RuntimeError(errors.RANDOM_UNDER_VMAP)
     if generator is None:
         return default_generator.stream
     if not isinstance(generator, Generator):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from .. import errors
 from .._array import types as T
+from .._array.windows import element_strides
 from .._core.node import Node
 from .._core.op import ARG, DTYPE, FREED, OUT, SHAPE, Op
 from .._core.saved import Packed, output_number, pack_entry, unpack
@@ -21,15 +22,19 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
     """The class of an operation's nodes, called `name`."""
     body: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__new__": _refused}
     for k, entry in enumerate(op.entries):
-        if not op.masks[k] or _hidden(entry, op):
+        if not op.masks[k] or _hidden(entry, op, name):
             continue
-        shown = _shown_name(entry, schema, saved_as)
-        get = _getter(k)
+        shown = _shown_name(entry, schema, {**_RENAMED.get(name, {}), **saved_as})
+        whole = entry[0] == ARG and schema.params[entry[1]].type == "int"
+        get = _getter(k, whole)
         if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
             get = _defaulted(get, op, schema.params[entry[1]].default)
         body[f"_saved_{shown}"] = property(get)
-        if entry[0] == OUT or (entry[0] == ARG and schema.params[entry[1]].type == "Tensor"):
+        kind = schema.params[entry[1]].type if entry[0] == ARG else "Tensor"
+        if entry[0] in (ARG, OUT) and kind.startswith(("Tensor", "Indices")):
             body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
+    if name in ("MmBackward0", "AddmmBackward0"):
+        _show_sizes(body, op, schema, "self mat2" if name == "MmBackward0" else "mat1 mat2")
     if name.startswith("MeanBackward"):
         body["_saved_self_sym_numel"] = property(_count)
     made = type(name, (Node,), body)
@@ -37,9 +42,67 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
     return made
 
 
-def _hidden(entry: tuple[int, int, str], op: Op) -> bool:
-    """Dtypes and the shapes of lists aren't shown, as in PyTorch."""
-    return entry[0] == DTYPE or (entry[0] == SHAPE and entry[1] == op.lists)
+# Sizes that formulas here read and PyTorch's nodes don't show.
+_UNSHOWN: Final = {
+    "ScatterBackward0": "src", "ScatterAddBackward0": "src", "MaskedScatterBackward0": "self",
+    "SelectScatterBackward0": "src", "SliceScatterBackward0": "src",
+    "DiagonalScatterBackward0": "src", "UnbindBackward0": "self", "UnbindCopyBackward0": "self",
+    "AddmmBackward0": "self", "AddmvBackward0": "self", "BaddbmmBackward0": "self",
+    "AddbmmBackward0": "self", "AddrBackward0": "self", "LinalgCrossBackward0": "self other",
+    "LinalgSolveExBackward0": "B", "LinalgSolveTriangularBackward0": "B",
+    "LinalgQrBackward0": "A", "EmbeddingBackward0": "weight", "CholeskySolveBackward0": "self",
+}  # fmt: skip
+
+# Saved values that PyTorch's nodes show under another name.
+_RENAMED: Final = {
+    "LinalgInvExBackward0": {"result": "inverse"},
+    "LinalgCholeskyExBackward0": {"result": "L"},
+    "LinalgMatrixExpBackward0": {"A": "self"},
+    "LinalgSolveTriangularBackward0": {"A": "self"},
+}
+
+
+def _hidden(entry: tuple[int, int, str], op: Op, name: str) -> bool:
+    """Dtypes, the shapes of lists and some others aren't shown, as in PyTorch."""
+    if entry[0] == SHAPE:
+        return entry[1] == op.lists or entry[2][:-6] in _UNSHOWN.get(name, "").split()
+    return entry[0] == DTYPE
+
+
+def _show_sizes(body: dict[str, Any], op: Op, schema: Schema, names: str) -> None:
+    """Shows the sizes and strides of a matrix product's operands, as far as they are known."""
+
+    def sizes(edge: int, name: str) -> Callable[[Any], Any]:
+        def get(node: Any) -> Any:
+            array = _operand(node, edge, name)
+            return None if array is None else tuple(array.shape)
+
+        return get
+
+    def strides(edge: int, name: str) -> Callable[[Any], Any]:
+        def get(node: Any) -> Any:
+            array = None if node.next[edge] is None else _operand(node, edge, name)
+            return () if array is None else element_strides(array)
+
+        return get
+
+    for name in names.split():
+        if name not in schema.positions or schema.positions[name] not in op.tensors:
+            return
+        edge = op.tensors.index(schema.positions[name])
+        body[f"_saved_{name}_sym_sizes"] = property(sizes(edge, name))
+        body[f"_saved_{name}_sym_strides"] = property(strides(edge, name))
+
+
+def _operand(node: Any, edge: int, name: str) -> Any:
+    """The array of an operand: where it has been saved, or is a leaf."""
+    child = node.next[edge]
+    if isinstance(child, TensorBase):
+        return child._raw
+    for k, entry in enumerate(node.op.entries):
+        if entry[2] == name and isinstance(node.saved[k], TensorBase):
+            return node.saved[k]._raw
+    return None
 
 
 def _count(node: Any) -> int:
@@ -63,13 +126,13 @@ def _shown_name(entry: tuple[int, int, str], schema: Schema, saved_as: dict[str,
     return name
 
 
-def _getter(k: int) -> Callable[[Node], Any]:
+def _getter(k: int, whole: bool) -> Callable[[Node], Any]:
     def get(node: Node) -> Any:
         value = node.saved[k]
         if value is FREED or type(value) is Packed or isinstance(value, TensorBase):
             return unpack(node, k, True)
-        kind, pos, name = node.op.entries[k]
-        if kind == ARG and (name.startswith("dim") or name == "index"):
+        kind, pos, _ = node.op.entries[k]
+        if whole:
             return _unsigned(value)
         if kind == OUT:
             return unpack(node, k, True)
@@ -108,6 +171,7 @@ class SavedTensor:
     """A saved value of a node, as `grad_fn._raw_saved_<name>` shows it."""
 
     __slots__ = ("_node", "_entry", "_item")
+    __module__ = "torch._C._autograd"  # what its repr says in PyTorch
 
     def __init__(self, *place: Any) -> None:
         if len(place) != 3:
@@ -127,7 +191,8 @@ class SavedTensor:
                 the pack hook writes to its input.
         """
         if len(hooks) != 2 or not all(callable(hook) for hook in hooks):
-            raise TypeError("register_hooks(): incompatible function arguments.")
+            given = ", ".join(map(repr, (self, *hooks)))
+            raise TypeError(errors.REGISTER_HOOKS + given)
         pack_hook, unpack_hook = hooks
         value = self._value()
         if value is FREED:
@@ -136,7 +201,10 @@ class SavedTensor:
             raise RuntimeError(errors.HOOKS_NONE)
         if type(value) is Packed:
             raise RuntimeError(errors.HOOKS_TWICE)
-        pack_entry(self._node, self._entry, (pack_hook, unpack_hook))
+        self._pack((pack_hook, unpack_hook))
+
+    def _pack(self, hooks: tuple[Any, Any]) -> None:
+        pack_entry(self._node, self._entry, self._item, hooks)
 
     @property
     def data(self) -> Any:
@@ -147,3 +215,9 @@ class SavedTensor:
         if isinstance(value, TensorBase) or output_number(self._node, self._entry) < 0:
             return value
         return new_tensor(value)
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that makes the tensor of what is held; None without hooks."""
+        value = self._value()
+        return value.unpack if type(value) is Packed else None

@@ -9,9 +9,11 @@ from typing import Any, Final
 from .. import dtypes as D
 from .. import errors
 from .._array import types as T
+from .._core import slow
 from .._core.apply import apply_n
 from .._core.mode import CURRENT, ready, replaced
-from .._core.storage import TensorBase, bump
+from .._core.inplace import announce_write, count_write
+from .._core.storage import TensorBase
 from ._return_types import given_back
 
 # Operations that read elements in another order than they write: `out` may not be an operand.
@@ -71,6 +73,11 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
         RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
         TypeError: where `out` isn't a tensor.
     """
+    if ready().layers and any(isinstance(a, TensorBase) and a._layered for a in (*args, out)):
+        raise RuntimeError(
+            f"Batching rule not implemented for aten::{row.schema.name.lstrip('_')}.out; the "
+            "fallback path doesn't work on out= or view ops."
+        )
     return run_into(row.schema.name, lambda: apply_n(row.op, args), args, out)
 
 
@@ -82,7 +89,7 @@ def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
     for t in targets:
         if not isinstance(t, TensorBase):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(t).__name__}")
-        if mode.grad and t._requires_grad:
+        if mode.grad and t.requires_grad:  # type: ignore[attr-defined]
             raise RuntimeError(errors.out_requires_grad(name))
         T.refuse_overlap(t._raw)
         for a in operands:
@@ -90,8 +97,10 @@ def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
                 T.refuse_shared(t._raw, a._raw, whole=name in _NEVER_IN_PLACE)
     if mode.grad:
         for a in args:
-            if isinstance(a, TensorBase) and a._requires_grad:
+            if isinstance(a, TensorBase) and a.requires_grad:  # type: ignore[attr-defined]
                 raise RuntimeError(errors.out_requires_grad(name))
+    if mode.dual:
+        _refuse_tangents(name, [*args, *targets])
     token = CURRENT.set(replaced(mode, grad=False))
     try:
         results = run()
@@ -111,11 +120,30 @@ def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
     return out if isinstance(out, TensorBase) else given_back(name, targets)
 
 
+def _refuse_tangents(name: str, values: list[Any]) -> None:
+    """Refuses `out=` in forward mode.
+
+    Raises:
+        NotImplementedError: where an argument or a target has a tangent.
+    """
+    for a in values:
+        items = a if isinstance(a, (list, tuple)) else (a,)
+        for t in items:
+            if isinstance(t, TensorBase) and slow.HANDLERS.tangent_of(t) is not None:
+                raise NotImplementedError(
+                    f"Trying to use forward AD with {name}_out that does not support it because it "
+                    "is an out= function"
+                )
+
+
 def place(t: TensorBase, array: Any) -> None:
     """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning)."""
     if t._raw.shape != array.shape:
         if t._raw.size:
             warnings.warn(errors.resized_out(t._raw.shape, array.shape), UserWarning, stacklevel=4)
         t._raw = T.empty(array.shape, t._raw.dtype)
+    mode = ready()
+    if mode.saved_hooks:
+        announce_write(t, mode)
     T.write_into(t._raw, array)
-    bump(t)
+    count_write(t, mode)

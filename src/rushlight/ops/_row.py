@@ -237,7 +237,7 @@ class _Options:
 
 
 def _node_name(schema: Schema, given: str | None) -> str:
-    if given is not None and (given[-1].isdigit() or given == "NotImplemented"):
+    if given is not None and (given[-1].isdigit() or given in ("NotImplemented", "Identity")):
         return given
     stem = given or "".join(part[:1].upper() + part[1:] for part in schema.name.split("_") if part)
     stem = stem.replace(".", "") + "Backward"
@@ -333,7 +333,9 @@ def _lay_out(op: Op, schema: Schema, formulas: dict[str, Any], joint: Any) -> No
         asks.append((formula, wants))
         for want in wants:
             if isinstance(want, tuple):
-                wanted[want] = wanted.get(want, 0) | bits
+                # A number is kept whatever wants a gradient, as in PyTorch.
+                number = want[0] == ARG and not schema.params[want[1]].type.startswith("Tensor")
+                wanted[want] = -1 if number else wanted.get(want, 0) | bits
     given = sum(formula is not None for formula in per_edge)
     op.records = given > 0 or joint is not None
     only_tensors = op.lists < 0 and len(schema.params) == len(op.tensors) and op.n_out == 1

@@ -80,6 +80,11 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     return new_tensor(_raw.zeros(shape, dtype))
 
 
+def eye_like(x: Any) -> Any:
+    """Ones on the diagonal of one matrix of the size of those in `x`, zeros elsewhere."""
+    return new_tensor(_raw.eye_like(x._raw))
+
+
 def astype(x: Any, dtype: D.dtype) -> Any:
     """`x` converted to `dtype`; a real one takes the real part."""
     if x._raw.dtype.kind == "c" and not dtype.is_complex:

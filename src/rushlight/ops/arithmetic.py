@@ -297,14 +297,17 @@ pow_number = elementwise(
 square = elementwise(
     "square(Tensor self) -> Tensor",
     quotients.square,
-    self=lambda g, self: g * (self * 2),
+    # Recorded as a power, so that it depends on x as often as PyTorch's does.
+    self=lambda g, self: g * (self * 2 if type(self) is T.ndarray else pow_scalar(self, 1) * 2),
     node="PowBackward0",
     doc="x² of each element.",
 )
 cube = elementwise(
     "_cube(Tensor self) -> Tensor",
     quotients.cube,
-    self=lambda g, self: g * (self * self * 3),
+    self=lambda g, self: g * (
+        self * self * 3 if type(self) is T.ndarray else pow_scalar(self, 2) * 3
+    ),
     node="PowBackward0",
     method=False,
     public=False,

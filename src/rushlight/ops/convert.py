@@ -174,7 +174,7 @@ def numpy(self: Any, *, force: bool = False) -> Any:
         RuntimeError: for a tensor that requires grad, unless `force`.
         TypeError: for bfloat16, which NumPy has not.
     """
-    if self._requires_grad and not force:
+    if self.requires_grad and not force:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
+from .. import dtypes as D
 from .._array import shapes, windows
 from .._array import types as T
 from .._array import writing as W
-from .._core.inplace import apply_inplace, check_writable
-from .._core.mode import current
-from .._core.node import new_node
-from .._core.slow import live_mask
-from .._core.storage import TensorBase, bump, target
-from .._core.views import Step, current_node, view_target
+from .._core.hooks import carry_retained
+from .._core.inplace import apply_inplace, check_writable, count_write
+from .._core.mode import current, ready
+from .._core.slow import HANDLERS, live_mask, make_node, only_inference, to_raw
+from .._core.storage import TensorBase, bump, version_of
+from .._core.views import Step
 from . import _nodes
 from ._composite import composite
 from ._row import Row, general, linear
@@ -56,13 +56,15 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
     """Writes one tensor into another."""
     mode = current()
-    if not mode.slow and t._plain and src._plain:
-        if t is src:
-            return t
-        if not mode.grad or not (records(t) or records(src)):
-            W.copy_into(t._raw, src._raw)
-            bump(t)
-            return t
+    if (
+        not mode.slow and t._plain and src._plain
+        and not (mode.grad and (records(t) or records(src)))
+    ):  # fmt: skip
+        W.copy_into(t._raw, src._raw)
+        bump(t)
+        return t
+    if T.is_discrete(t._raw.dtype) and mode.grad and src._requires_grad:
+        src = src.detach()  # elements without gradients get no history
     return apply_inplace(copy_row.op, [t, src, non_blocking], W.copy_into)
 
 
@@ -193,7 +195,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
 
 # ---- other memory, other shape ------------------------------------------------------------------
 def _refuse_grad(t: Any) -> None:
-    if t._requires_grad:
+    if t.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
 
 
@@ -205,12 +207,14 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
         RuntimeError: for a tensor that requires grad.
     """
     _refuse_grad(self)
+    if current().dual and HANDLERS.tangent_of(self) is not None:
+        raise RuntimeError("cannot resize variables that has a forward grad")
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     for n in wanted:
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
     self._raw = W.resized(self._raw, tuple([int(n) for n in wanted]))
-    bump(self)
+    count_write(self, ready())
     return self
 
 
@@ -230,25 +234,27 @@ def set_(
         RuntimeError: where the types differ, or a tensor requires grad.
     """
     if source is None:
-        self._raw = T.empty((0,), self._raw.dtype)
-        bump(self)
-        return self
-    if self._requires_grad and current().grad:
-        if self._node is None:
-            raise RuntimeError(errors.LEAF_INPLACE)
-        raise RuntimeError("the derivative for 'set_' is not implemented")
-    if source._raw.dtype != self._raw.dtype:
-        raise RuntimeError(
-            f"Could not set tensor of type {T.type_name(source._raw.dtype)} to a tensor of type "
-            f"{T.type_name(self._raw.dtype)}"
+        return _change(self, _set_empty, ())
+    if not isinstance(source, TensorBase):
+        raise TypeError(
+            f"set_(): argument 'source' (position 1) must be Tensor, not {type(source).__name__}"
         )
-    array = source._raw
+    if source._raw.dtype != self._raw.dtype:
+        if is_recorded(self, source):
+            check_writable(self)
+        raise RuntimeError(
+            f"Could not set tensor of type {D.c_name(T.from_raw(source._raw.dtype))} to a tensor "
+            f"of type {D.c_name(T.from_raw(self._raw.dtype))}"
+        )
     if size is not None:
-        steps = tuple(stride) if stride is not None else W.contiguous_strides(tuple(size))
-        array = windows.as_strided(array, tuple(size), steps, storage_offset)
-    self._raw = array
-    bump(self)
-    return self
+        size = tuple(size)
+        stride = tuple(stride) if stride is not None else W.contiguous_strides(size)
+    return _change(self, _set, (source, storage_offset, size, stride))
+
+
+def is_recorded(*tensors: Any) -> bool:
+    """Whether an operation on these tensors would be recorded now."""
+    return current().grad and any(records(t) for t in tensors)
 
 
 def _turned(name: str, schema: str, forward: Any, formula: Any, node: str, *rest: Any) -> Row:
@@ -273,25 +279,32 @@ _squeeze_dims = _turned(
     "squeeze", "_squeeze_.dims(Tensor(a) self, int[] dim) -> Tensor(a)", shapes.squeeze,
     lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward5", (0, 1),
 )  # fmt: skip
-_t = _turned("t", "_t_(Tensor(a) self) -> Tensor(a)", shapes.t, lambda xp, g: xp.t(g), "TBackward1")
+
+
+def _transposed(x: Any) -> Any:
+    if x.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
+    return shapes.t(x)
+
+
+_t = _turned(
+    "t", "_t_(Tensor(a) self) -> Tensor(a)", _transposed, lambda xp, g: xp.t(g), "TBackward1"
+)
 _transpose = _turned(
     "transpose", "_transpose_(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", shapes.transpose,
     lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1), "TransposeBackward1", 0, 1,
 )  # fmt: skip
 
 
-def _strided_gradient(xp: Any, g: Any, shape: Any, *geometry: Any) -> Any:
-    return xp.placed_or_dropped(g, xp.constant(windows.window_index(shape, *geometry)), shape)
-
-
 _as_strided = _turned(
     "as_strided",
     "_as_strided_(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] "
-    "self_stride, "
-    "int self_offset) -> Tensor(a)",
+    "self_stride, int self_offset) -> Tensor(a)",
     windows.as_strided,
     lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
-        _strided_gradient(xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset)
+        xp.as_strided_backward(
+            g, self_shape, self_stride, self_offset, size, stride, storage_offset
+        )
     ),
     "AsStridedBackward1",
     (2, 3),
@@ -302,32 +315,90 @@ _as_strided = _turned(
 )
 
 
+def _no_gradient(xp: Any, g: Any) -> Any:
+    raise RuntimeError("derivative for set_ is not implemented")
+
+
+_set_empty = general(
+    "_set_(Tensor self) -> Tensor", lambda x: T.empty((0,), x.dtype), self=_no_gradient,
+    node="NotImplemented", public=False, method=False, out=False, samples=lambda mk: [],
+    doc="Memory without elements.",
+)  # fmt: skip
+_set = general(
+    "_set_.source(Tensor self, Tensor source, int offset=0, int[]? size=None, int[]? stride=None)"
+    " -> Tensor",
+    lambda x, source, offset, size, stride: (
+        source if size is None else windows.as_strided(source, size, stride, offset)
+    ),
+    self=_no_gradient,
+    source=_no_gradient,
+    node="NotImplemented", public=False, method=False, out=False, samples=lambda mk: [],
+    doc="The memory of another tensor.",
+)  # fmt: skip
+
+
+def _change_tangent(t: Any, row: Row, args: tuple[Any, ...]) -> None:
+    """Turns the tangent of a tensor that is about to be turned in place.
+
+    Raises:
+        NotImplementedError: where the tensor would show other memory.
+    """
+    tangent = HANDLERS.tangent_of(t)
+    if row is _set or row is _set_empty:
+        others = [HANDLERS.tangent_of(a) for a in args if isinstance(a, TensorBase)]
+        if tangent is not None or any(other is not None for other in others):
+            raise NotImplementedError(
+                "Trying to use forward AD with set_ that does not support it because it has not "
+                "been implemented yet.\nPlease file an issue to PyTorch at "
+                "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so "
+                "that we can prioritize its implementation."
+            )
+    elif tangent is not None:
+        _change(tangent, row, args)
+        if type(t._view.forward if t._view is not None else None) is tuple:
+            source, before = t._view.forward
+            t._view.forward = (source, Step(row.op, args, -1, before))
+
+
 def _change(t: Any, row: Row, args: tuple[Any, ...]) -> Any:
-    """Makes `t` its own view: other metadata over the same memory, and one more node."""
+    """Makes `t` its own view: other metadata over the same memory, and one more node.
+
+    It counts as a write. Nothing in memory has changed, so a base keeps its history where one of
+    its views is turned.
+    """
     op = row.op
-    mode = current()
-    live = mode.grad and live_mask(op, [t, *args])
-    if live:
-        check_writable(t)
-        current_node(t)
+    mode = ready()
+    if mode.dual:
+        _change_tangent(t, row, args)
+    live = 0
+    if mode.grad and not mode.inference and not (t._inference and only_inference(op, [t, *args])):
+        if records(t):
+            check_writable(t)
+        live = live_mask(op, [t, *args])
+        if live:
+            check_writable(t)
     array = t._raw
-    changed = op.raw(array, *args)
-    if live:
-        saved: list[Any] = [None, None] if op.simple else []
-        if not op.simple:
-            for kind, pos, _ in op.entries:
-                saved.append(args[pos - 1] if kind == 0 else array.shape)
-        node = new_node(op, (view_target(t) if t._view is not None else target(t),), tuple(saved))
-        if t._nr:
-            node.nrs = (t._nr,)
-        t._node = node
-        t._nr = 0
-    bump(t)
-    t._raw = changed
+    changed = op.raw(array, *[to_raw(arg) for arg in args])
+    node = None
     view = t._view
+    if not live and t._node is not None and op.is_view and changed.shape != array.shape:
+        # Unrecorded, but its node must go on to see gradients of the shape that it knows.
+        live = 0 if view is not None and view.tracked else 1
+    if live:
+        node = make_node(op, [t, *args], [array, *args], [t], live, mode, None)
+    t._raw = changed
+    count_write(t, mode)
     if view is not None:
         view.replay = Step(op, args, -1, view.replay)
-        view.stamp = view.base._cell.n if view.base._cell is not None else 0
+    if node is not None:
+        old, old_nr = t._node, t._nr - 1 if t._nr else 0
+        t._node = node
+        t._nr = 0
+        t._requires_grad = True
+        if old is not None:
+            carry_retained(t, old, old_nr, node, 0)
+        if view is not None:
+            view.stamp = version_of(t)
     return t
 
 
@@ -350,10 +421,6 @@ def squeeze_(self: Any, dim: Any = None) -> Any:
 @composite("private", method=True)
 def t_(self: Any) -> Any:
     """Transposes a matrix, in place: the memory stays as it is."""
-    if self._raw.ndim > 2:
-        raise RuntimeError(
-            f"t_() expects a tensor with <= 2 dimensions, but self is {self._raw.ndim}D"
-        )
     return _change(self, _t, ())
 
 

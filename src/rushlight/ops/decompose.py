@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import linalg as raw
+from .._array import householder
+from .._array import linalg as checks
+from .._array import spectra as raw
 from .._array import triangular
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
@@ -59,9 +61,14 @@ def _tall_qr_gradient(xp: Any, of_q: Any, of_r: Any, q: Any, r: Any) -> Any:
     return xp.solve_triangular(adjoint(xp, r), of_q + q @ both, upper=False, left=False)
 
 
+def _checked_qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
+    checks.check(x, "linalg.qr", "geqrf_cpu" if mode in ("reduced", "complete", "r") else "_", False)
+    return householder.qr(x, mode)
+
+
 linalg_qr = general(
     "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
-    raw.qr,
+    _checked_qr,
     A=_qr_gradient,
     holomorphic=False,
     node="LinalgQrBackward0",
@@ -78,7 +85,7 @@ linalg_qr = general(
 )
 
 
-@composite(method=True)
+@composite(method=True, out=True)
 def qr(input: Any, some: bool = True) -> Any:
     """Q and R with A = Q R; complete ones where `some` is False."""
     made = _return_types.named_results("qr", ("Q", "R"))
@@ -91,63 +98,111 @@ def _no_geqrf(xp: Any, gs: Any) -> Any:
 
 geqrf = general(
     "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
-    raw.geqrf,
+    householder.geqrf,
     self=_no_geqrf,
     samples=lambda mk: [(mk(4, 3),), (mk(2, 3, 3),)],
     doc="The Householder reflectors whose product is the Q of `qr`, and R.",
 )
 
 
-def _reflectors(a: Any) -> Any:
-    """The vectors of reflectors: a unit diagonal, what is below it in `a`."""
-    lower = table("tril")(a, -1)
-    return lower + table("eye")(*a.shape[-2:], dtype=a.dtype)
+def _vector(xp: Any, a: Any, k: int) -> Any:
+    """The k-th reflector's vector, a column: zeros, a one, and what is below the diagonal."""
+    under = a[..., k + 1 :, k : k + 1]
+    one = xp.zeros_like(a[..., k : k + 1, k : k + 1]) + 1
+    if not k:
+        return xp.cat([one, under], -2)
+    return xp.cat([xp.zeros_like(a[..., :k, k : k + 1]), one, under], -2)
 
 
-def _reflected(a: Any, tau: Any, other: Any, backwards: bool, conjugate: bool) -> Any:
-    """H₁ H₂ … Hₖ times `other`, or their adjoints in reverse order."""
-    v = _reflectors(a)
-    order = range(tau.shape[-1])
-    for k in reversed(order) if backwards else order:
-        column = v[..., k : k + 1]
-        t = tau[..., k, None, None]
-        other = other - (t.conj() if conjugate else t) * (column @ (column.mH @ other))
-    return other
+def _product_gradients(
+    xp: Any, g: Any, a: Any, tau: Any, other: Any, forwards: bool, conjugate: bool
+) -> tuple[Any, Any, Any]:
+    """Those of H₁ H₂ … Hₖ times `other` (`forwards`), or of the product in the other order.
 
-
-@composite("linalg")
-def householder_product(A: Any, tau: Any, *, out: Any = None) -> Any:
-    """The first columns of the product of Householder reflectors.
-
-    Raises:
-        RuntimeError: where there are more reflectors than columns, or more columns than rows.
+    With the factors before H collected in K = (…)ᴴ g and those behind it in R, a small change of
+    H = I - t v vᴴ makes Re tr((K Rᴴ)ᴴ dH).
     """
-    name = "torch.linalg.householder_product: "
-    if A.ndim < 2:
-        raise RuntimeError(name + "input must have at least 2 dimensions.")
-    if A.shape[-2] < A.shape[-1]:
-        raise RuntimeError(
-            name + "input.shape[-2] must be greater than or equal to input.shape[-1]"
-        )
-    if A.shape[-1] < tau.shape[-1]:
-        raise RuntimeError(name + "input.shape[-1] must be greater than or equal to tau.shape[-1]")
-    eye = table("eye")(*A.shape[-2:], dtype=A.dtype)
-    result = _reflected(A, tau, eye.expand(A.shape), True, False)
-    return result if out is None else out.copy_(result)
+    count = tau.shape[-1]
+    order = list(range(count)) if forwards else list(range(count))[::-1]
+    vectors = [_vector(xp, a, k) for k in range(count)]
+    factors = [xp.expand_dims(xp.expand_dims(tau[..., k], -1), -1) for k in range(count)]
+    if conjugate:
+        factors = [xp.conj(t) for t in factors]
+    behind: list[Any] = [None] * count
+    for k in reversed(order):
+        behind[k] = other
+        other = other - (factors[k] * vectors[k]) @ (adjoint(xp, vectors[k]) @ other)
+    of_vectors: list[Any] = [None] * count
+    of_factors: list[Any] = [None] * count
+    for k in order:
+        v, t, rest = vectors[k], factors[k], behind[k]
+        along = g @ (adjoint(xp, rest) @ v)
+        back = rest @ (adjoint(xp, g) @ v)
+        of_t = -(adjoint(xp, v) @ along)
+        of_factors[k] = (xp.conj(of_t) if conjugate else of_t)[..., 0]
+        of_v = -(xp.conj(t) * along) - t * back
+        top = xp.zeros_like(of_v[..., : k + 1, :])
+        of_vectors[k] = xp.cat([top, of_v[..., k + 1 :, :]], -2)
+        g = g - (xp.conj(t) * v) @ (adjoint(xp, v) @ g)
+    if count < a.shape[-1]:
+        of_vectors.append(xp.zeros_like(a[..., count:]))
+    of_a = xp.cat(of_vectors, -1) if of_vectors else xp.zeros_like(a)
+    of_tau = xp.cat(of_factors, -1) if of_factors else xp.zeros_like(tau)
+    return of_a, of_tau, g
 
 
-composite("", method=True, name="orgqr")(householder_product)
+def _householder_gradients(xp: Any, g: Any, input: Any, tau: Any) -> tuple[Any, Any]:
+    eye = xp.broadcast_to(xp.eye_like(input), input.shape)
+    of_a, of_tau, _ = _product_gradients(xp, g, input, tau, eye, True, False)
+    return of_a, of_tau
 
 
-@composite(method=True)
-def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False, *,
-          out: Any = None) -> Any:  # fmt: skip
-    """The Q of Householder reflectors (or its adjoint) times `other`, or `other` times it."""
+def _householder(name: str, namespace: str) -> Any:
+    return general(
+        f"{name}(Tensor input, Tensor tau) -> Tensor",
+        householder.householder_product,
+        joint=_householder_gradients,
+        holomorphic=False,
+        node="LinalgHouseholderProductBackward0",
+        namespace=namespace,
+        method=not namespace,
+        dtypes="float",
+        samples=lambda mk: [(mk(4, 3), mk(3)), (mk(2, 3, 3), mk(2, 2))],
+        doc="The first columns of the product of Householder reflectors.",
+    )
+
+
+householder_product = _householder("linalg_householder_product", "linalg")
+orgqr = _householder("orgqr", "")
+
+
+def _ormqr_gradients(
+    xp: Any, g: Any, self: Any, input2: Any, input3: Any, left: bool, transpose: bool
+) -> tuple[Any, Any, Any]:
+    """Those of the product with reflectors; from the right as the adjoint of one from the left."""
     if left:
-        result = _reflected(input, tau, other, not transpose, transpose)
-    else:
-        result = _reflected(input, tau, other.mH, transpose, not transpose).mH
-    return result if out is None else out.copy_(result)
+        return _product_gradients(xp, g, self, input2, input3, not transpose, transpose)
+    of_a, of_tau, of_other = _product_gradients(
+        xp, adjoint(xp, g), self, input2, adjoint(xp, input3), transpose, not transpose
+    )
+    return of_a, of_tau, adjoint(xp, of_other)
+
+
+ormqr = general(
+    "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> "
+    "Tensor",
+    householder.ormqr,
+    joint=_ormqr_gradients,
+    holomorphic=False,
+    dtypes="float",
+    samples=lambda mk: [
+        (mk(4, 3), mk(3), mk(4, 2)),
+        (mk(4, 3), mk(3), mk(2, 4), False),
+        (mk(2, 3, 3), mk(2, 3), mk(2, 3, 2), True, True),
+        (mk(3, 3), mk(3), mk(2, 3), False, True),
+    ],
+    doc="The Q of Householder reflectors (or its adjoint) times a matrix, or a matrix times it.",
+)
 
 
 # ---- eigenvalues ------------------------------------------------------------------------------
@@ -182,9 +237,19 @@ def _eigh_gradient(xp: Any, gs: Any, eigenvalues: Any, eigenvectors: Any, A_dtyp
     return (whole + adjoint(xp, whole)) / 2
 
 
+def _eigh_tangents(xp: Any, A: Any, A_t: Any, UPLO: str) -> tuple[Any, Any]:
+    """The real diagonal of P = V^H dA V, and V (P / (λⱼ - λᵢ)); as in PyTorch all of dA is read."""
+    values, vectors = xp.eigh(A, UPLO)
+    inner = adjoint(xp, vectors) @ (A_t @ vectors)
+    diagonal = _diagonal(xp, inner)
+    turned = (inner - xp.diag_embed(diagonal)) / _gaps(xp, values)
+    return xp.real(diagonal), vectors @ turned
+
+
 eigh = general(
     "linalg_eigh(Tensor A, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
     raw.eigh,
+    jvp=_eigh_tangents,
     A=_eigh_gradient,
     holomorphic=False,
     node="LinalgEighBackward0",
@@ -339,7 +404,7 @@ def thin_svd(x: Any) -> Any:
     return apply_n(linalg_svd.op, [x, False, None])
 
 
-@composite(method=True)
+@composite(method=True, out=True)
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """U, S and V with A = U S V^H; thin ones where `some` is True."""
     made = _return_types.named_results("svd", ("U", "S", "V"))

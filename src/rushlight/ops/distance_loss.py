@@ -12,6 +12,7 @@ from .._core.apply import apply_n
 from .._core.storage import new_tensor
 from . import _reduction as R
 from . import _traced
+from ._batch import memory_of
 from ._composite import composite
 from ._row import general
 from .norm import _norm_gradient
@@ -50,7 +51,7 @@ def _number(value: float, like: Any) -> Any:
 def _directions(x: Any, dim: int, eps: float) -> Any:
     norm = _traced.table("vector_norm")(x, 2, dim, keepdim=True).clone()
     # The floor changes the value only: the gradient is that of the norm.
-    raw.floor_at(norm._raw, eps)
+    raw.floor_at(memory_of(norm), eps)
     return x / norm
 
 

@@ -169,6 +169,8 @@ def _plain(item: Any) -> Any:
         return item
     if isinstance(item, TensorBase):
         array = item._raw
+        if item._layered:
+            return item
         if array.ndim == 0 and array.dtype.kind in "iu" and array.dtype.itemsize != 1:
             return int(array.item())
         if array.ndim == 0 and array.dtype.kind == "i":

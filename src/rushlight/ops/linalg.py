@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
 from .._array import linalg as raw
 from .._array import triangular
+from .._array.reduce import name_of
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks, _return_types
@@ -56,7 +58,7 @@ _SQUARES = lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),), (mk(0, 0),
 
 inv = general(
     "linalg_inv(Tensor A) -> Tensor",
-    raw.inv,
+    lambda A: raw.inv(A),
     A=_inverse_gradient,
     node="LinalgInvExBackward0",
     namespace="linalg",
@@ -107,7 +109,7 @@ def _systems(mk: Any) -> list[tuple[Any, ...]]:
 
 solve = general(
     "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
-    raw.solve,
+    lambda A, B, left: raw.solve(A, B, left),
     joint=lambda xp, g, A, B_shape, out, left: _solution_gradients(xp, g, A, B_shape, out, left),
     node="LinalgSolveExBackward0",
     namespace="linalg",
@@ -132,8 +134,14 @@ solve_ex = general(
 
 
 def _checked_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
-    raw.check(a, "linalg.solve_triangular", "triangular_solve_cpu")
-    raw._check_pair(a, b, left, "linalg.solve_triangular")
+    name = "linalg.solve_triangular"
+    raw.check_dtypes(a, b, name)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raw.check(a, name)
+    raw.check_pair(a, b, left, name)
+    raw.check_batches(a, b)
+    if a.dtype.char not in "fdFD":
+        raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
     return triangular.solve_triangular(a, b, upper, left, unitriangular)
 
 
@@ -168,14 +176,76 @@ solve_triangular = general(
 )  # fmt: skip
 
 
-@composite(method=True)
-def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False,
-                     unitriangular: bool = False) -> Any:  # fmt: skip
-    """The solution of a triangular system, and a copy of its matrix."""
-    a = A.mT if transpose else A
-    x = table("solve_triangular")(a, input, upper=upper != transpose, unitriangular=unitriangular)
-    made = _return_types.named_results("triangular_solve", ("solution", "cloned_coefficient"))
-    return made((x, A.clone()))
+def _solved_and_cloned(
+    b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Any, Any]:
+    for x, what in ((b, "b"), (a, "A")):
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"torch.triangular_solve: Expected {what} to have at least 2 dimensions, but it has "
+                f"{x.ndim} dimensions instead"
+            )
+    if a.shape[-1] != a.shape[-2]:
+        raw.check(a, "triangular_solve")
+    if a.shape[-1] != b.shape[-2]:
+        raise RuntimeError(
+            "Incompatible matrix sizes for triangular_solve: each A matrix is "
+            f"{a.shape[-1]} by {a.shape[-1]} but each b matrix is {b.shape[-2]} by {b.shape[-1]}"
+        )
+    raw.check_batches(a, b)
+    if a.dtype.char not in "fdFD":
+        raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
+    turned = a.swapaxes(-1, -2) if transpose else a
+    x = triangular.solve_triangular(turned, b, upper != transpose, True, unitriangular)
+    return x, triangular.spread_columns(a, x.shape[:-2])
+
+
+def _triangular_solve_gradients(
+    xp: Any, gs: Any, self_shape: Any, A: Any, solution: Any, upper: bool, transpose: bool,
+    unitriangular: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Those of the solution as in `linalg.solve_triangular`, and the clone's own."""
+    of_b, of_a = xp.zeros_like(solution), xp.zeros_like(A)
+    if gs[0] is not None:
+        turned = A if transpose else xp.matrix_transpose(A)
+        of_b = xp.solve_triangular(
+            turned, gs[0], upper=upper == transpose, unitriangular=unitriangular
+        )
+        of_a = -(of_b @ xp.matrix_transpose(solution))
+        of_a = xp.matrix_transpose(of_a) if transpose else of_a
+        step = 1 if unitriangular else 0
+        of_a = xp.triu(of_a, step) if upper else xp.tril(of_a, -step)
+    if gs[1] is not None:
+        of_a = of_a + gs[1]
+    return xp.sum_to(of_b, self_shape), xp.sum_to(of_a, A.shape)
+
+
+def _triangular_solve_tangents(
+    xp: Any, out: Any, A: Any, self_t: Any, A_t: Any, upper: bool, transpose: bool,
+    unitriangular: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """A⁻¹ (dB - dA X); as in PyTorch all of dA, not its triangle alone."""
+    turned = xp.matrix_transpose(A) if transpose else A
+    change = xp.matrix_transpose(A_t) if transpose else A_t
+    tangent = xp.solve_triangular(
+        turned, self_t - change @ out, upper=upper != transpose, unitriangular=unitriangular
+    )
+    return tangent, A_t + xp.zeros_like(A)
+
+
+triangular_solve = general(
+    "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
+    "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
+    _solved_and_cloned,
+    joint=_triangular_solve_gradients,
+    jvp=_triangular_solve_tangents,
+    out=True,
+    samples=lambda mk: [
+        (mk(3, 2), regular(mk, 3, 3)), (mk(3, 2), regular(mk, 2, 3, 3), False),
+        (mk(3, 2), regular(mk, 3, 3), True, True), (mk(3, 2), regular(mk, 3, 3), True, False, True),
+    ],
+    doc="The solution of a triangular system, and a copy of its matrix.",
+)  # fmt: skip
 
 
 # ---- determinants -----------------------------------------------------------------------------
@@ -273,13 +343,38 @@ def _cholesky_gradient(xp: Any, g: Any, factor: Any, upper: bool) -> Any:
     return xp.solve_triangular(factor, left, upper=False, left=False)
 
 
+def _cholesky_tangent(xp: Any, A_t: Any, factor: Any, upper: bool) -> Any:
+    """L Φ(L⁻¹ dA L^-H), where Φ keeps the lower triangle and halves its diagonal.
+
+    As in PyTorch all of dA is read, which is meant to be Hermitian.
+    """
+    if upper:
+        inner = xp.solve_triangular(adjoint(xp, factor), A_t, upper=False)
+        inner = xp.triu(xp.solve_triangular(factor, inner, upper=True, left=False))
+    else:
+        inner = xp.solve_triangular(factor, A_t, upper=False)
+        inner = xp.tril(
+            xp.solve_triangular(adjoint(xp, factor), inner, upper=True, left=False)
+        )
+    inner = inner - xp.diag_embed(xp.diagonal(inner, 0, -2, -1)) * 0.5
+    return inner @ factor if upper else factor @ inner
+
+
+def _either_tangent(xp: Any, A_t: Any, factor: Any, upper: bool) -> Any:
+    """The tangent of the lower factor, or its adjoint."""
+    if upper:
+        return adjoint(xp, _cholesky_tangent(xp, A_t, adjoint(xp, factor), False))
+    return _cholesky_tangent(xp, A_t, factor, False)
+
+
 _DEFINITE = lambda mk: [  # noqa: E731
     (definite(mk, 3, 3),), (definite(mk, 2, 3, 3),), (definite(mk, 3, 3), True), (mk(0, 0),)
 ]  # fmt: skip
 
 linalg_cholesky = general(
     "linalg_cholesky(Tensor A, *, bool upper=False) -> Tensor",
-    raw.cholesky,
+    lambda A, upper: raw.cholesky(A, upper),
+    jvp=lambda xp, A_t, out, upper: _either_tangent(xp, A_t, out, upper),
     A=lambda xp, g, out, upper: _cholesky_gradient(xp, g, out, upper),
     holomorphic=False,
     node="LinalgCholeskyExBackward0",
@@ -292,6 +387,7 @@ cholesky_ex = general(
     "linalg_cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False) -> "
     "(Tensor L, Tensor info)",
     raw.cholesky_ex,
+    jvp=lambda xp, A_t, out, upper: (_either_tangent(xp, A_t, out, upper), None),
     A=lambda xp, g0, L, upper: _cholesky_gradient(xp, g0, L, upper),
     holomorphic=False,
     differentiable_out=(True, False),
@@ -304,6 +400,7 @@ cholesky_ex = general(
 cholesky = general(
     "cholesky(Tensor self, bool upper=False) -> Tensor",
     lambda x, upper: raw.cholesky(x, upper, "cholesky"),
+    jvp=lambda xp, self_t, out, upper: _cholesky_tangent(xp, self_t, out, upper),
     self=lambda xp, g, out, upper: _cholesky_gradient(xp, g, out, upper),
     holomorphic=False,
     samples=_DEFINITE,

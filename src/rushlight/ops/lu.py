@@ -7,12 +7,13 @@ from typing import Any
 from .. import errors
 from .._array import linalg as arrays
 from .._array import triangular as raw
-from .._array.types import from_raw
+from .._array.reduce import name_of
 from .._core.apply import apply_n
 from . import _return_types
 from ._composite import composite
+from ._out import apply_out, run_into
 from ._row import general
-from ._traced import table
+from .linalg import adjoint as conj_transpose
 from .linalg import regular
 
 _SAMPLES = lambda mk: [  # noqa: E731
@@ -32,10 +33,10 @@ def _checked(forward: Any, name: str) -> Any:
                 "instead"
             )
         if x.dtype.kind not in "fc" or x.dtype.itemsize == 2:
-            shown = {"int64": "Long", "float16": "Half", "int32": "Int", "bool": "Bool"}
-            kind = shown.get(x.dtype.name, from_raw(x.dtype).name)
-            raise NotImplementedError(errors.not_implemented("lu_cpu", kind))
-        return forward(x, pivot, *rest)
+            raise NotImplementedError(errors.not_implemented("lu_cpu", name_of(x.dtype)))
+        if not pivot and x.size:
+            raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+        return forward(x, *rest)
 
     return run
 
@@ -88,6 +89,23 @@ lu = general(
 )
 
 
+def _refuse_zero_pivot(info: Any, name: str) -> None:
+    if info.any():
+        where, code = arrays.at(info)
+        raise RuntimeError(
+            f"torch.linalg.{name}: {where}U[{code},{code}] is zero and using it on lu_solve would "
+            "result in a division by zero. If you still want to perform the factorization, "
+            "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+        )
+
+
+def _factored(x: Any, check_errors: bool = False) -> tuple[Any, Any, Any]:
+    found = raw.lu_factor(x)
+    if check_errors:
+        _refuse_zero_pivot(found[2], "lu_factor_ex")
+    return found
+
+
 def _factor_gradient(xp: Any, g0: Any, LU: Any, pivots: Any, A_dtype: Any) -> Any:
     """That of `linalg.lu`, for both triangles in one matrix."""
     rows, columns = LU.shape[-2:]
@@ -105,7 +123,7 @@ def _factor_gradient(xp: Any, g0: Any, LU: Any, pivots: Any, A_dtype: Any) -> An
 lu_factor_ex = general(
     "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> "
     "(Tensor LU, Tensor pivots, Tensor info)",
-    _checked(lambda x, pivot, errors: raw.lu_factor(x, pivot), "torch.lu_factor_ex"),
+    _checked(_factored, "torch.lu_factor"),
     A=_factor_gradient,
     differentiable_out=(True, False, False),
     node="LinalgLuFactorExBackward0",
@@ -132,76 +150,181 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     Raises:
         RuntimeError: where a pivot is zero.
     """
-    if A._raw.ndim < 2:
-        raise RuntimeError(
-            "torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: "
-            f"{list(A._raw.shape)} instead"
-        )
+    made = _return_types.named_results("linalg_lu_factor", ("LU", "pivots"))
+    if out is not None:
+        _return_types.named_results("linalg_lu_factor_out", ("LU", "pivots"))
+        return run_into("linalg_lu_factor", lambda: lu_factor(A, pivot=pivot), [A], out)
     found, pivots, info = apply_n(lu_factor_ex.op, [A, pivot, False])
-    where, code = arrays._at(info._raw) if info._raw.any() else ("", 0)
-    if code:
-        raise RuntimeError(
-            f"torch.linalg.lu_factor: {where}U[{code},{code}] is zero and using it on "
-            "lu_solve would "
-            "result in a division by zero. If you still want to perform the factorization, "
-            "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
-        )
-    return _return_types.named_results("linalg_lu_factor", ("LU", "pivots"))((found, pivots))
+    _refuse_zero_pivot(info._raw, "lu_factor")
+    return made((found, pivots))
 
 
 @composite("", name="lu", method=True)
-def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+def packed_lu(
+    A: Any, pivot: bool = True, get_infos: bool = False, *, out: Any = None
+) -> Any:
     """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
+    if out is not None:
+        run_into("lu", lambda: packed_lu(A, pivot, get_infos), [A], out)
+        return out
     found, pivots, info = apply_n(lu_factor_ex.op, [A, pivot, False])
-    return (found, pivots, info) if get_infos else (found, pivots)
+    if not get_infos:
+        _refuse_zero_pivot(info._raw, "lu_factor")
+        return found, pivots
+    made = _return_types.named_results("_lu_with_info", ("LU", "pivots", "info"))
+    return made((found, pivots, info))
 
 
-@composite()
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
-              unpack_pivots: bool = True) -> Any:  # fmt: skip
-    """P, L and U from what `linalg.lu_factor` returns; empty ones for what isn't asked for."""
+# ---- what the factors are for -----------------------------------------------------------------
+def _unpacked(
+    factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
+) -> tuple[Any, Any, Any]:
+    if unpack_pivots and pivots.dtype.name != "int32":
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
+            "dtype.\nNote: this function is intended to be used with the output produced by "
+            "torch.linalg.lu_factor"
+        )
+    if factors.ndim < 2:
+        raise RuntimeError(
+            "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
+            f"{list(factors.shape)} instead"
+        )
+    p, low, up = (raw.nothing(factors.dtype) for _ in range(3))
+    if unpack_pivots:
+        p = raw.permutation_matrix(pivots, factors.shape[-2], factors.dtype)
+    if unpack_data:
+        low, up = raw.triangles(factors)
+    return p, low, up
+
+
+def _unpacked_gradient(xp: Any, gs: Any, LU_data: Any, unpack_data: bool) -> Any:
+    """The strictly lower part of that of L, the upper part of that of U."""
+    of_low, of_up = gs[1], gs[2]
     rows, columns = LU_data.shape[-2:]
     count = min(rows, columns)
-    zeros, tril, triu = table("zeros"), table("tril"), table("triu")
-    p = low = up = zeros(0, dtype=LU_data.dtype)
-    if unpack_pivots:
-        if LU_pivots.dtype.name != "int32":
-            raise RuntimeError(
-                "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
-                "dtype.\nNote: this function is intended to be used with the output produced by "
-                "torch.linalg.lu_factor"
-            )
-        p = table("permutation_matrix")(LU_pivots, rows, LU_data.dtype)
-    if unpack_data:
-        eye = table("eye")(rows, count, dtype=LU_data.dtype)
-        low = tril(LU_data[..., :, :count], -1) + eye
-        up = triu(LU_data[..., :count, :])
-    return _return_types.named_results("lu_unpack", ("P", "L", "U"))((p, low, up))
+    result = xp.zeros_like(LU_data)
+    if not unpack_data:
+        return result
+    if of_low is not None:
+        low = xp.tril(of_low, -1)
+        if columns > count:
+            low = xp.cat([low, xp.zeros_like(LU_data[..., :, count:])], -1)
+        result = result + low
+    if of_up is not None:
+        up = xp.triu(of_up)
+        if rows > count:
+            up = xp.cat([up, xp.zeros_like(LU_data[..., count:, :])], -2)
+        result = result + up
+    return result
 
 
-def _lu_solved(LU: Any, pivots: Any, B: Any, left: bool, adjoint: bool) -> Any:
+lu_unpack = general(
+    "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) "
+    "-> (Tensor P, Tensor L, Tensor U)",
+    _unpacked,
+    LU_data=_unpacked_gradient,
+    LU_pivots=None,
+    differentiable_out=(False, True, True),
+    method=False,
+    out=True,
+    samples=lambda mk: [
+        (regular(mk, 3, 3), mk(3, low=3, high=4, dtype="int32")),
+        (mk(4, 3), mk(3, low=4, high=5, dtype="int32")),
+        (mk(2, 2, 3), mk(2, 2, low=2, high=3, dtype="int32")),
+    ],
+    doc="P, L and U from what `linalg.lu_factor` returns; empty ones for what isn't asked for.",
+)
+
+
+def _lu_solved(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
+    name = "linalg.lu_solve"
+    if LU.dtype.kind not in "fcV":
+        arrays.check(LU, "torch." + name)
+    arrays.check(LU, "torch." + name, square=True, what="LU") if LU.ndim < 2 else None
+    arrays.check_dtypes(LU, B, name, "LU")
     if pivots.dtype.name != "int32":
-        raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
+    if LU.shape[-1] != LU.shape[-2]:
+        arrays.check(LU, "torch." + name)
+    arrays.check_pair(LU, B, left, name)
+    if LU.shape[-1] != pivots.shape[-1]:
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
+        )
+    if LU.shape[:-2] != pivots.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
+            f"shape {list(pivots.shape)} instead"
+        )
+    arrays.check_batches(LU, B)
+    if LU.dtype.itemsize == 2:
+        raise NotImplementedError(errors.not_implemented("linalg.lu_solve_cpu", name_of(LU.dtype)))
+    return raw.lu_solve(LU, pivots, B, left, adjoint)
+
+
+def _lu_solved_gradients(
+    xp: Any, g: Any, LU: Any, pivots: Any, B_shape: Any, out: Any, left: bool, adjoint: bool,
+    dtype: Any,
+) -> tuple[Any, Any]:
+    """With P L U X = B: of U minus the upper part of U^-H g X^H, of L the like with U X.
+
+    With A^H X = B, where U^H Y = B and L^H V = Y and X = P V, they are -Y S^H and -V (L⁻¹ Pᵀ g)^H.
+    """
     if not left:
-        return _lu_solved(LU, pivots, B.mH, True, not adjoint).mH
-    p = table("permutation_matrix")(pivots, LU.shape[-2], LU.dtype)
-    solved = table("solve_triangular")
+        of_lu, of_b = _lu_solved_gradients(
+            xp, conj_transpose(xp, g), LU, pivots, None, conj_transpose(xp, out), True, not adjoint,
+            dtype,
+        )
+        return xp.sum_to(of_lu, LU.shape), xp.sum_to(conj_transpose(xp, of_b), B_shape)
+    turned = conj_transpose(xp, LU)
     if adjoint:
-        y = solved(LU.mH, B, upper=False)
-        return p @ solved(LU.mH, y, upper=True, unitriangular=True)
-    y = solved(LU, p.mT @ B, upper=False, unitriangular=True)
-    return solved(LU, y, upper=True)
+        p = xp.matrix_transpose(xp.permutation_matrix(pivots, LU.shape[-2], dtype))
+        v = p @ out
+        s = xp.solve_triangular(LU, p @ g, upper=False, unitriangular=True)
+        of_low = -(v @ conj_transpose(xp, s))
+        y = conj_transpose(xp, xp.tril(LU, -1)) @ v + v
+        of_b = xp.solve_triangular(LU, s, upper=True)
+        of_up = -(y @ conj_transpose(xp, of_b))
+    else:
+        w = xp.solve_triangular(turned, g, upper=False)
+        of_up = -(w @ conj_transpose(xp, out))
+        s = xp.solve_triangular(turned, w, upper=True, unitriangular=True)
+        of_low = -(s @ conj_transpose(xp, xp.triu(LU) @ out))
+        of_b = xp.permutation_matrix(pivots, LU.shape[-2], dtype) @ s
+    of_lu = xp.tril(of_low, -1) + xp.triu(of_up)
+    if B_shape is None:
+        return of_lu, of_b
+    return xp.sum_to(of_lu, LU.shape), xp.sum_to(of_b, B_shape)
 
 
-@composite("linalg", name="lu_solve")
-def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False,
-                    out: Any = None) -> Any:  # fmt: skip
-    """X with A X = B (or X A = B, or A^H X = B), given the LU decomposition of A."""
-    result = _lu_solved(LU, pivots, B, left, adjoint)
-    return result if out is None else out.copy_(result)
+_lu_solve_row = general(
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) "
+    "-> Tensor",
+    _lu_solved,
+    joint=lambda xp, g, LU, pivots, B_shape, out, left, adjoint, LU_dtype: _with_none(
+        _lu_solved_gradients(xp, g, LU, pivots, B_shape, out, left, adjoint, LU_dtype)
+    ),
+    holomorphic=False,
+    node="LinalgLuSolveBackward0",
+    namespace="linalg",
+    method=False,
+    samples=lambda mk: [
+        (regular(mk, 3, 3), mk(3, low=3, high=4, dtype="int32"), mk(3, 2)),
+        (regular(mk, 2, 3, 3), mk(2, 3, low=3, high=4, dtype="int32"), mk(3, 2)),
+        (regular(mk, 3, 3), mk(3, low=3, high=4, dtype="int32"), mk(2, 3), False, True),
+    ],
+    doc="X with A X = B (or X A = B, or A^H X = B), given the LU decomposition of A.",
+)
+
+
+def _with_none(pair: tuple[Any, Any]) -> tuple[Any, None, Any]:
+    return pair[0], None, pair[1]
 
 
 @composite(method=True)
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """X with A X = B, given the LU decomposition of A."""
-    return linalg_lu_solve(LU_data, LU_pivots, input, out=out)
+    if out is not None:
+        return apply_out(_lu_solve_row, [LU_data, LU_pivots, input, True, False], out)
+    return apply_n(_lu_solve_row.op, [LU_data, LU_pivots, input, True, False])

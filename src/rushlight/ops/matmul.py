@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from .._array import einsum as paths
@@ -9,7 +10,7 @@ from .._array import matmul as raw
 from .._array import types as T
 from .._core.apply import apply2, apply_n
 from .._core.storage import TensorBase
-from . import _checks, _traced
+from . import _traced
 from ._composite import composite
 from ._out import apply_out, run_into
 from ._row import Row, multilinear
@@ -19,7 +20,6 @@ _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4,
 mm = multilinear(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     raw.mm,
-    check=_checks.takes("addmm_impl_cpu_", "ifc"),
     self=lambda xp, g, mat2: xp.matmul(g, mat2.T),
     mat2=lambda xp, g, self: xp.matmul(self.T, g),
     samples=_PAIR,
@@ -28,7 +28,6 @@ mm = multilinear(
 mv = multilinear(
     "mv(Tensor self, Tensor vec) -> Tensor",
     raw.mv,
-    check=_checks.takes("addmv_impl_cpu", "ifc"),
     self=lambda xp, g, vec: xp.expand_dims(g, 1) * vec,
     vec=lambda g, self: self.T @ g,
     samples=lambda mk: [(mk(3, 4), mk(4))],
@@ -37,7 +36,6 @@ mv = multilinear(
 dot = multilinear(
     "dot(Tensor self, Tensor tensor) -> Tensor",
     raw.dot,
-    check=_checks.takes("dot", "ifc"),
     self=lambda g, tensor: g * tensor,
     tensor=lambda g, self: g * self,
     samples=lambda mk: [(mk(4), mk(4)), (mk(0), mk(0))],
@@ -46,7 +44,6 @@ dot = multilinear(
 bmm = multilinear(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     raw.bmm,
-    check=_checks.takes("bmm", "ifc"),
     self=lambda xp, g, mat2: xp.matmul(g, xp.matrix_transpose(mat2)),
     mat2=lambda xp, g, self: xp.matmul(xp.matrix_transpose(self), g),
     samples=lambda mk: [(mk(2, 3, 4), mk(2, 4, 2))],
@@ -68,10 +65,11 @@ def _left_gradient(xp: Any, g: Any, self_shape: Any, other: Any) -> Any:
 def _right_gradient(xp: Any, g: Any, self: Any, other_shape: Any) -> Any:
     """Of a b with respect to b: aᵀ g, summed back; a stack times one matrix is one product."""
     if len(other_shape) <= 2 and self.ndim > 1:
-        flat = self.reshape((-1, self.shape[-1]))
+        rows = prod(self.shape[:-1])
+        flat = self.reshape((rows, self.shape[-1]))
         if len(other_shape) == 1:
-            return flat.T @ g.reshape((-1,))
-        return flat.T @ g.reshape((-1, other_shape[-1]))
+            return flat.T @ g.reshape((rows,))
+        return flat.T @ g.reshape((rows, other_shape[-1]))
     if self.ndim == 1:
         return xp.sum_to(xp.expand_dims(self, -1) * xp.expand_dims(g, -2), other_shape)
     return xp.sum_to(xp.matmul(xp.matrix_transpose(self), g), other_shape)
@@ -250,34 +248,33 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     return out if bias is None else out + bias
 
 
-def _scaled(forward: Any, name: str, kernel: str, first: str, second: str, **formulas: Any) -> Row:
+def _scaled(forward: Any, name: str, first: str, second: str, **formulas: Any) -> Row:
     return multilinear(
         f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, "
         "Scalar beta=1, Scalar alpha=1) -> Tensor",
         forward,
         self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
         inplace=True,
-        check=_checks.takes(kernel, "ifc"),
         **formulas,
     )
 
 
 addmm = _scaled(
-    raw.addmm, "addmm", "addmm_impl_cpu_", "mat1", "mat2",
+    raw.addmm, "addmm", "mat1", "mat2",
     mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
     mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
     samples=lambda mk: [(mk(3, 2), mk(3, 4), mk(4, 2)), (mk(2), mk(3, 4), mk(4, 2))],
     doc="`beta` times `input` plus `alpha` times the product of two matrices.",
 )  # fmt: skip
 addmv = _scaled(
-    raw.addmv, "addmv", "addmv_impl_cpu", "mat", "vec",
+    raw.addmv, "addmv", "mat", "vec",
     mat=lambda xp, g, vec, alpha: xp.expand_dims(g, 1) * vec * alpha,
     vec=lambda g, mat, alpha: (mat.T @ g) * alpha,
     samples=lambda mk: [(mk(3), mk(3, 4), mk(4))],
     doc="`beta` times `input` plus `alpha` times the product of a matrix and a vector.",
 )  # fmt: skip
 baddbmm = _scaled(
-    raw.baddbmm, "baddbmm", "baddbmm", "batch1", "batch2",
+    raw.baddbmm, "baddbmm", "batch1", "batch2",
     batch1=lambda xp, g, batch2, alpha: xp.matmul(g, xp.matrix_transpose(batch2)) * alpha,
     batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), g) * alpha,
     samples=lambda mk: [(mk(2, 3, 2), mk(2, 3, 4), mk(2, 4, 2))],
@@ -286,7 +283,6 @@ baddbmm = _scaled(
 addbmm = _scaled(
     raw.addbmm,
     "addbmm",
-    "addmm_impl_cpu_",
     "batch1",
     "batch2",
     batch1=lambda xp, g, batch2, alpha: (
@@ -300,7 +296,7 @@ addbmm = _scaled(
 )
 addr = multilinear(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    lambda c, a, b, beta, alpha: raw._add_scaled(c, raw.outer(a, b), beta, alpha),
+    raw.addr,
     self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
     vec1=lambda g, vec2, alpha: (g @ vec2) * alpha,
     vec2=lambda g, vec1, alpha: (g.T @ vec1) * alpha,
@@ -323,11 +319,13 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
 composite("", method=True, name="ger")(outer)
 
 
-@composite("", method=True)
-def inner(input: Any, other: Any, *, out: Any = None) -> Any:
+@composite("", method=True, out=True)
+def inner(input: Any, other: Any) -> Any:
     """The inner product over the last dimensions."""
     if input._raw.ndim == 0 or other._raw.ndim == 0:
         return input * other
+    if input._raw.ndim == 1 and other._raw.ndim == 1 and input._raw.shape == other._raw.shape:
+        return apply2(dot.op, input, other)
     if input._raw.shape[-1] != other._raw.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
@@ -336,57 +334,80 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     return tensordot(input, other, ([-1], [-1]))
 
 
-@composite("", method=True)
-def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
+@composite("", method=True, out=True)
+def vdot(input: Any, other: Any) -> Any:
     """The inner product of two vectors, the first one conjugated."""
     return apply2(dot.op, _traced.table("conj")(input), other)
 
 
-@composite()
-def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """The sum of products over several dimensions of `a` and `b`.
-
-    Raises:
-        RuntimeError: where the dimensions' sizes differ.
-    """
+def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
+    """The dimensions of both operands to sum over."""
     if isinstance(dims, TensorBase):
         dims = dims._raw.tolist()
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        over_a = list(range(a._raw.ndim - dims, a._raw.ndim))
-        over_b = list(range(dims))
-    else:
-        over_a = [dims[0]] if isinstance(dims[0], int) else list(dims[0])
-        over_b = [dims[1]] if isinstance(dims[1], int) else list(dims[1])
+        if dims > min(a._raw.ndim, b._raw.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        return list(range(-dims, 0)), list(range(dims))
+    return (
+        [dims[0]] if isinstance(dims[0], int) else list(dims[0]),
+        [dims[1]] if isinstance(dims[1], int) else list(dims[1]),
+    )
+
+
+@composite(out=True)
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """The sum of products over several dimensions of `a` and `b`; one of size one broadcasts.
+
+    Raises:
+        RuntimeError: where the dimensions' sizes differ.
+    """
+    over_a, over_b = _contracted(dims, a, b)
+    if len(over_a) != len(over_b):
+        raise RuntimeError("both dimension lists should have same length")
+    if a._raw.dtype != b._raw.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    for i, j in zip(over_a, over_b):
+        for t, d in ((a, i), (b, j)):
+            if not t._raw.ndim:
+                raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        n, m = a._raw.shape[i], b._raw.shape[j]
+        if n == 1 != m:
+            b = b.sum(j, True)
+        elif m == 1 != n:
+            a = a.sum(i, True)
+        elif n != m:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {n} "
+                f"in dim {i} and second has size {m} in dim {j}"
+            )
     over_a = [d % a._raw.ndim for d in over_a]
     over_b = [d % b._raw.ndim for d in over_b]
-    for i, j in zip(over_a, over_b):
-        if a._raw.shape[i] != b._raw.shape[j]:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a._raw.shape[i]} "
-                f"in dim {i} and second has size {b._raw.shape[j]} in dim {j}"
-            )
     free_a = [d for d in range(a._raw.ndim) if d not in over_a]
     free_b = [d for d in range(b._raw.ndim) if d not in over_b]
-    inner_size = 1
-    for d in over_a:
-        inner_size *= a._raw.shape[d]
-    left = a.permute(free_a + over_a).reshape(-1, inner_size)
-    right = b.permute(over_b + free_b).reshape(inner_size, -1)
-    if not free_a and not over_a:
-        left = left.reshape(1, 1)
-    shape = [a._raw.shape[d] for d in free_a] + [b._raw.shape[d] for d in free_b]
-    return apply2(mm.op, left, right).reshape(shape)
+    kept_a, kept_b = [a._raw.shape[d] for d in free_a], [b._raw.shape[d] for d in free_b]
+    inner_size = prod(a._raw.shape[d] for d in over_a)
+    left = a.permute(free_a + over_a).reshape(prod(kept_a), inner_size)
+    right = b.permute(over_b + free_b).reshape(inner_size, prod(kept_b))
+    if not free_a and not free_b:
+        return apply2(dot.op, left.reshape(inner_size), right.reshape(inner_size))
+    return apply2(mm.op, left, right).reshape(kept_a + kept_b)
 
 
-@composite()
-def chain_matmul(*matrices: Any, out: Any = None) -> Any:
-    """The product of matrices, from the left."""
-    result = matrices[0]
-    for m in matrices[1:]:
-        result = matmul(result, m)
-    return result
+@composite(out=True)
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    Raises:
+        RuntimeError: for what isn't a matrix, and where shapes don't fit.
+    """
+    for m in matrices:
+        if m._raw.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {m._raw.ndim}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0]
+    return _traced.table("multi_dot")(list(matrices))
 
 
 @composite()

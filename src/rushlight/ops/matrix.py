@@ -8,6 +8,7 @@ from typing import Any
 from .._array import linalg as checks
 from .._array import pairs as raw
 from .._core.apply import apply_n
+from .._array.matmul import type_word
 from ._composite import composite
 from ._row import general, multilinear
 from ._traced import table
@@ -34,13 +35,16 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         RuntimeError: for other orders, and for dimensions that aren't two different ones.
     """
     name = "linalg.matrix_norm"
-    checks.check(A._raw, name, square=False) if A._raw.ndim < 2 else None
+    kind = A._raw.dtype
+    if A._raw.ndim < 2 or kind.kind in "biu" or (kind.itemsize == 2 and ord in ("nuc", 2, -2)):
+        checks.check(A._raw, name, square=False)
     if isinstance(dim, int) or len(dim) != 2:
         shown = dim if isinstance(dim, int) else " ".join(map(str, dim))
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {shown}")
     if dtype is not None:
         A = A.to(dtype)
-    row, column = (d + A.ndim if d < 0 else d for d in dim)
+    ndim = A._raw.ndim
+    row, column = (d + ndim if d < 0 else d for d in dim)
     if row == column:
         raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
     if ord == "fro":
@@ -50,7 +54,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         if ord == "nuc":
             result = s.sum(-1)
         else:
-            result = s.amax(-1) if ord == 2 else s.amin(-1)
+            result = _extreme(s, -1, False, ord > 0)
         if keepdim:
             first, second = min(row, column), max(row, column)
             result = result.unsqueeze(first).unsqueeze(second)
@@ -59,10 +63,17 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         sums = table("vector_norm")(A, 1, (added,), keepdim)
         if not keepdim and added < kept:
             kept -= 1
-        result = sums.amax(kept, keepdim) if ord > 0 else sums.amin(kept, keepdim)
+        result = _extreme(sums, kept, keepdim, ord > 0)
     else:
         raise RuntimeError(f"{name}: Order {_shown(ord)} not supported.")
     return _into(out, result)
+
+
+def _extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
+    """The largest or smallest along `dim`; the largest of none is 0."""
+    if largest and not x._raw.shape[dim]:
+        return x.sum(dim, keepdim)
+    return x.amax(dim, keepdim) if largest else x.amin(dim, keepdim)
 
 
 @composite("linalg", name="norm")
@@ -91,12 +102,20 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
 def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
     """The condition number of each matrix: the product of its norm and that of its inverse."""
     if A._raw.ndim < 2:
-        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+        name = "linalg.cond" if p is None or p in (2, -2) else f"linalg.cond(ord={_shown(p)})"
+        checks.check(A._raw, name, square=False)
+    if not A._raw.size:
+        zeros = table("zeros")(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
+        return _into(out, zeros)
     if p is None or p in (2, -2):
         s = table("svdvals")(A)
         high, low = s[..., 0], s[..., -1]
         return _into(out, low / high if p == -2 else high / low)
-    checks.check(A._raw, f"linalg.cond(ord={_shown(p)})")
+    if A._raw.shape[-1] != A._raw.shape[-2]:
+        checks.check(A._raw, f"linalg.cond(ord={_shown(p)})")
+    if p == "nuc":
+        s, info = table("svdvals")(A), None
+        return _into(out, s.sum(-1) * (1 / s).sum(-1))
     inverse, info = table("inv_ex")(A)
     result = matrix_norm(A, p) * matrix_norm(inverse, p)
     return _into(out, table("where")(info == 0, result, _INF))
@@ -124,6 +143,13 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
     for k, t in enumerate(several):
         if t.ndim != 2:
             raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {t.ndim}D")
+    for k, t in enumerate(several):
+        if t._raw.dtype != several[0]._raw.dtype:
+            names = (type_word(x._raw.dtype) for x in (several[0], t))
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{next(names)} and tensor {k} {next(names)}"
+            )
     for k, (a, b) in enumerate(pairwise(several)):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(
@@ -181,9 +207,18 @@ def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
 @composite("linalg")
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     """The inner product along `dim`, the first vector conjugated."""
-    if x.ndim == 1 and y.ndim == 1:
+    if x._raw.dtype.kind in "biu":
+        checks.check(x._raw, "linalg.vecdot", square=False) if x._raw.ndim > 1 else _no_vecdot(x)
+    if x._raw.ndim == 1 and y._raw.ndim == 1:
         return _into(out, table("vdot")(x, y))
     return _into(out, (table("conj")(x) * y).sum(dim))
+
+
+def _no_vecdot(x: Any) -> None:
+    raise RuntimeError(
+        "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
+        f"{checks.name_of(x._raw.dtype)}"
+    )
 
 
 @composite(method=True)
@@ -199,13 +234,19 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 @composite("linalg", name="vander")
 def linalg_vander(x: Any, *, N: Any = None) -> Any:
     """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
-    if x.ndim == 0 or (N is not None and N <= 1 and x.shape[-1] != N):
+    kind = x._raw.dtype
+    if kind.kind in "bV" or kind.itemsize == 2 and kind.kind == "f":
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{checks.name_of(kind)}"
+        )
+    if not x._raw.ndim:
+        x = x.unsqueeze(-1)
+    count = x._raw.shape[-1] if N is None else N
+    if count <= 1:
         raise RuntimeError("N must be greater than 1.")
-    count = x.shape[-1] if N is None else N
     ones = table("ones_like")(x).unsqueeze(-1)
-    if count == 1:
-        return ones
-    powers = x.unsqueeze(-1).expand(tuple(x.shape) + (count - 1,)).cumprod(-1)
+    powers = x.unsqueeze(-1).expand(tuple(x._raw.shape) + (count - 1,)).cumprod(-1)
     return table("cat")([ones.to(powers.dtype), powers], -1)
 
 
@@ -261,29 +302,54 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if input.dtype.name == "bool":
         raise RuntimeError("cov(): bool dtype is not supported for input")
     x = input.reshape(1, -1) if input.ndim < 2 else input
+    count = x.shape[1]
+    for what, w, floating in (("fweights", fweights, False), ("aweights", aweights, True)):
+        if w is not None:
+            _check_weights(what, w._raw, floating, count)
     if not (x.is_floating_point() or x.is_complex()):
         x = x.to(table("ones")(1).dtype)
-    weights = None
-    for w in (fweights, aweights):
-        if w is not None:
-            weights = w if weights is None else weights * w
-    count = x.shape[1]
+    weights = fweights
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
     if weights is None:
-        total: Any = count
         mean = x.mean(1, True)
         degrees: Any = max(count - correction, 0)
     else:
         total = weights.sum()
         mean = (x * weights).sum(1, True) / total
-        lost = correction
-        if aweights is not None:
+        lost: Any = correction
+        if aweights is not None and correction:
             lost = correction * ((weights * aweights).sum() / total)
-        degrees = table("clamp")(total - lost, min=0) if not x.is_complex() else total - lost
+        degrees = table("clamp")(total - lost, min=0)
     centred = x - mean
     other = centred if weights is None else centred * weights
-    found = other @ centred.mH if weights is not None else centred @ centred.mH
-    result = found.mT / degrees if weights is not None and x.is_complex() else found / degrees
-    return result.squeeze() if input.ndim < 2 or result.shape[0] == 1 else result
+    result = (centred @ other.mH) / degrees
+    return result.squeeze()
+
+
+def _check_weights(what: str, w: Any, floating: bool, count: int) -> None:
+    """Refuses weights that aren't one for each observation.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if w.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {what} to have one or fewer dimensions but got {what} with "
+            f"{w.ndim} dimensions"
+        )
+    if (w.dtype.kind not in "iu") if not floating else (w.dtype.kind not in "fV"):
+        raise RuntimeError(
+            f"cov(): expected {what} to have {'floating point' if floating else 'integral'} dtype "
+            f"but got {what} with {checks.name_of(w.dtype)} dtype"
+        )
+    if w.size != count:
+        raise RuntimeError(
+            f"cov(): expected {what} to have the same numel as there are observations in the "
+            f"input but got {w.size} != {count}"
+        )
+    if w.size and (w < 0).any():
+        raise RuntimeError(f"cov(): {what} cannot be negative")
 
 
 @composite(method=True)
@@ -338,8 +404,13 @@ _cdist = general(
 )  # fmt: skip
 
 
+_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+          "donot_use_mm_for_euclid_dist")  # fmt: skip
+
+
 @composite()
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "") -> Any:
+def cdist(x1: Any, x2: Any, p: float = 2.0,
+          compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:  # fmt: skip
     """The p-norm distance between each row of `x1` and each row of `x2`.
 
     Raises:
@@ -348,6 +419,19 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "") -> Any:
     for what, t in (("X1", x1), ("X2", x2)):
         if t.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {t.ndim}D")
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    for what, t in (("X1", x1), ("X2", x2)):
+        if t._raw.dtype.kind not in "fV":
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {what} got: "
+                f"{checks.name_of(t._raw.dtype)}"
+            )
+    if x1._raw.dtype != x2._raw.dtype:
+        raise RuntimeError(
+            f"expected scalar type {checks.name_of(x1._raw.dtype)} but found "
+            f"{checks.name_of(x2._raw.dtype)}"
+        )
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

@@ -7,9 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 from .._array import shapes as raw
-from .._array import windows
+from .._array import strided, windows
 from .._core.apply import apply_view
 from .._core.storage import TensorBase
+from .._core.views import REGENERATE
 from ._composite import composite
 from ._row import linear
 
@@ -61,14 +62,8 @@ as_strided_ = linear(
     "int self_offset) -> Tensor(a)",
     windows.as_strided,
     self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
-        xp.placed_or_dropped(
-            g,
-            xp.constant(
-                windows.window_index(
-                    self_shape, size, stride, storage_offset, self_stride, self_offset
-                )
-            ),
-            self_shape,
+        xp.as_strided_backward(
+            g, self_shape, self_stride, self_offset, size, stride, storage_offset
         )
     ),
     node="AsStridedBackward0",
@@ -81,6 +76,7 @@ as_strided_ = linear(
     ],
     doc="A window of any strides over the memory that the tensor is part of.",
 )
+REGENERATE.op = as_strided_.op
 
 
 @composite("", method=True)
@@ -195,23 +191,31 @@ unfold_backward = linear(
 )
 
 
-placed_or_dropped = linear(
-    "placed_or_dropped(Tensor grad, Tensor index, int[] shape) -> Tensor",
-    windows.placed_or_dropped,
-    grad=lambda xp, g, index: xp.taken_or_zero(g, index),
+as_strided_backward = linear(
+    "as_strided_backward(Tensor grad, int[] shape, int[] self_stride, int self_offset, "
+    "int[] size, int[] stride, int? storage_offset) -> Tensor",
+    strided.as_strided_backward,
+    grad=lambda xp, g, self_stride, self_offset, size, stride, storage_offset: xp.as_strided_values(
+        g, self_stride, self_offset, size, stride, storage_offset
+    ),
     holomorphic=False,
     namespace="private",
     method=False,
-    samples=lambda mk: [(mk(2, 3), mk(2, 3, low=0, high=6, integer=True), (6,))],
-    doc="Elements added at flat places of zeros; those whose place is past the end are dropped.",
+    samples=lambda mk: [(mk(3), (2, 3), (3, 1), 0, (3,), (1,), 1)],
+    doc="The gradient of a tensor, given that of a window over the same memory.",
 )
-taken_or_zero = linear(
-    "taken_or_zero(Tensor self, Tensor index) -> Tensor",
-    windows.taken_or_zero,
-    self=lambda xp, g, self_shape, index: xp.placed_or_dropped(g, index, self_shape),
+as_strided_values = linear(
+    "as_strided_values(Tensor self, int[] self_stride, int self_offset, int[] size, "
+    "int[] stride, int? storage_offset) -> Tensor",
+    strided.as_strided_values,
+    self=lambda xp, g, self_shape, self_stride, self_offset, size, stride, storage_offset: (
+        xp.as_strided_backward(
+            g, self_shape, self_stride, self_offset, size, stride, storage_offset
+        )
+    ),
     holomorphic=False,
     namespace="private",
     method=False,
-    samples=lambda mk: [(mk(2, 3), mk(4, low=0, high=6, integer=True))],
-    doc="The elements at flat places; zero where the place is past the end.",
+    samples=lambda mk: [(mk(2, 3), (3, 1), 0, (3,), (1,), 1)],
+    doc="The values in a window over memory into which a tensor is laid.",
 )

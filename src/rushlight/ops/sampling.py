@@ -11,10 +11,11 @@ from .._array import discrete, distributions
 from .._array import types as T
 from .._core.apply import apply_n
 from .._core.copyslices import custom_op
-from .._core.inplace import check_writable, set_history
+from .._core.inplace import check_writable, count_write, set_history
 from .._core.mode import ready
 from .._core.node import Node, new_node
-from .._core.storage import TensorBase, bump
+from .._core.slow import HANDLERS
+from .._core.storage import TensorBase
 from .._core.views import view_target
 from ..device import check_cpu
 from ._composite import composite
@@ -410,14 +411,17 @@ _node_classes: dict[str, Any] = {}
 def _refill(self: Any, name: str, fill: Any) -> Any:
     """Fills a tensor in place: checks, the draw, the version, the history."""
     mode = ready()
-    if self._inference and not mode.inference:
-        raise RuntimeError(errors.INFERENCE_INPLACE)
-    recorded = mode.grad and self._requires_grad
+    recorded = mode.grad and not mode.inference and self.requires_grad
     if recorded:
         check_writable(self)
         target = view_target(self)
+    T.refuse_overlap(self._raw)
     fill(self._raw)
-    bump(self)
+    count_write(self, mode)
+    if mode.dual:
+        tangent = HANDLERS.tangent_of(self)
+        if tangent is not None:
+            tangent.zero_()
     if recorded:
         op = _node_classes.get(name)
         if op is None:

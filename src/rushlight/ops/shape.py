@@ -10,6 +10,7 @@ from typing import Any
 from .. import dtypes as D
 from .._array import shapes as raw
 from .._array import types as T
+from .._array.example import is_example
 from .._array.axes import axis_of
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.mode import current
@@ -192,6 +193,8 @@ def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
     array = input._raw
     if array.flags.c_contiguous:
         return apply_view(view.op, input, (size,))
+    if is_example(array):  # under vmap the batch decides
+        return apply_n(unsafe_view.op, [input, size])
     found, shared = raw.reshaped(array, size)
     if shared:
         return apply_view(reshape_alias.op, input, (size,))

@@ -8,6 +8,7 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
+from .._core.mode import current
 from ._ground import RemovableHandle, Tensor, enable_grad, set_grad_enabled, typename
 
 __all__ = [
@@ -56,6 +57,12 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def hooked_step(self: "Optimizer", *args: Any, **kwargs: Any) -> Any:
+        profiler = current().profiler
+        if profiler is not None and profiler.opens(f"Optimizer.step#{type(self).__name__}.step"):
+            try:
+                return hooked_step(self, *args, **kwargs)
+            finally:
+                profiler.closes()
         if not (
             self._optimizer_step_pre_hooks
             or self._optimizer_step_post_hooks
@@ -223,6 +230,14 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clears the gradients of every parameter, by dropping them or by filling with zeros."""
+        profiler = current().profiler
+        name = type(self).__name__
+        if profiler is not None and profiler.opens(f"Optimizer.zero_grad#{name}.zero_grad"):
+            try:
+                self.zero_grad(set_to_none)
+            finally:
+                profiler.closes()
+            return
         for group in self.param_groups:
             for parameter in group["params"]:
                 grad = parameter.grad

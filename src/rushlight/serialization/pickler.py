@@ -13,6 +13,7 @@ from .._core.storage import TensorBase
 from ..device import device
 from ..memory_format import layout
 from ..size import Size
+from ..copies import warn_if_has_hooks
 from ..tensor import Tensor
 from .names import STORAGE_NAMES, torch_name
 
@@ -106,6 +107,8 @@ class TorchPickler(_Base):  # type: ignore[misc]
         return NotImplemented
 
     def _tensor(self, t: Any) -> Any:
+        if t.hooks is not None:
+            warn_if_has_hooks(t)
         storage, offset = self.storage(t._raw)
         # What isn't a view of its storage was copied into one, in C order.
         apart = storage.flat.size and not M.same_memory(storage.flat, t._raw)

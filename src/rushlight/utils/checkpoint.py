@@ -22,13 +22,14 @@ from typing import Any, Final
 from .. import random
 from .._array import types as T
 from .._core.run import RUNNING
-from .._core.storage import TensorBase, new_tensor
+from .._core.storage import TensorBase, new_tensor, version_cell
 from ..autograd.backward import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.saving import saved_tensors_hooks
 
 _early_stop: Final[ContextVar[bool | None]] = ContextVar("rushlight_early_stop", default=None)
+_group: Final[ContextVar[GraphExecGroup | None]] = ContextVar("rushlight_exec_group", default=None)
 _debug: Final[ContextVar[bool | None]] = ContextVar("rushlight_checkpoint_debug", default=None)
 
 
@@ -96,10 +97,36 @@ class _Holder:
         self.form = form
 
 
+class GraphExecGroup:
+    """A context whose backward runs share what a rerun has computed, as if they were one run.
+
+    Raises:
+        RuntimeError: inside another group.
+    """
+
+    def __enter__(self) -> None:
+        outer = _group.get()
+        if outer is not None:
+            raise RuntimeError(
+                f"GraphExecGroup contexts cannot be nested. Already inside group {outer}"
+            )
+        self._token = _group.set(self)
+
+    def __exit__(self, *exc: object) -> None:
+        _group.reset(self._token)
+
+    @classmethod
+    def _get_current_group(cls) -> GraphExecGroup | None:
+        return _group.get()
+
+
 class _Frame:
     """One checkpointed call: its holders, and what its reruns have recomputed."""
 
-    def __init__(self, rerun: Callable[[], Any], early_stop: bool, check: bool) -> None:
+    def __init__(
+        self, rerun: Callable[[], Any], early_stop: bool, check: bool, logs: tuple[Any, Any] | None
+    ) -> None:
+        self.logs = logs
         self.rerun = rerun
         self.early_stop = early_stop
         self.check = check
@@ -116,7 +143,9 @@ class _Frame:
 
     def unpack(self, holder: _Holder) -> Any:
         run = RUNNING.get()
-        key = None if run is None else run.number
+        key: Any = _group.get()
+        if key is None:
+            key = None if run is None else run.number
         values = self.values.get(key)
         if values is None or holder.position not in values:
             values = self.recomputed()
@@ -140,11 +169,13 @@ class _Frame:
         def catch(t: Any) -> Any:
             position = len(forms)
             forms.append(_form(t) if self.check else {})
+            kept = new_tensor(t._raw)
+            kept._cell = version_cell(t)
             if position < wanted and self.holders[position]() is not None:
-                found[position] = t.detach()
+                found[position] = kept
             if self.early_stop and position + 1 == wanted:
                 raise _Stop
-            return t.detach()
+            return kept
 
         try:
             with saved_tensors_hooks(catch, lambda t: t), enable_grad():
@@ -152,7 +183,7 @@ class _Frame:
         except _Stop:
             pass
         if len(forms) != wanted and self.check:
-            raise CheckpointError(
+            raise self.error(
                 "torch.utils.checkpoint: A different number of tensors was saved during the "
                 "original "
                 f"forward and recomputation.\nNumber of tensors saved during forward: {wanted}\n"
@@ -165,12 +196,20 @@ class _Frame:
                 f"recomputed metadata: {forms[k]}\n"
                 for k in different
             )
-            raise CheckpointError(
+            raise self.error(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have "
                 "different "
                 f"metadata than during the forward pass.\n{lines}.{ADVICE}"
             )
         return found
+
+    def error(self, text: str) -> CheckpointError:
+        """The error for a rerun that differed; with `debug`, it lists all operations."""
+        if self.logs is None:
+            return CheckpointError(text)
+        from ._checkpoint_log import report
+
+        return CheckpointError(report(*self.logs, text))
 
 
 def _form(t: Any) -> dict[str, Any]:
@@ -203,7 +242,8 @@ def checkpoint(
     """`function(*args, **kwargs)`, which is run again when backward needs its intermediate values.
 
     Random numbers are the same both times unless `preserve_rng_state=False`. `context_fn` gives two
-    contexts, for the first run and for reruns. `debug` is accepted and changes nothing.
+    contexts, for the first run and for reruns. With `debug` the error for a rerun that differed
+    lists all operations of both runs, and where they were called.
 
     Raises:
         CheckpointError: in backward, where the function saves something else than the first time.
@@ -235,12 +275,24 @@ def checkpoint(
         )
     chosen = _early_stop.get()
     stop = early_stop if chosen is None else chosen
-    return _without_reentry(function, args, kwargs, preserve, context_fn, determinism_check, stop)
+    forced = _debug.get()
+    logs: tuple[Any, Any] | None = None
+    if debug if forced is None else forced:
+        if context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        from ._checkpoint_log import OperatorLog
+
+        logs = OperatorLog(), OperatorLog()
+    contexts = context_fn() if logs is None else logs
+    return _without_reentry(
+        function, args, kwargs, preserve, contexts, determinism_check, stop, logs
+    )
 
 
 def _without_reentry(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                     preserve: bool, context_fn: Any, check: str, stop: bool) -> Any:  # fmt: skip
-    first_context, again_context = context_fn()
+                     preserve: bool, contexts: tuple[Any, Any], check: str, stop: bool,
+                     logs: tuple[Any, Any] | None) -> Any:  # fmt: skip
+    first_context, again_context = contexts
     if not is_grad_enabled():
         with first_context:
             return function(*args, **kwargs)
@@ -265,7 +317,7 @@ def _without_reentry(function: Callable[..., Any], args: tuple[Any, ...], kwargs
             stack.enter_context(again_context)
             function(*values[:count], **dict(zip(names, values[count:])))
 
-    frame = _Frame(rerun, stop, check == "default")
+    frame = _Frame(rerun, stop, check == "default", logs)
     with saved_tensors_hooks(frame.pack, frame.unpack), first_context:
         return function(*args, **kwargs)
 
@@ -280,15 +332,15 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The inputs with every tensor detached, still requiring grad where it did."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(
-            "Only tuple of tensors is supported. Got Unsupported input type: ",
-            type(inputs).__name__,
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            + type(inputs).__name__
         )
     return tuple(_detached(x) if isinstance(x, TensorBase) else x for x in inputs)
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warns where no input requires grad: nothing would flow back through the checkpoint."""
-    if not any(x._requires_grad for x in inputs if isinstance(x, TensorBase)):
+    if not any(x.requires_grad for x in inputs if isinstance(x, TensorBase)):
         warnings.warn(
             "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
         )
@@ -388,8 +440,50 @@ def _segment(chain: list[Any], start: int, end: int) -> Callable[[Any], Any]:
     return run
 
 
-__all__ = [
-    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint",
-    "checkpoint_sequential", "detach_variable", "noop_context_fn",
-    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+class DefaultDeviceType:
+    """The kind of device whose random state is kept where the arguments are on none: the CPU."""
+
+    _default_device_type = "cpu"
+
+    @staticmethod
+    def set_device_type(device: str = "cpu") -> None:
+        """Sets it."""
+        DefaultDeviceType._default_device_type = device
+
+    @staticmethod
+    def get_device_type() -> str:
+        """The one in force."""
+        return DefaultDeviceType._default_device_type
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The random states of the devices, other than the CPU, that the arguments are on: none."""
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Sets the random states of devices other than the CPU: there are none."""
+
+
+_SELECTIVE: Final = frozenset({"CheckpointPolicy", "SAC_IGNORED_OPS", "SelectiveCheckpointContext",
+                               "create_selective_checkpoint_contexts"})  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Loads selective checkpointing, with the operators it needs, when it is first asked for."""
+    if name not in _SELECTIVE:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from . import _selective_checkpoint
+
+    found = getattr(_selective_checkpoint, name)
+    globals()[name] = found
+    return found
+
+
+__all__ = [  # noqa: F822 - some are loaded when first asked for
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType",
+    "GraphExecGroup", "SAC_IGNORED_OPS", "SelectiveCheckpointContext", "check_backward_validity",
+    "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip

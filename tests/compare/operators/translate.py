@@ -126,6 +126,7 @@ class Translator:
         plain = t.detach()
         if plain.is_conj() or plain.is_neg():
             plain = plain.resolve_conj().resolve_neg()
+            self._keep.append(plain)  # or the next one may lie at the same address
         made = self._flat(plain).as_strided(
             tuple(plain.shape), plain.stride(), plain.storage_offset()
         )
@@ -190,6 +191,8 @@ def to_numpy(t: Any) -> Any:
         if t.layout is not torch.strided:
             raise Missing(f"layout {t.layout}")
         t = t.resolve_conj().resolve_neg()
+        if t._is_zerotensor():
+            t = t.clone()
         return (t.float() if t.dtype is torch.bfloat16 else t).numpy()
     return np.asarray((t.float() if t.dtype is rl.bfloat16 else t).numpy())
 

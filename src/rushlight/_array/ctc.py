@@ -1,0 +1,144 @@
+"""The connectionist temporal classification loss: the probability of all alignments of a text.
+
+Source: A. Graves et al., Connectionist temporal classification (2006), equations 6 to 16. States
+are the target's labels with blanks before, between and after them; both recursions run over time,
+all samples and states at once, in logarithms.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def _labels(targets: Any, lengths: Any, blank: int) -> Any:
+    """The labels of the states: (N, 2 S + 1), with S the longest target; blanks after the end."""
+    count, longest = len(lengths), int(lengths.max(initial=0))
+    states = np.full((count, 2 * longest + 1), blank, np.int64)
+    if targets.ndim == 2:
+        places = targets[:, :longest]
+        kept = np.arange(longest) < lengths[:, None]
+        states[:, 1::2] = np.where(kept, places, blank)
+    else:
+        start = 0
+        for n, length in enumerate(lengths.tolist()):
+            states[n, 1 : 2 * length : 2] = targets[start : start + length]
+            start += length
+    return states
+
+
+def _forbidden(states: Any) -> Any:
+    """Where a state can't be reached from the one before the last: 0 where it can, else -inf."""
+    barrier = np.zeros(states.shape, np.float64)
+    barrier[:, :2] = -np.inf
+    barrier[:, 2:][states[:, 2:] == states[:, :-2]] = -np.inf
+    return barrier
+
+
+class _Sum:
+    """log(exp(a) + exp(b) + exp(c)) of arrays of one shape, without fresh memory."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.top = np.empty(shape, dtype)
+        self.total = np.empty(shape, dtype)
+        self.part = np.empty(shape, dtype)
+        self.lowest = np.finfo(dtype).min
+
+    def __call__(self, a: Any, b: Any, c: Any) -> Any:
+        top, total, part = self.top, self.total, self.part
+        np.maximum(a, b, out=top)
+        np.maximum(top, c, out=top)
+        np.maximum(top, self.lowest, out=top)
+        np.subtract(a, top, out=total)
+        np.exp(total, out=total)
+        for other in (b, c):
+            np.subtract(other, top, out=part)
+            np.exp(part, out=part)
+            total += part
+        np.log(total, out=total)
+        total += top
+        return total
+
+
+def ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
+) -> tuple[Any, Any]:
+    """Minus the log-probability of each sample's target, and the forward variables (N, T, 2S+1)."""
+    times, count, _ = log_probs.shape
+    states = _labels(targets, target_lengths, blank)
+    width = states.shape[1]
+    dtype = log_probs.dtype
+    emitted = np.take_along_axis(log_probs, states[None], 2)
+    barrier = _forbidden(states).astype(dtype)
+    alpha = np.full((times, count, width + 2), -np.inf, dtype)  # two states of padding in front
+    if times:
+        alpha[0, :, 2:4] = emitted[0, :, :2]
+        if width > 1:
+            alpha[0, target_lengths == 0, 3] = -np.inf
+    add = _Sum((count, width), dtype)
+    skipped = np.empty((count, width), dtype)
+    for t in range(1, times):
+        before = alpha[t - 1]
+        np.add(before[:, :-2], barrier, out=skipped)
+        np.add(add(before[:, 2:], before[:, 1:-1], skipped), emitted[t], out=alpha[t, :, 2:])
+    alpha = np.ascontiguousarray(alpha[:, :, 2:].swapaxes(0, 1))
+    rows = np.arange(count)
+    ends = alpha[rows, np.maximum(input_lengths - 1, 0)]
+    last = ends[rows, 2 * target_lengths]
+    other = np.where(target_lengths > 0, ends[rows, np.maximum(2 * target_lengths - 1, 0)], -np.inf)
+    loss = -np.logaddexp(last, other)
+    none = input_lengths == 0
+    if none.any():
+        loss[none] = np.where(target_lengths[none] == 0, -0.0, np.inf)
+    return loss.astype(dtype, copy=False), alpha
+
+
+def ctc_loss_backward(
+    g: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, loss: Any,
+    alpha: Any, blank: int, zero_infinity: bool,
+) -> Any:  # fmt: skip
+    """The gradient for `log_probs`: probabilities minus the share of each label in the alignments.
+
+    Source: Graves et al. (2006), equation 16, for probabilities that add up to one.
+    """
+    times, count, classes = log_probs.shape
+    states = _labels(targets, target_lengths, blank)
+    width = states.shape[1]
+    dtype = log_probs.dtype
+    emitted = np.take_along_axis(log_probs, states[None], 2)
+    barrier = np.full((count, width), -np.inf, dtype)
+    barrier[:, :-2] = _forbidden(states)[:, 2:]
+    beta = np.full((times, count, width + 2), -np.inf, dtype)  # two states of padding behind
+    add = _Sum((count, width), dtype)
+    skipped = np.empty((count, width), dtype)
+    begins: dict[int, list[int]] = {}
+    for n, length in enumerate(input_lengths.tolist()):
+        begins.setdefault(length - 1, []).append(n)
+    for t in range(times - 1, -1, -1):
+        if t + 1 < times:
+            after = beta[t + 1]
+            np.add(after[:, 2:], barrier, out=skipped)
+            np.add(add(after[:, :-2], after[:, 1:-1], skipped), emitted[t], out=beta[t, :, :-2])
+        for n in begins.get(t, ()):
+            end = 2 * int(target_lengths[n])
+            beta[t, n] = -np.inf
+            low = max(end - 1, 0)
+            beta[t, n, low : end + 1] = emitted[t, n, low : end + 1]
+    share = alpha.swapaxes(0, 1) + beta[:, :, :-2]
+    share -= emitted
+    share += loss[:, None]
+    np.exp(share, share)
+    at = (np.arange(times * count) * classes).reshape(times, count, 1) + states
+    by_label = np.bincount(at.ravel(), share.ravel(), times * count * classes)
+    grad = np.exp(log_probs)
+    grad -= by_label.reshape(log_probs.shape).astype(dtype, copy=False)
+    impossible = np.isinf(loss)
+    if impossible.any():
+        grad[:, impossible] = 0 if zero_infinity else np.nan
+    grad *= g[:, None]
+    if zero_infinity and impossible.any():
+        grad[:, impossible] = 0
+    if (input_lengths < times).any():
+        grad[np.arange(times)[:, None] >= input_lengths] = 0
+    return grad

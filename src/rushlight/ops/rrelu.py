@@ -1,0 +1,93 @@
+"""The randomised leaky rectifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .. import errors
+from .._array import discrete as draw
+from .._array import types as T
+from .._core.apply import apply_n
+from .._core.inplace import apply_inplace
+from .._core.storage import new_tensor
+from . import _checks
+from ._composite import composite
+from ._generator import default_generator, stream_of
+from ._row import general
+
+rrelu_row = general(
+    "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, "
+    "Scalar upper=0.3333333333333333, bool training=False) -> Tensor",
+    lambda x, noise, lower, upper, training: draw.leaky(
+        x, noise if training else (lower + upper) / 2
+    ),
+    self=lambda xp, g, self, noise, lower, upper, training: (
+        g * noise if training else xp.where(self > 0, g, g * ((lower + upper) / 2))
+    ),
+    namespace="private",
+    method=False,
+    inplace=True,
+    out=False,
+    dtypes="float",
+    check=_checks.takes("leaky_relu_cpu", "f"),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.1, 0.3, False)],
+    doc="Each element where it is positive, else its own slope times it.",
+)
+
+
+def _run(
+    input: Any, lower: float, upper: float, training: bool, inplace: bool, generator: Any
+) -> Any:
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    x = input._raw
+    if training:
+        if x.dtype.kind not in "fV" or x.dtype.name == "float16":
+            kind = D.scalar_name(T.from_raw(x.dtype))
+            raise NotImplementedError(errors.not_implemented("rrelu_with_noise_out_cpu", kind))
+        stream = default_generator.stream if generator is None else stream_of(generator)
+        noise = new_tensor(draw.slopes(stream, x, float(lower), float(upper)))
+    else:
+        noise = new_tensor(T.empty((0,), x.dtype))
+    args = [input, noise, lower, upper, training]
+    return apply_inplace(rrelu_row.op, args) if inplace else apply_n(rrelu_row.op, args)
+
+
+@composite("", method=False)
+def rrelu(
+    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
+    generator: Any = None,
+) -> Any:  # fmt: skip
+    """Each element where it is positive, else a slope times it that is drawn in training."""
+    return _run(input, lower, upper, training, False, generator)
+
+
+@composite("")
+def rrelu_(
+    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
+    generator: Any = None,
+) -> Any:  # fmt: skip
+    """In-place version of `rrelu`."""
+    return _run(input, lower, upper, training, True, generator)
+
+
+@composite("nn.functional", name="rrelu")
+def rrelu_function(
+    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False,
+    inplace: bool = False,
+) -> Any:  # fmt: skip
+    """Each element where it is positive, else a slope times it.
+
+    In training every slope is drawn between `lower` and `upper`; else it is their mean.
+    Source: B. Xu et al., Empirical evaluation of rectified activations (2015).
+    """
+    return _run(input, lower, upper, training, inplace, None)
+
+
+@composite("nn.functional", name="rrelu_")
+def rrelu_function_(
+    input: Any, lower: float = 0.125, upper: float = 1.0 / 3.0, training: bool = False
+) -> Any:
+    """In-place version of `rrelu`."""
+    return _run(input, lower, upper, training, True, None)

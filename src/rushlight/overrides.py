@@ -1,0 +1,288 @@
+"""`__torch_function__`: asking other classes, and modes, what a function shall do.
+
+Operations ask the classes of their arguments and the function modes on the slow path. Functions
+that are made of operations (`torch.cat`, `nn.functional.linear`, `torch.zeros`) ask too once this
+module has been loaded; a program that doesn't load it doesn't pay for that.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types as _types
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from . import ops as _ops
+from ._core.mode import CURRENT, current, ready, replaced
+from ._core.slow import NOT_HANDLED
+from .autograd.grad_mode import settled
+from .nn import functional as _functional
+from .ops._composite import COMPOSITES, METHODS
+from .subclasses import DisableTorchFunctionSubclass, all_refused, asks, by_mode, foreign
+from .tensor import Tensor
+
+_PACKAGE: Final = __name__.rpartition(".")[0]
+
+
+class TorchFunctionMode:
+    """A context whose `__torch_function__(func, types, args, kwargs)` is called for each function.
+
+    Inside the method the mode itself is off, so it may call `func`.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        before: deque[tuple[Any, ...]] = self.__dict__.setdefault("_before", deque())
+        mode = ready()
+        before.append(mode.functions)
+        CURRENT.set(replaced(mode, functions=(*mode.functions, self)))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        CURRENT.set(settled(replaced(ready(), functions=self.__dict__["_before"].pop())))
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> Any:
+        """A mode of this class."""
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **({} if kwargs is None else kwargs))
+
+
+def _get_current_function_mode() -> Any:
+    stack = current().functions
+    return stack[-1] if stack else None
+
+
+def _get_current_function_mode_stack() -> list[Any]:
+    return list(current().functions)
+
+
+# ---- asking ------------------------------------------------------------------------------------
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Whether one of the arguments, or a mode, has something to say on a call with them."""
+    return bool(current().functions) or any(asks(arg) for arg in relevant_args)
+
+
+def has_torch_function_unary(relevant_arg: Any) -> bool:
+    """The same for one argument."""
+    return bool(current().functions) or asks(relevant_arg)
+
+
+def has_torch_function_variadic(*relevant_args: Any) -> bool:
+    """The same for arguments given one by one."""
+    return has_torch_function(relevant_args)
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """What the modes, and then the classes of the arguments, make of a call of `public_api`.
+
+    Raises:
+        TypeError: where all of them give NotImplemented.
+    """
+    found = foreign(relevant_args)
+    types = tuple(type(item) for item in found)
+    if current().functions:
+        answer = by_mode(public_api, types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    for item in found:
+        answer = item.__torch_function__(public_api, types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    name = f"{public_api.__module__}.{public_api.__name__}"
+    name = name.replace(_PACKAGE, "torch", 1) if name.startswith(_PACKAGE) else name
+    message = (
+        f"no implementation found for '{name}' on types that implement __torch_function__: "
+        f"{[type(item) for item in found]}"
+    )
+    if current().functions:
+        message += f" nor in mode {_get_current_function_mode()}"
+    raise TypeError(message)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
+    """A decorator that lets a function ask; `dispatcher` gives the arguments that are asked."""
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return wrap
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether it is a tensor, or its class has `__torch_function__`."""
+    return isinstance(inp, Tensor) or hasattr(type(inp), "__torch_function__")
+
+
+# ---- which functions there are -------------------------------------------------------------------
+_IGNORED: Final = (
+    "tensor", "as_tensor", "from_numpy", "frombuffer", "arange", "empty", "eye", "full", "linspace",
+    "logspace", "ones", "rand", "randint", "randn", "randperm", "range", "zeros", "manual_seed",
+    "seed", "save", "load", "set_printoptions", "is_grad_enabled", "set_grad_enabled", "no_grad",
+    "enable_grad", "get_default_dtype", "set_default_dtype", "promote_types", "can_cast",
+    "result_type", "tril_indices", "triu_indices", "scalar_tensor", "asarray",
+)  # fmt: skip
+
+
+@functools.cache
+def get_ignored_functions() -> set[Any]:
+    """The functions that don't ask: those that make tensors of nothing, and settings."""
+    package = sys.modules[_PACKAGE]
+    return {getattr(package, name) for name in _IGNORED if hasattr(package, name)}
+
+
+@functools.cache
+def _overridable() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
+    functions: dict[Any, list[Any]] = defaultdict(list)
+    names: dict[Any, str] = {}
+    ignored = get_ignored_functions()
+    for place, name in ((sys.modules[_PACKAGE], "torch"), (_functional, "torch.nn.functional")):
+        space = "" if name == "torch" else "nn.functional"
+        for (own, short), _ in _ops.PUBLIC.items():
+            function = place.__dict__.get(short)
+            if own == space and callable(function) and function not in ignored:
+                functions[place].append(function)
+                names.setdefault(function, f"{name}.{short}")
+    for short, attribute in vars(Tensor).items():
+        if isinstance(attribute, (_types.FunctionType, property)) and not short.startswith("_"):
+            method: Any = attribute
+            if isinstance(attribute, property):
+                method = attribute.fget
+                names.setdefault(method, f"torch.Tensor.{short}.__get__")
+            functions[Tensor].append(method)
+            names.setdefault(method, f"torch.Tensor.{short}")
+    return functions, names
+
+
+def get_overridable_functions() -> dict[Any, list[Any]]:
+    """The functions that ask, by the module or class that has them."""
+    return _overridable()[0]
+
+
+def get_testing_overrides() -> dict[Any, Callable[..., Any]]:
+    """For each function that asks a function that takes any arguments and gives -1."""
+    return {f: lambda *args, **kwargs: -1 for group in _overridable()[0].values() for f in group}
+
+
+def get_default_nowrap_functions() -> set[Any]:
+    """The attributes whose results don't get the class of a subclass."""
+    return {vars(Tensor)[name].fget for name in ("_base", "grad", "shape", "dtype", "device")
+            if isinstance(vars(Tensor).get(name), property)}  # fmt: skip
+
+
+def resolve_name(f: Any) -> str | None:
+    """The public name of a function that asks: `torch.add`; None for any other object."""
+    return _overridable()[1].get(f) if callable(f) else None
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether it is a method or attribute of `Tensor`, and no function of a module."""
+    name = resolve_name(func)
+    methods = _overridable()[0][Tensor]
+    return (func in methods and not (name or "").startswith("torch.nn")) or (
+        getattr(func, "__name__", "") == "__get__"
+    )
+
+
+def enable_reentrant_dispatch() -> Any:
+    """A context for calls back into operations from a dispatch mode; nothing is needed here."""
+    import contextlib
+
+    return contextlib.nullcontext()
+
+
+def redispatch_function(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The call without asking subclasses."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
+
+
+# ---- functions made of operations ----------------------------------------------------------------
+def _asking(function: Any, name: str) -> Any:
+    """A function that asks modes and the classes of its arguments before it runs."""
+
+    @functools.wraps(function)
+    def asking(*args: Any, **kwargs: Any) -> Any:
+        if current().functions:
+            answer = by_mode(asking, tuple(type(a) for a in foreign(args)), args, kwargs)
+            if answer is NotImplemented:
+                raise all_refused(asking, current().functions[-1:], ())
+            return answer
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, TypeError):
+            handled = _of_others(asking, args, kwargs)
+            if handled is NOT_HANDLED:
+                raise
+            return handled
+
+    asking.__name__ = asking.__qualname__ = name
+    asking._asks = True  # type: ignore[attr-defined]
+    return asking
+
+
+def _of_others(function: Any, args: Any, kwargs: Any) -> Any:
+    """What classes that are no tensors make of a call that no tensor function understands."""
+    values = [*args, *kwargs.values()]
+    inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
+    found = [item for item in foreign([*values, *inside]) if not isinstance(item, Tensor)]
+    if not found:
+        return NOT_HANDLED
+    types = tuple(type(item) for item in found)
+    for item in found:
+        answer = item.__torch_function__(function, types, args, kwargs or None)
+        if answer is not NotImplemented:
+            return answer
+    raise all_refused(function, (), types)
+
+
+def _install() -> None:
+    package = sys.modules[_PACKAGE].__dict__
+    places = {"": package, "nn.functional": _functional.__dict__}
+    for space, name in COMPOSITES:
+        place = places.get(space)
+        function = None if place is None else place.get(name)
+        if isinstance(function, _types.FunctionType) and not hasattr(function, "_asks"):
+            place[name] = _asking(function, name)  # type: ignore[index]
+    for name in METHODS:
+        method = vars(Tensor).get(name)
+        if isinstance(method, _types.FunctionType) and not hasattr(method, "_asks"):
+            setattr(Tensor, name, package.get(name) if hasattr(package.get(name), "_asks")
+                    else _asking(method, name))  # fmt: skip
+    for name in ("detach", "backward"):
+        method = vars(Tensor).get(name)
+        if method is not None and not hasattr(method, "_asks"):
+            setattr(Tensor, name, _asking(method, name))
+
+
+_install()
+
+__all__ = [
+    "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
+    "handle_torch_function", "has_torch_function", "resolve_name", "is_tensor_like",
+    "is_tensor_method_or_property", "wrap_torch_function", "enable_reentrant_dispatch",
+    "redispatch_function",
+]  # fmt: skip

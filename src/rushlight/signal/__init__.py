@@ -1,0 +1,7 @@
+"""Signal processing: the tapering windows of spectra, in `signal.windows`."""
+
+from __future__ import annotations
+
+from . import windows
+
+__all__ = ["windows"]

@@ -1,0 +1,97 @@
+"""`TorchDispatchMode`: seeing, and replacing, every operation below autograd."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from .. import watching as _watching
+from .._core.mode import CURRENT, current, ready, replaced
+from ..autograd.grad_mode import settled
+
+
+class TorchDispatchMode:
+    """A context whose `__torch_dispatch__(func, types, args, kwargs)` is called for each operation.
+
+    `func` is an operator such as `torch.ops.aten.mul.Tensor`; calling it inside the method runs it
+    (through the modes further out). What the method returns is the operation's result, and is
+    recorded like it. Inside the method the mode itself is off.
+    """
+
+    def __init__(self, _dispatch_key: Any = None) -> None:
+        self._before: deque[tuple[Any, ...]] = deque()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        if "_before" not in self.__dict__:  # a subclass that didn't call __init__
+            self._before = deque()
+        mode = ready()
+        self._before.append(mode.dispatch)
+        CURRENT.set(replaced(mode, dispatch=(*mode.dispatch, self)))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        before = self._before.pop()
+        CURRENT.set(settled(replaced(ready(), dispatch=before)))
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> Any:
+        """A mode of this class."""
+        return cls(*args, **kwargs)
+
+
+class BaseTorchDispatchMode(TorchDispatchMode):
+    """A mode that changes nothing."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **({} if kwargs is None else kwargs))
+
+
+def _get_current_dispatch_mode() -> Any:
+    """The innermost mode, or None."""
+    stack = current().dispatch
+    return stack[-1] if stack else None
+
+
+def _get_current_dispatch_mode_stack() -> list[Any]:
+    """The modes that are on, outermost first."""
+    return list(current().dispatch)
+
+
+@contextlib.contextmanager
+def _disable_current_modes() -> Iterator[list[Any]]:
+    """A context in which no dispatch mode is on; gives those that were."""
+    mode = ready()
+    token = CURRENT.set(settled(replaced(mode, dispatch=())))
+    try:
+        yield list(mode.dispatch)
+    finally:
+        CURRENT.reset(token)
+
+
+def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
+    """Whether a dispatch mode is on."""
+    return bool(current().dispatch)
+
+
+def is_traceable_wrapper_subclass(t: object) -> bool:
+    """Whether `t` is a tensor made of inner tensors, which can be taken apart and put together."""
+    return hasattr(t, "__tensor_flatten__") and hasattr(type(t), "__tensor_unflatten__")
+
+
+_ = _watching
+
+__all__ = [
+    "BaseTorchDispatchMode",
+    "TorchDispatchMode",
+    "is_in_torch_dispatch_mode",
+    "is_traceable_wrapper_subclass",
+]

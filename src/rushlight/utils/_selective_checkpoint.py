@@ -1,0 +1,195 @@
+"""Selective checkpointing: some operations' results are kept, the others are computed again.
+
+The first run of a checkpointed function happens under a mode that asks a policy about each
+operation and keeps the results it names, by operator and by how many times that operator has run.
+Reruns happen under a mode that hands these results out instead of computing them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from .. import ops
+from .._core.storage import TensorBase, new_tensor, version_cell, version_of
+from ._python_dispatch import TorchDispatchMode
+
+SAC_IGNORED_OPS: Final = {ops.aten.detach.default}
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy answers: keep an operation's result, or compute it again.
+
+    `MUST_` and `PREFER_` do the same here; results are in main memory already, so offloading them
+    keeps them.
+    """
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+_RECOMPUTED: Final = (CheckpointPolicy.MUST_RECOMPUTE, CheckpointPolicy.PREFER_RECOMPUTE)
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told besides the operation: whether it runs again, and its result."""
+
+    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+        self.is_recompute = is_recompute
+        self.op_output = op_output
+
+
+class _Kept:
+    """A result as it was, with the version that it had."""
+
+    __slots__ = ("may_change", "used", "value", "versions")
+
+    def __init__(self, value: Any, may_change: bool) -> None:
+        self.value = _mapped(_alias, value)
+        self.versions = _versions(value)
+        self.may_change = may_change
+        self.used = False
+
+    def take(self) -> Any:
+        """The result, for the only rerun that may have it.
+
+        Raises:
+            RuntimeError: where it has been taken, or written.
+        """
+        if self.used:
+            raise RuntimeError(
+                "Trying to backward an extra time. You are only allowed to backward once on any "
+                "region computed under selective activation checkpoint."
+            )
+        self.used = True
+        value, self.value = self.value, None
+        if not self.may_change and _versions(value) != self.versions:
+            raise RuntimeError(
+                "Tensor cached during selective activation checkpoint has been mutated"
+            )
+        return _mapped(lambda t: new_tensor(t._raw), value)
+
+
+def _alias(t: Any) -> Any:
+    """Another tensor over the same memory and version, outside of any graph."""
+    made = new_tensor(t._raw)
+    made._cell = version_cell(t)
+    return made
+
+
+def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    if isinstance(value, TensorBase):
+        return function(value)
+    if type(value) in (tuple, list):
+        return type(value)(_mapped(function, v) for v in value)
+    if isinstance(value, tuple):
+        return type(value)([_mapped(function, v) for v in value])
+    return value
+
+
+def _versions(value: Any) -> list[int]:
+    if isinstance(value, TensorBase):
+        return [version_of(value)]
+    if isinstance(value, (tuple, list)):
+        return [n for v in value for n in _versions(v)]
+    return []
+
+
+class _CachingTorchDispatchMode(TorchDispatchMode):
+    """The first run: asks the policy, keeps what it names."""
+
+    def __init__(self, policy: Any, kept: dict[Any, dict[int, _Kept]], may_change: bool) -> None:
+        super().__init__()
+        self.policy_fn = policy
+        self.kept = kept
+        self.may_change = may_change
+        self.counts: dict[Any, int] = defaultdict(int)
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = {} if kwargs is None else kwargs
+        out = func(*args, **kwargs)
+        if func in SAC_IGNORED_OPS:
+            return out
+        context = SelectiveCheckpointContext(is_recompute=False, op_output=out)
+        policy = self.policy_fn(context, func, *args, **kwargs)
+        if isinstance(policy, bool):
+            policy = CheckpointPolicy.MUST_SAVE if policy else CheckpointPolicy.PREFER_RECOMPUTE
+        place = self.counts[func]
+        self.counts[func] = place + 1
+        if policy not in _RECOMPUTED:
+            self.kept[func][place] = _Kept(out, self.may_change)
+        return out
+
+
+class _CachedTorchDispatchMode(TorchDispatchMode):
+    """A rerun: hands out what was kept, computes the rest."""
+
+    def __init__(self, kept: dict[Any, dict[int, _Kept]]) -> None:
+        super().__init__()
+        self.kept = kept
+        self.counts: dict[Any, int] = defaultdict(int)
+
+    def __enter__(self) -> Any:
+        self.counts.clear()  # every rerun counts from the beginning
+        return super().__enter__()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = {} if kwargs is None else kwargs
+        if func in SAC_IGNORED_OPS:
+            return func(*args, **kwargs)
+        place = self.counts[func]
+        self.counts[func] = place + 1
+        kept = self.kept[func].get(place) if func in self.kept else None
+        return func(*args, **kwargs) if kept is None else kept.take()
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> tuple[Any, Any]:
+    """Two contexts for `checkpoint(…, context_fn=…)`, by a policy or a list of operators to keep.
+
+    A policy is called as `policy(context, op, *args, **kwargs)` and gives a `CheckpointPolicy`, or
+    a bool: whether to keep the result.
+
+    Raises:
+        TypeError: where it is neither a function nor a list.
+        ValueError: for something in the list that isn't one overload of an operator.
+    """
+    if isinstance(policy_fn_or_list, list):
+        kept_ops: Sequence[Any] = policy_fn_or_list
+        for op in kept_ops:
+            if type(op).__name__ != "OpOverload":
+                hint = ""
+                if type(op).__name__ == "OpOverloadPacket":
+                    hint = (
+                        "Please update the OpOverloadPacket to a specific OpOverload."
+                        f"For example, if you have `torch.ops.{op}`, change it to "
+                        f"`torch.ops.{op}.default`."
+                    )
+                raise ValueError(
+                    f"Expected op in `op_list` to be an OpOverload but got: {op} of type "
+                    f"{type(op)}. {hint}"
+                )
+        chosen = frozenset(kept_ops)
+
+        def policy(context: Any, op: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
+            if op in chosen:
+                return CheckpointPolicy.MUST_SAVE
+            return CheckpointPolicy.PREFER_RECOMPUTE
+    elif callable(policy_fn_or_list):
+        policy = policy_fn_or_list
+    else:
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    kept: dict[Any, dict[int, _Kept]] = defaultdict(dict)
+    first = _CachingTorchDispatchMode(policy, kept, allow_cache_entry_mutation)
+    return first, _CachedTorchDispatchMode(kept)
