@@ -21,7 +21,10 @@ PYTEST = $(if $(ARGS),,OPENBLAS_NUM_THREADS=1) $(PY) -m pytest $(if $(ARGS),$(AR
 
 step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help demo test check compiled compare operators bench reference wheel clean
+# A Python without the global lock, where the machine has one; the tests of threads run on it.
+FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev/null)))
+
+.PHONY: help demo test check compiled freethreaded compare operators bench reference wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +53,13 @@ compiled: $(VENV)/.dev  ## the same tests, on the core that mypyc has compiled
 	@cd $(COMPILED) && PYTHONPATH=. ../../$(PY) -c "from rushlight import __config__ as c; print(c.show()); assert c.compiled"
 	$(call step,the tests on the compiled core)
 	@PYTHONPATH=$(COMPILED) $(PYTEST) $(if $(ARGS),,--ignore=tests/compare)
+
+freethreaded:  ## the tests of threads and memory, on a Python without the global lock
+	@test -n "$(FREE)" || { echo "no python3.14t or python3.13t on PATH: nothing to run"; exit 1; }
+	$(call step,the tests of threads on $(FREE))
+	@test -d build/free || $(FREE) -m venv build/free
+	@build/free/bin/python -m pip install --disable-pip-version-check -q numpy pytest
+	@PYTHONPATH=src PYTHON_GIL=0 build/free/bin/python -m pytest -q -p no:cacheprovider $(if $(ARGS),$(ARGS),tests/core tests/autograd)
 
 compare: $(VENV)/.compare  ## the same programs on PyTorch and on Rushlight: do they print the same?
 	$(call step,comparing with PyTorch)

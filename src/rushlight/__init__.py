@@ -56,10 +56,8 @@ from .tensor import Tensor
 
 for _name, _dtype in {**_dtypes.BY_NAME, **_dtypes.ALIASES}.items():
     globals()[_name] = _dtype
-for (_namespace, _name), _function in _ops.PUBLIC.items():
-    if _namespace == "":
-        globals()[_name] = _function
-
+_TABLE: Final = _ops.namespace("")
+_TABLE.fill(globals())
 globals().update(_TYPES)
 for _name in _settings.__all__:
     globals()[_name] = getattr(_settings, _name)
@@ -108,7 +106,11 @@ _ELSEWHERE: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    """Loads a submodule when it is first asked for."""
+    """Makes a function, or loads a submodule, when it is first asked for."""
+    try:
+        return _TABLE.find(name, globals())
+    except KeyError:
+        pass
     if name in _LAZY:
         try:
             return importlib.import_module(f"{__name__}.{name}")
@@ -118,6 +120,10 @@ def __getattr__(name: str) -> Any:
     elif name in _ELSEWHERE:
         return getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_TABLE.names})
 
 
 __all__ = [

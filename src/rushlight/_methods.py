@@ -10,6 +10,7 @@ or says why not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from ._array import types as T
@@ -18,11 +19,12 @@ from ._core.inplace import apply_inplace
 from ._core.op import Op
 from ._core.storage import TensorBase, new_tensor
 from .ops import TENSOR_METHODS
-from .ops._row import ROWS
+from .ops._row import LOCK, ROWS
 from .tensor import Tensor
 
 Binary = Callable[[Any, Any], Any]
 Unary = Callable[[Any], Any]
+Maker = Callable[[], Any]
 
 #: operator -> the row that it calls with (self, other)
 BINARY: Final = {
@@ -54,7 +56,7 @@ def _simple(name: str) -> Op:
 
 def _overload(name: str, overload: str) -> Op:
     for row in ROWS[name]:
-        if row.schema.overload == overload:
+        if row.overload == overload:
             return row.op
     raise KeyError(f"{name}.{overload}")
 
@@ -69,6 +71,27 @@ def _binary(name: str) -> Binary:
             return apply2(op, self, other)
         kind = type(other)
         if kind is float or kind is int:
+            return apply2(op, self, other)
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _commuted(name: str, row: str) -> Binary:
+    """A commutative operator for a number on the left: the operator the other way round."""
+    op = _simple(row)
+    function: Any = TENSOR_METHODS.get(row) or op.function
+
+    def operator(self: Any, other: Any) -> Any:
+        kind = type(other)
+        if kind is float or kind is int:
+            return apply2(op, self, other)
+        if isinstance(other, TensorBase):  # named by its special name: Python asks `other` itself
+            if not isinstance(self, TensorBase):
+                raise TypeError(
+                    f"descriptor '__{name}__' for 'torch._C.TensorBase' objects doesn't apply to "
+                    f"a '{type(self).__name__}' object"
+                )
             return apply2(op, self, other)
         return _otherwise(function, self, other)
 
@@ -147,6 +170,10 @@ def _reciprocal_times() -> Binary:
             number = other if isinstance(other, NUMBERS) else T.python_number(other)
             return apply2(times, apply1(reciprocal, self), number)
         if isinstance(other, TensorBase):
+            if not isinstance(self, TensorBase):
+                raise AttributeError(
+                    f"'{type(self).__name__}' object has no attribute 'reciprocal'"
+                )
             return apply2(times, apply1(reciprocal, self), other)
         return NotImplemented
 
@@ -198,43 +225,85 @@ def _inverted() -> Unary:
     return operator
 
 
+def _matmul_reflected() -> Binary:
+    function = TENSOR_METHODS["matmul"]
+    return lambda self, other: _otherwise(function, other, self)
+
+
 def _hash(self: Any) -> int:
     return id(self)
 
 
-def operators() -> dict[str, Any]:
-    """The operators of `Tensor` by their special names."""
-    made: dict[str, Any] = {name: _binary(row) for name, row in BINARY.items()}
-    made.update({name: _equality(name) for name in ("eq", "ne")})
-    made.update({name: _inplace(method) for name, method in INPLACE.items()})
+def operators() -> dict[str, Maker]:
+    """What makes the operators of `Tensor`, by their special names."""
+    made: dict[str, Maker] = {name: partial(_binary, row) for name, row in BINARY.items()}
+    made.update({name: partial(_equality, name) for name in ("eq", "ne")})
+    for name in ("radd", "rmul", "rand", "ror", "rxor"):
+        made[name] = partial(_commuted, name, BINARY[name])
+    made.update({name: partial(_inplace, method) for name, method in INPLACE.items()})
     for name, row in REFLECTED.items():
         overload = "" if row[0] == "_" else ("Scalar" if row == "pow" else "Scalar_Tensor")
-        made[name] = _reflected(row, overload)
-    made["mod"] = _by_method("remainder")
-    made["pow"] = _power()
-    made["rtruediv"] = _reciprocal_times()
-    made.update({"neg": _unary("neg"), "invert": _inverted(), "abs": _unary("abs")})
-    made["pos"] = TENSOR_METHODS["positive"]
-    made["matmul"] = _by_method("matmul")
-    made["rmatmul"] = lambda self, other: _otherwise(TENSOR_METHODS["matmul"], other, self)
-    made["hash"] = _hash
-    return {f"__{name}__": function for name, function in made.items()}
+        made[name] = partial(_reflected, row, overload)
+    made["mod"] = partial(_by_method, "remainder")
+    made["pow"] = _power
+    made["rtruediv"] = _reciprocal_times
+    made.update({"neg": partial(_unary, "neg"), "invert": _inverted, "abs": partial(_unary, "abs")})
+    made["pos"] = partial(TENSOR_METHODS.__getitem__, "positive")
+    made["matmul"] = partial(_by_method, "matmul")
+    made["rmatmul"] = _matmul_reflected
+    return {f"__{name}__": maker for name, maker in made.items()}
+
+
+class Later:
+    """A method in the class before anybody has looked at it: the first look puts it there."""
+
+    __slots__ = ("name", "maker")
+
+    def __init__(self, name: str, maker: Maker) -> None:
+        self.name = name
+        self.maker = maker
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        method = self.settled()
+        return method if instance is None else method.__get__(instance, owner)
+
+    def settled(self) -> Any:
+        """The method, which `Tensor` then has under its name."""
+        with LOCK:
+            found = vars(Tensor)[self.name]
+            if found is self:
+                found = self.maker()
+                if self.name[:2] == "__" and found.__name__ in ("operator", "equality"):
+                    found.__name__ = self.name
+                setattr(Tensor, self.name, found)
+        return found
 
 
 def attach() -> None:
     """Gives `Tensor` every method of the table and the operators."""
-    for name, function in TENSOR_METHODS.items():
-        if name not in Tensor.__dict__:
+    ready = TENSOR_METHODS.ready()
+    taken = frozenset(vars(Tensor))
+    for name in TENSOR_METHODS:
+        if name not in taken:
+            function = ready.get(name)
+            if function is None:
+                function = Later(name, partial(TENSOR_METHODS.__getitem__, name))
             setattr(Tensor, name, function)
-    for name, function in operators().items():
-        function.__name__ = (
-            name if function.__name__ in ("operator", "equality") else function.__name__
-        )
-        setattr(Tensor, name, function)
+    setattr(Tensor, "__hash__", _hash)
+    makers = operators()
+    for name, maker in makers.items():
+        setattr(Tensor, name, Later(name, maker))
     for name in ("div", "rdiv", "idiv"):
-        setattr(Tensor, f"__{name}__", getattr(Tensor, f"__{name.replace('div', 'truediv')}__"))
+        same = f"__{name.replace('div', 'truediv')}__"
+        setattr(Tensor, f"__{name}__", Later(f"__{name}__", partial(getattr, Tensor, same)))
+
+
+def settle() -> None:
+    """Makes the methods that nobody has looked at, for those who go through all of them."""
+    for name in list(vars(Tensor)):
+        getattr(Tensor, name, None)
 
 
 attach()
 
-__all__ = ["attach", "operators"]
+__all__ = ["attach", "operators", "settle"]

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from . import ops as _ops
 from ._array.linalg import LinAlgError as LinAlgError
 
-_TABLE: Final[dict[str, Any]] = {
-    name: function for (namespace, name), function in _ops.PUBLIC.items() if namespace == "linalg"
-}
-globals().update(_TABLE)
+_TABLE: Final = _ops.namespace("linalg")
+_TABLE.fill(globals())
 
-__all__ = sorted([*_TABLE, "LinAlgError"])  # noqa: PLE0605  (the table says what there is)
+__all__ = sorted([*_TABLE.names, "LinAlgError"])  # noqa: PLE0605  (the table says what there is)
 
 if TYPE_CHECKING:
 
@@ -24,7 +22,14 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Says in whose name a function is missing."""
-        raise AttributeError(
-            f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
-        )
+        """A function that is asked for the first time; says in whose name one is missing."""
+        try:
+            return _TABLE.find(name, globals())
+        except KeyError:
+            raise AttributeError(
+                f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
+            ) from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from . import ops as _ops
 
-_TABLE: Final[dict[str, Any]] = {
-    name: function for (namespace, name), function in _ops.PUBLIC.items() if namespace == "masked"
-}
-globals().update(_TABLE)
+_TABLE: Final = _ops.namespace("masked")
+_TABLE.fill(globals())
 
-__all__ = sorted([*_TABLE, "MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor"])  # noqa: PLE0605
+__all__ = sorted([*_TABLE.names, "MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor"])  # noqa: PLE0605
 
 _ABSENT = (
     "Rushlight has no tensors that carry a mask; the functions of torch.masked take tensors with "
@@ -54,7 +52,14 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Says in whose name a function is missing."""
-        raise AttributeError(
-            f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
-        )
+        """A function that is asked for the first time; says in whose name one is missing."""
+        try:
+            return _TABLE.find(name, globals())
+        except KeyError:
+            raise AttributeError(
+                f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
+            ) from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

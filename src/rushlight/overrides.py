@@ -17,6 +17,7 @@ from typing import Any, Final
 from . import ops as _ops
 from ._core.mode import CURRENT, current, ready, replaced
 from ._core.slow import NOT_HANDLED
+from ._methods import settle
 from .autograd.grad_mode import settled
 from .nn import functional as _functional
 from .ops._composite import COMPOSITES, METHODS
@@ -161,11 +162,12 @@ def _overridable() -> tuple[dict[Any, list[Any]], dict[Any, str]]:
     ignored = get_ignored_functions()
     for place, name in ((sys.modules[_PACKAGE], "torch"), (_functional, "torch.nn.functional")):
         space = "" if name == "torch" else "nn.functional"
-        for (own, short), _ in _ops.PUBLIC.items():
-            function = place.__dict__.get(short)
+        for own, short in _ops.PUBLIC:
+            function = getattr(place, short, None) if own == space else None
             if own == space and callable(function) and function not in ignored:
                 functions[place].append(function)
                 names.setdefault(function, f"{name}.{short}")
+    settle()
     for short, attribute in vars(Tensor).items():
         if isinstance(attribute, (_types.FunctionType, property)) and not short.startswith("_"):
             method: Any = attribute
@@ -270,8 +272,9 @@ def _install() -> None:
     for name in METHODS:
         method = vars(Tensor).get(name)
         if isinstance(method, _types.FunctionType) and not hasattr(method, "_asks"):
-            setattr(Tensor, name, package.get(name) if hasattr(package.get(name), "_asks")
-                    else _asking(method, name))  # fmt: skip
+            public = package.get(name)
+            same = hasattr(public, "_asks") and getattr(public, "__wrapped__", None) is method
+            setattr(Tensor, name, public if same else _asking(method, name))
     for name in ("detach", "backward"):
         method = vars(Tensor).get(name)
         if method is not None and not hasattr(method, "_asks"):

@@ -9,7 +9,6 @@ with their aliasing (`Tensor(a)`: a view, `Tensor(a!)`: written).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Final
 
 REQUIRED: Final = object()  # the default of a parameter that has none
@@ -23,18 +22,30 @@ _RETURN = re.compile(
 )
 
 
-@dataclass(slots=True)
 class Parameter:
     """One parameter: `type` is the base type ("Tensor", "int", "Scalar", …)."""
 
-    name: str
-    type: str
-    optional: bool
-    is_list: bool
-    list_size: int | None
-    default: object
-    kw_only: bool
-    alias: str
+    __slots__ = ("name", "type", "optional", "is_list", "list_size", "default", "kw_only", "alias")
+
+    def __init__(
+        self,
+        name: str,
+        type: str,
+        optional: bool,
+        is_list: bool,
+        list_size: int | None,
+        default: object,
+        kw_only: bool,
+        alias: str,
+    ) -> None:
+        self.name = name
+        self.type = type
+        self.optional = optional
+        self.is_list = is_list
+        self.list_size = list_size
+        self.default = default
+        self.kw_only = kw_only
+        self.alias = alias
 
     @property
     def is_tensor(self) -> bool:
@@ -66,26 +77,37 @@ def _default_text(p: Parameter) -> str:
     return f'"{p.default}"' if isinstance(p.default, str) else str(p.default)
 
 
-@dataclass(slots=True)
 class Return:
     """One result: `alias` is "a" for a view, "a!" for a written argument, "" for a fresh tensor."""
 
-    type: str
-    alias: str
-    is_list: bool
-    name: str
+    __slots__ = ("type", "alias", "is_list", "name")
+
+    def __init__(self, type: str, alias: str, is_list: bool, name: str) -> None:
+        self.type = type
+        self.alias = alias
+        self.is_list = is_list
+        self.name = name
 
 
-@dataclass(slots=True)
 class Schema:
     """A parsed operator schema."""
 
-    text: str
-    name: str
-    overload: str
-    params: tuple[Parameter, ...]
-    returns: tuple[Return, ...]
-    positions: dict[str, int] = field(default_factory=dict)
+    __slots__ = ("text", "name", "overload", "params", "returns", "positions")
+
+    def __init__(
+        self,
+        text: str,
+        name: str,
+        overload: str,
+        params: tuple[Parameter, ...],
+        returns: tuple[Return, ...],
+    ) -> None:
+        self.text = text
+        self.name = name
+        self.overload = overload
+        self.params = params
+        self.returns = returns
+        self.positions = {p.name: i for i, p in enumerate(params)}
 
     @property
     def is_view(self) -> bool:
@@ -130,8 +152,7 @@ def parse(text: str) -> Schema:
     results = results.strip()
     inner = results[1:-1] if results.startswith("(") else results
     returns = tuple(_return(piece, text) for piece in _split(inner))
-    positions = {p.name: i for i, p in enumerate(params)}
-    return Schema(text.strip(), name, overload, tuple(params), returns, positions)
+    return Schema(text.strip(), name, overload, tuple(params), returns)
 
 
 def _split(inside: str) -> list[str]:

@@ -10,6 +10,7 @@ from . import dtypes as D
 from ._array import parallel
 from .device import check_cpu, device
 from .errors import boolean_value
+from .ops import _once
 from .tensor import Tensor
 
 __all__ = [
@@ -182,6 +183,7 @@ def set_warn_always(b: bool, /) -> None:
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _settings["warn_always"] = b
+    _once.Always.on = b
 
 
 def is_warn_always_enabled() -> bool:

@@ -517,7 +517,7 @@ def printed(t: Tensor, contents: Any = None) -> str:
     except RuntimeError:  # a view that can't follow what was done to its base
         suffixes.append("grad_fn=<Invalid>")
         node = None
-    if node is not None:
+    if node is not None and node.shown() is not None:
         suffixes.append(f"grad_fn=<{type(node).__name__}>")
     elif t.requires_grad and not suffixes:
         suffixes.append("requires_grad=True")

@@ -17,6 +17,7 @@ import sys
 from typing import Any, Final
 
 from ._core import slow
+from ._core.apply import apply_n
 from ._core.inplace import apply_inplace, check_writable, write
 from ._core.mode import CURRENT, Mode, current, replaced
 from ._core.op import OUT, PROMOTE_NONE, Op
@@ -27,6 +28,7 @@ from .ops import _aten
 from .ops import aten as ATEN
 from .ops._aten import FORMS
 from .ops._aten_forms import PARTS, seen
+from .ops._out import run_into
 from .tensor import Tensor
 
 
@@ -88,8 +90,8 @@ def asked(mode: Mode, function: Any, types: tuple[Any, ...], args: tuple[Any, ..
         CURRENT.reset(token)
     if result is NotImplemented:
         raise TypeError(
-            f"Multiple dispatch failed for 'torch._ops.{function}'; all __torch_dispatch__ handlers "
-            f"returned NotImplemented:\n\n  - mode object {top!r}\n\n"
+            f"Multiple dispatch failed for 'torch._ops.{function}'; all __torch_dispatch__ "
+            f"handlers returned NotImplemented:\n\n  - mode object {top!r}\n\n"
             "For more information, try re-running with TORCH_LOGS=not_implemented"
         )
     return result
@@ -172,7 +174,18 @@ def dispatched_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
     return me
 
 
+def _watch_out(row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+    """The tensor given as `out=`, written by whatever the innermost dispatch mode does."""
+    name = _aten.out_name(row)
+    packet = getattr(ATEN, row.schema.name.replace(".", "_"), None)
+    if packet is None or name not in packet.overloads():
+        return run_into(row.schema.name, lambda: apply_n(row.op, args), args, out)
+    _, given, named, _ = seen(row.op, args, False)
+    return asked(mode, getattr(packet, name), (), given, {**named, "out": out})
+
+
 slow.HANDLERS.watch = _watch
+slow.HANDLERS.watch_out = _watch_out
 slow.HANDLERS.watch_inplace = _watch_inplace
 
 # ---- what does not go through rows --------------------------------------------------------------

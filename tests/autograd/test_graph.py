@@ -124,3 +124,114 @@ def test_increment_version_makes_saved_values_stale() -> None:
     graph.increment_version(y)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.backward()
+
+
+def walk(node: object) -> str:
+    """The graph behind a node as text."""
+    if node is None:
+        return "None"
+    return f"{type(node).__name__}({', '.join(walk(n) for n, _ in node.next_functions)})"
+
+
+def test_a_layer_is_taken_apart_when_somebody_looks() -> None:
+    x, w, b = torch.ones(2, 3), torch.ones(4, 3), torch.ones(4)
+    for t in (x, w, b):
+        t.requires_grad_()
+    y = torch.nn.functional.linear(x, w, b)
+    node = y.grad_fn
+    shown = "AddmmBackward0(AccumulateGrad(), AccumulateGrad(), TBackward0(AccumulateGrad()))"
+    assert walk(node) == shown and y.grad_fn is node
+    assert node._saved_mat2.shape == (3, 4)
+    y.sum().backward()
+    assert w.grad.tolist() == [[2.0] * 3] * 4 and b.grad.tolist() == [2.0] * 4
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+
+
+def test_a_freed_layer_still_shows_its_parts() -> None:
+    x, w = torch.ones(2, 3, requires_grad=True), torch.ones(4, 3, requires_grad=True)
+    y = torch.nn.functional.linear(x, w)
+    y.sum().backward()
+    assert walk(y.grad_fn) == "MmBackward0(AccumulateGrad(), TBackward0(AccumulateGrad()))"
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+
+
+def test_a_layer_stays_whole_during_a_backward() -> None:
+    x, w = torch.ones(2, 3, requires_grad=True), torch.ones(4, 3, requires_grad=True)
+    y = torch.nn.functional.linear(x, w)
+    seen: list[str] = []
+    y.register_hook(lambda g: seen.append(walk(y.grad_fn)))
+    y.sum().backward()
+    assert seen == ["MmBackward0(AccumulateGrad(), AccumulateGrad(), None)"]
+    assert x.grad.tolist() == [[4.0] * 3] * 2
+
+
+def test_a_layer_whose_input_was_written_stays_whole() -> None:
+    x, w = torch.ones(2, 3), torch.ones(4, 3, requires_grad=True)
+    y = torch.nn.functional.linear(x, w)
+    x.add_(1)
+    assert "TBackward0" not in walk(y.grad_fn)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_parts_are_older_than_what_reads_them_and_younger_than_what_they_read() -> None:
+    x = torch.ones(5, 2, 3, requires_grad=True)
+    w = torch.ones(4, 3, requires_grad=True)
+    h = x * 2
+    loss = torch.nn.functional.linear(h, w * 1, torch.ones(4, requires_grad=True)).sum()
+    stack, seen = [loss.grad_fn], set()
+    while stack:
+        node = stack.pop()
+        for child, _ in node.next_functions:
+            if child is not None and child.name() != "torch::autograd::AccumulateGrad":
+                assert child.seq < node.seq
+                seen.add(child.name())
+                stack.append(child)
+    assert {"TBackward0", "AddmmBackward0", "ViewBackward0", "MulBackward0"} <= seen
+
+
+def test_a_gradient_edge_knows_the_shape_of_its_output() -> None:
+    x = leaf(1.0, 2.0)
+    edge = graph.get_gradient_edge((x * 2).sum())
+    assert torch.autograd.grad(edge, x)[0].tolist() == [2.0, 2.0]
+    edge = graph.get_gradient_edge(x * 2)
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        torch.autograd.grad(edge, x, torch.ones(3))
+    with pytest.raises(RuntimeError, match="materialize_grads cannot be used"):
+        torch.autograd.grad(x.sum(), edge, materialize_grads=True)
+
+
+def test_a_node_tells_the_shapes_it_expects() -> None:
+    y = (torch.ones(2, 3, requires_grad=True) * 2).exp()
+    (only,) = y.grad_fn._input_metadata
+    assert only.shape == [2, 3] and only.dtype is torch.float32
+    (below,) = y.grad_fn.next_functions[0][0]._input_metadata
+    assert below.shape == [2, 3]
+
+
+def test_special_functions_stop_gradients_or_raise() -> None:
+    x = leaf(1.0)
+    torch._C._functions.UndefinedGrad()(x * 2).backward()
+    assert x.grad is None
+    with pytest.raises(RuntimeError, match="later"):
+        torch._C._functions.DelayedError("later", 1)(x * 2).backward()
+
+
+def test_a_run_can_be_asked_for_what_it_runs() -> None:
+    x = leaf(1.0)
+    seen = []
+
+    def look(grad: object) -> None:
+        seen.append(torch._C._current_autograd_node().name())
+        seen.extend(n.name() for n in torch._C._current_graph_task_execution_order())
+
+    y = x.exp()
+    y.register_hook(look)
+    with torch.autograd.set_multithreading_enabled(False):
+        y.backward()
+    assert seen == ["ExpBackward0", "ExpBackward0", "torch::autograd::AccumulateGrad"]
+    assert torch._C._current_graph_task_id() == -1
+    with pytest.raises(RuntimeError, match="only be called during the backward pass"):
+        torch._C._current_graph_task_execution_order()

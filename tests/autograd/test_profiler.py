@@ -24,9 +24,8 @@ def test_without_a_profile_the_fast_path_is_taken() -> None:
 
 
 def test_events_nest_in_ranges() -> None:
-    with profiler.profile() as p:
-        with record_function("outer"), record_function("inner"):
-            leaf().exp()
+    with profiler.profile() as p, record_function("outer"), record_function("inner"):
+        leaf().exp()
     parents = {e.name: e.cpu_parent.name for e in p.function_events if e.cpu_parent is not None}
     assert parents["aten::exp"] == "inner" and parents["inner"] == "outer"
 
@@ -118,3 +117,13 @@ def test_an_exception_ends_the_profile() -> None:
 def test_two_profiles_at_once_are_refused() -> None:
     with profiler.profile(), pytest.raises(RuntimeError, match="already enabled"):
         profiler.profile().__enter__()
+
+
+def test_a_profile_that_is_looked_at_too_early_goes_on() -> None:
+    with profile() as p:
+        assert p.key_averages() == []
+        leaf().exp()
+    assert not torch._core.mode.current().slow
+    assert [e.name for e in p.events() if e.name == "aten::exp"] == ["aten::exp"]
+    with pytest.raises(RuntimeError, match="didn't finish"):
+        profiler.profile().export_chrome_trace("nowhere.json")

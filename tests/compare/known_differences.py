@@ -7,7 +7,6 @@ stand in docs/notes/differences.md, under the headings that the reasons name.
 _HALF = "Complex numbers of half precision: NumPy has no complex32"
 _ROUNDING = "The last digits: another order of rounding, both within float32's error"
 _CONJUGATE = "Conjugates are computed at once: there is no conjugate bit"
-_FUSED = "Some layers are one node: a linear layer, a cross-entropy"
 _NAMES = "Modules and classes say where they come from"
 _METHODS = "A method is the function of its name: messages list the tensor as an argument"
 _SHOWN = "Derivatives have no wrappers, vmap has one of its own class"
@@ -34,14 +33,9 @@ KNOWN: dict[str, str] = {
     "construction.complex_construction": _CONJUGATE,
     "construction.numpy_shares_memory_back": _CONJUGATE,
     # ---- the graph -----------------------------------------------------------------------------
-    "graph.a_walk_over_the_graph_of_a_network": _FUSED,
-    "modes.freezing_parameters": _FUSED,
-    "graph.an_operand_that_needs_no_gradient_gives_an_empty_edge": "`2 - x` has an edge for the 2",
-    "graph.nodes_of_arithmetic": "`5 % x` has a gradient",
     "graph.nodes_of_products": "Compound products take other steps",
     "graph.the_names_of_saved_values": "Nodes save what their formulas read",
     "saved_tensors.hooks_see_integers_and_masks_as_well": "Nodes save what their formulas read",
-    "saved_tensors.saved_values_with_hooks_are_new_objects": "A leaf unpacks to itself",
     # ---- transforms and modes ------------------------------------------------------------------
     "func_limits.printing_inside_a_derivative": _SHOWN,
     "func_limits.writing_to_a_captured_tensor": "A captured tensor may be written inside a transform",

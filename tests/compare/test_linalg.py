@@ -290,3 +290,90 @@ def test_empty_matrices_give_the_shapes_of_torch(name: str, shape: tuple[int, ..
     ours = outputs(getattr(rushlight.linalg, name)(rushlight.zeros(shape)))
     assert [tuple(t.shape) for t in ours] == [tuple(t.shape) for t in theirs]
     assert [t.tolist() for t in ours] == [t.tolist() for t in theirs]
+
+
+def strides(t: Any) -> tuple[int, ...]:
+    """The steps of the dimensions that have several elements: the others mean nothing."""
+    return tuple(s for s, n in zip(t.stride(), t.shape) if n > 1)
+
+
+#: name -> (function, arrays): their results, column-major or not, lie in memory as torch's do.
+LAYOUTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    name: CASES[name]
+    for name in (
+        "inv", "solve", "solve_vector", "solve_right", "solve_complex", "cholesky",
+        "cholesky_upper", "cholesky_solve", "cholesky_inverse", "qr", "qr_wide", "triangular",
+        "triangular_unit", "triangular_older", "lu", "lu_wide", "lu_factor", "lu_solve",
+        "lu_solve_adjoint", "lu_unpack", "householder", "geqrf", "ormqr", "power_negative", "exp",
+        "lstsq", "lstsq_wide", "pinv", "cross",
+    )
+}  # fmt: skip
+LAYOUTS |= {
+    "svd_full": (lambda m, a: m.linalg.svd(a), (TALL,)),
+    "svd_thin": (lambda m, a: m.linalg.svd(a, False), (WIDE,)),
+    "svd_older": (lambda m, a: m.svd(a), (TALL,)),
+    "eig": (lambda m, a: m.linalg.eig(a), (STACK,)),
+    "eigh": (lambda m, a: m.linalg.eigh(a), (DEFINITE,)),
+    "qr_complete": (lambda m, a: m.linalg.qr(a, "complete"), (TALL,)),
+    "solve_vectors": (lambda m, a: m.linalg.solve(a, a[..., 0]), (STACK,)),
+    "tensorinv": (lambda m, a: m.linalg.tensorinv(a.reshape(1, 3, 3), 2), (SQUARE,)),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_results_lie_in_memory_as_those_of_torch(name: str) -> None:
+    function, arrays = LAYOUTS[name]
+    theirs = outputs(function(torch, *[torch.tensor(a) for a in arrays]))
+    ours = outputs(function(rushlight, *[rushlight.tensor(a) for a in arrays]))
+    assert [strides(t) for t in ours] == [strides(t) for t in theirs]
+
+
+@pytest.mark.parametrize("missing", ["scipy", "gufuncs", "both"])
+@pytest.mark.parametrize("name", [n for n in CASES if n != "ormqr"])
+def test_values_are_the_same_by_every_way_to_lapack(
+    name: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rushlight._array import lapack
+
+    function, arrays = CASES[name]
+    usual = outputs(function(rushlight, *[rushlight.tensor(a) for a in arrays]))
+    if missing != "gufuncs":
+        monkeypatch.setattr(lapack, "_routines", {})
+        monkeypatch.setattr(lapack, "_modules", [None])
+    if missing != "scipy":
+        monkeypatch.setattr(lapack, "_gufuncs", None)
+    other = outputs(function(rushlight, *[rushlight.tensor(a) for a in arrays]))
+    for one, two in zip(usual, other, strict=True):
+        assert strides(one) == strides(two)
+        np.testing.assert_allclose(one.detach().numpy(), two.detach().numpy(), 1e-9, 1e-9)
+
+
+BROKEN = {
+    "nan": np.stack([np.eye(3), np.full((3, 3), np.nan)]),
+    "zero": np.stack([np.eye(3), np.zeros((3, 3))]),
+    "ones": np.stack([np.eye(3), np.ones((3, 3))]),
+}
+
+
+@pytest.mark.parametrize("missing", ["nothing", "scipy"])
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize(
+    "name", ["inv", "inv_ex", "cholesky", "cholesky_ex", "lu_factor", "lu_factor_ex", "svdvals"]
+)
+def test_the_first_matrix_that_fails_is_the_one_that_torch_names(
+    name: str, kind: str, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rushlight._array import lapack
+
+    if missing == "scipy":
+        monkeypatch.setattr(lapack, "_routines", {})
+        monkeypatch.setattr(lapack, "_modules", [None])
+
+    def told(module: Any) -> Any:
+        try:
+            results = getattr(module.linalg, name)(module.tensor(BROKEN[kind]))
+        except RuntimeError as error:
+            return str(error).splitlines()[0]
+        return [t.tolist() for t in outputs(results) if str(t.dtype).endswith("int32")]
+
+    assert told(rushlight) == told(torch)

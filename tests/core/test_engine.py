@@ -168,3 +168,22 @@ def test_the_second_accumulation_of_a_recorded_backward_is_a_new_tensor() -> Non
         (x * x).backward(create_graph=True)
     assert x.grad is not first and first.item() == 1.0
     assert x.grad.requires_grad and x.grad.item() == 5.0
+
+
+def test_a_gradient_that_passes_unchanged_is_the_tensor_given() -> None:
+    x, seed = torch.ones(2, requires_grad=True), torch.ones(2)
+    assert torch.autograd.grad(x, x, seed)[0] is seed
+    assert torch.autograd.grad(x + 1, x, seed)[0] is seed
+
+
+def test_a_leaf_that_isnt_dense_gets_a_gradient_in_order() -> None:
+    x = torch.ones(2, 3).expand(4, 2, 3).detach().requires_grad_()
+    (x * 2).sum().backward()
+    assert x.grad.stride() == (6, 3, 1)
+
+
+def test_an_expanded_gradient_cannot_be_added_to() -> None:
+    x = torch.ones(2, requires_grad=True)
+    x.grad = torch.ones(1).expand(2)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        (x * 2).sum().backward()

@@ -1,6 +1,7 @@
 """Hooks: their order, what they may replace, how they leave."""
 
 import gc
+import pickle
 
 import pytest
 
@@ -166,3 +167,24 @@ def test_a_hook_of_a_recorded_backward_is_part_of_the_graph() -> None:
     (h,) = torch.autograd.grad(g, x)
     # The hook runs again on the second backward: 9 x² times x.
     assert g.item() == 24.0 and h.item() == 72.0
+
+
+def test_a_hook_of_an_unused_output_gets_none_and_may_not_make_a_gradient() -> None:
+    x = leaf(1.0, 2.0)
+    a, b = (x * 2).split(1)
+    seen = []
+    handle = b.register_hook(seen.append)
+    a.sum().backward(retain_graph=True)
+    assert seen == [None]
+    handle.remove()
+    b.register_hook(lambda g: torch.ones(1))
+    with pytest.raises(RuntimeError, match="can't replace a None gradient"):
+        a.sum().backward()
+
+
+def test_copies_warn_of_hooks_that_they_leave_behind() -> None:
+    x = leaf(1.0)
+    x.register_hook(print)
+    with pytest.warns(UserWarning, match="on tensor will not be serialized"):
+        again = pickle.loads(pickle.dumps(x))
+    assert again.requires_grad and again._backward_hooks is None

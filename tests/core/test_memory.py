@@ -1,6 +1,7 @@
 """Memory: graphs go when nobody holds them, without the cycle collector and without recursion."""
 
 import gc
+import os
 import weakref
 from collections.abc import Iterator
 
@@ -169,3 +170,65 @@ def test_forward_mode_leaves_no_cycle_when_its_level_ends() -> None:
     alive = weakref.ref(y)
     del y, tangent
     assert alive() is None
+
+
+def resident() -> int:
+    """The memory of this process that is in use, in bytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
+def test_training_with_checkpoints_hooks_profiles_and_errors_keeps_memory_flat() -> None:
+    from rushlight.autograd.profiler import profile
+    from rushlight.utils.checkpoint import checkpoint
+
+    net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.Tanh(), torch.nn.Linear(64, 4))
+    optimizer = torch.optim.Adam(net.parameters(), 1e-3)
+    x, y = torch.randn(32, 8), torch.randn(32, 4)
+
+    def step(k: int) -> None:
+        optimizer.zero_grad()
+        if k % 6 == 0:
+            out = checkpoint(net, x, use_reentrant=False)
+        elif k % 6 == 1:
+            out = checkpoint(net, x.detach().requires_grad_(), use_reentrant=True)
+        elif k % 6 == 2:
+            with profile():
+                out = net(x)
+        elif k % 6 == 3:
+            with torch.autograd.set_detect_anomaly(True):
+                out = net(x)
+        else:
+            out = net(x)
+            out.register_hook(lambda g: g * 1)
+        if k % 6 == 5:
+            with pytest.raises(RuntimeError):
+                torch.add(out, torch.ones(3, 3))
+        torch.nn.functional.mse_loss(out, y).backward()
+        optimizer.step()
+
+    for k in range(200):
+        step(k)
+    before = resident()
+    for k in range(600):
+        step(k)
+    assert resident() - before < 2_000_000
+    assert gc.collect() == 0
+
+
+def test_what_watches_operations_leaves_no_cycle() -> None:
+    from rushlight.autograd.profiler import profile
+    from rushlight.overrides import BaseTorchFunctionMode
+    from rushlight.utils._python_dispatch import BaseTorchDispatchMode
+    from rushlight.utils.flop_counter import FlopCounterMode
+
+    net = torch.nn.Linear(3, 2)
+    for mode in (profile, BaseTorchFunctionMode, BaseTorchDispatchMode,
+                 lambda: FlopCounterMode(display=False)):  # fmt: skip
+        with mode():
+            net(torch.ones(4, 3)).sum().backward()
+        gc.collect()
+        with mode():
+            net(torch.ones(4, 3)).sum().backward()
+        assert gc.collect() == 0

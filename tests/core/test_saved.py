@@ -4,6 +4,8 @@ import errno
 import gc
 import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -221,6 +223,41 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
     assert (x.grad - 2 * (2 * x.detach()).exp()).abs().max().item() < 1e-3
 
 
+LIMITED = """
+import os, resource, signal, sys
+import rushlight as torch
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+x = torch.rand(100, 100, requires_grad=True)
+with torch.autograd.graph.save_on_disk(sys.argv[1], min_bytes=1024):
+    y = x.exp()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+    try:
+        y * y
+    except OSError as error:
+        print(error.strerror.split(".")[0])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    z = (y * y).sum()
+    unused = y.exp()
+print(len(os.listdir(sys.argv[1])))
+z.backward()
+print((x.grad - 2 * (2 * x.detach()).exp()).abs().max().item() < 1e-3)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits on file sizes are POSIX's")
+def test_a_limit_on_file_sizes_is_told_and_files_go_when_the_process_ends(
+    tmp_path: pathlib.Path,
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    told, count, right = done.stdout.splitlines()
+    assert told.startswith("can't keep a saved tensor of 40000 bytes") and "too large" in told
+    assert int(count) == 4 and right == "True"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_isnt_there_is_refused_on_entering(tmp_path: pathlib.Path) -> None:
     with pytest.raises(OSError, match="not a folder that can be written"):
         graph.save_on_disk(tmp_path / "missing").__enter__()
@@ -228,11 +265,57 @@ def test_a_folder_that_isnt_there_is_refused_on_entering(tmp_path: pathlib.Path)
 
 def test_saved_tensors_may_be_written_where_that_is_allowed() -> None:
     x = leaf(2.0)
-    with graph.allow_mutation_on_saved_tensors():
+    with graph.allow_mutation_on_saved_tensors() as context:
         y = x * 1
         z = y * y
         w = y.exp()
         y.mul_(100.0)
         w.zero_()
-    (z + w).backward()
+        assert len(context.cloned) == 3 and not context.original
+        z.backward()
     assert x.grad.item() == 4.0
+
+
+def test_a_saved_tensor_is_copied_only_when_it_is_written() -> None:
+    x = leaf(2.0)
+    with graph.allow_mutation_on_saved_tensors() as context:
+        y = x * 1
+        z = y.exp()
+        assert len(context.original) == 1 and not context.cloned
+        del z
+        assert not context.original
+
+
+def test_allowed_writes_end_with_their_context() -> None:
+    x = leaf(2.0)
+    with graph.allow_mutation_on_saved_tensors():
+        z = (x * 1) ** 2
+        with pytest.raises(RuntimeError, match="cannot be nested"):
+            graph.allow_mutation_on_saved_tensors().__enter__()
+    with pytest.raises(AssertionError, match="outside of the 'allow_mutation_on_saved_tensors'"):
+        z.backward()
+
+
+def test_saved_values_are_unpacked_once_for_a_run() -> None:
+    x, y = leaf(3.0), leaf(2.0)
+    seen: list[float] = []
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: (seen.append(t.item()), t)[1]):
+        z = x / y
+    z.backward()
+    assert seen == [2.0, 3.0]
+
+
+def test_a_pack_hook_gets_results_with_their_history() -> None:
+    x = leaf(1.0)
+    seen = []
+    with graph.saved_tensors_hooks(lambda t: (seen.append(t), t.detach())[1], lambda t: t):
+        y = x.exp()
+    assert seen[0] is y and seen[0].grad_fn is y.grad_fn
+
+
+def test_hooks_on_a_saved_list_reach_the_item_they_are_put_on() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    y = x[torch.tensor([0, 2])]
+    y.grad_fn._raw_saved_indices[0].register_hooks(lambda t: t, lambda t: t * 0)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 0.0, 0.0]

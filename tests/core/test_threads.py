@@ -130,3 +130,66 @@ def test_a_multi_grad_hook_keeps_the_runs_of_threads_apart() -> None:
     )
     run(*[lambda k=k: (a * float(k) + b * float(k + 1)).backward() for k in range(8)])
     assert sorted(seen) == [k * 100.0 + k + 1 for k in range(8)]
+
+
+def test_a_thread_that_profiles_sees_only_its_own_operations() -> None:
+    from rushlight.autograd.profiler import profile
+
+    x = torch.ones(100, requires_grad=True)
+    start = threading.Barrier(4)
+    found: dict[int, int] = {}
+
+    def work(k: int) -> None:
+        start.wait()
+        with profile() as p:
+            for _ in range(10 + k):
+                x.exp()
+        found[k] = sum(event.name == "aten::exp" for event in p.function_events)
+
+    run(*[lambda k=k: work(k) for k in range(4)])
+    assert found == {k: 10 + k for k in range(4)}
+
+
+def test_checkpoints_of_several_threads_over_one_leaf() -> None:
+    from rushlight.utils.checkpoint import checkpoint
+
+    x = torch.full((1000,), 0.5, requires_grad=True)
+    y = torch.full((1000,), 0.5, requires_grad=True)
+    (y.exp().sin()).sum().backward()
+    start = threading.Barrier(8)
+
+    def work(reentrant: bool) -> None:
+        start.wait()
+        for _ in range(5):
+            out = checkpoint(lambda t: t.exp().sin(), x, use_reentrant=reentrant)
+            out.sum().backward()
+
+    run(*[lambda k=k: work(k % 2 == 0) for k in range(8)])
+    assert torch.allclose(x.grad, y.grad * 40)
+
+
+def test_dispatch_modes_of_several_threads_dont_mix() -> None:
+    from rushlight.utils._python_dispatch import TorchDispatchMode
+
+    class Count(TorchDispatchMode):
+        def __init__(self) -> None:
+            super().__init__()
+            self.n = 0
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.n += func is torch.ops.aten.mul.Tensor
+            return func(*args, **(kwargs or {}))
+
+    start = threading.Barrier(6)
+    found: dict[int, int] = {}
+
+    def work(k: int) -> None:
+        x = torch.ones(3)
+        start.wait()
+        with Count() as count:
+            for _ in range(20 + k):
+                x * 2
+        found[k] = count.n
+
+    run(*[lambda k=k: work(k) for k in range(6)])
+    assert found == {k: 20 + k for k in range(6)}

@@ -17,6 +17,7 @@ from rushlight import autograd
 from rushlight import dtypes as D
 from rushlight._core.op import ARG, OUT
 from rushlight._core.storage import TensorBase, new_tensor
+from rushlight.ops._apart import PARTS
 from tests.table._closeness import ROUNDING, STEP, assert_same, close
 from tests.table._samples import CASES, Case, inner, of_its_form, pick
 
@@ -219,6 +220,8 @@ def test_the_node_has_the_name_that_the_row_gives(case: Case) -> None:
             continue
         assert type(out.grad_fn) is case.row.op.node_class
         assert out.grad_fn.name().rpartition("::")[2] == type(out.grad_fn).__name__
+        if case.row.op in PARTS:  # PyTorch records several nodes, which are shown behind this one
+            continue
         for child, _ in out.grad_fn.next_functions:
             assert child is None or child.name() == "torch::autograd::AccumulateGrad"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from rushlight._core.storage import TensorBase
 from rushlight._coverage import has, vocabulary
 from rushlight.ops import ROWS, Row
 from rushlight.ops._nodes import NODE_CLASSES
-from rushlight.ops._row import declare
+from rushlight.ops._row import Unsettled, declare, settle, when_settled
 from rushlight.schema import REQUIRED, parse
 from tests.table._expected_failures import EXPECTED
 from tests.table._samples import CASES, MARGIN, Case, Maker, all_rows, row_name
@@ -52,26 +54,26 @@ def test_an_unknown_name_in_a_formula_suggests_the_nearest_legal_one(
     formula: Any, asked: str, nearest: str
 ) -> None:
     with pytest.raises(ValueError, match=f"asks for '{asked}'.*did you mean '{nearest}'"):
-        two(self=formula)
+        settle(two(self=formula))
 
 
 @pytest.mark.usefixtures("apart")
 def test_an_unknown_name_that_resembles_nothing_is_refused_without_a_guess() -> None:
     with pytest.raises(ValueError, match=r"asks for 'zzqqxx', which is not a name here$"):
-        two(self=lambda g, zzqqxx: g)
+        settle(two(self=lambda g, zzqqxx: g))
 
 
 @pytest.mark.usefixtures("apart")
 def test_the_message_names_the_schema() -> None:
     with pytest.raises(ValueError, match=re.escape(TWO)):
-        two(self=lambda g, othr: g)
+        settle(two(self=lambda g, othr: g))
 
 
 @pytest.mark.usefixtures("apart")
 @pytest.mark.parametrize("name", ["others", "dim"])
 def test_a_formula_for_what_is_not_a_tensor_argument_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"no tensor argument '{name}' to differentiate"):
-        two(**{name: lambda g: g})
+        settle(two(**{name: lambda g: g}))
 
 
 @pytest.mark.usefixtures("apart")
@@ -108,7 +110,79 @@ def test_none_declares_an_argument_without_a_gradient() -> None:
     assert row.op.tensors == (0,) and len(row.op.formulas) == 1
 
 
+# ---- settling ---------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_row_is_laid_out_when_its_operation_is_first_asked_for() -> None:
+    row = two(self=lambda g, other: g * other)
+    assert type(row) is Unsettled and row.name == "twofold" and row.inplace
+    op = row.op
+    assert type(row) is Row and row.op is op and op.row is row and row.declared is None
+    assert not hasattr(type(row), "__getattr__")
+
+
+@pytest.mark.usefixtures("apart")
+def test_all_overloads_of_a_name_settle_together_under_one_function() -> None:
+    first, second = two(self=lambda g: g), two(self=lambda g: g)
+    assert second.op.function is first.op.function is not None
+    third = two(self=lambda g: g)
+    assert type(third) is Unsettled and third.op.function is first.op.function
+
+
+@pytest.mark.usefixtures("apart")
+def test_a_row_that_is_wrong_stays_unsettled_and_says_so_each_time() -> None:
+    row = two(self=lambda g, zzqqxx: g)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="zzqqxx"):
+            row.op.raw  # noqa: B018
+    assert type(row) is Unsettled
+
+
+@pytest.mark.usefixtures("apart")
+def test_what_waits_for_a_row_to_settle_runs_once() -> None:
+    row = two(self=lambda g: g)
+    seen: list[Any] = []
+    when_settled(row, lambda settled: seen.append(settled.op))
+    assert seen == []
+    assert seen == [row.op] == seen
+    when_settled(row, lambda settled: seen.append(settled))
+    assert seen == [row.op, row]
+
+
+@pytest.mark.usefixtures("apart")
+def test_threads_that_ask_at_once_get_one_and_the_same_operation() -> None:
+    for _ in range(20):
+        row, gate = two(self=lambda g: g), threading.Barrier(4)
+
+        def ask(row: Row = row, gate: threading.Barrier = gate) -> Any:
+            gate.wait()
+            return row.op, row.op.function
+
+        with ThreadPoolExecutor(4) as pool:
+            found = [f.result() for f in [pool.submit(ask) for _ in range(4)]]
+        assert len(set(found)) == 1 and None not in found[0]
+
+
+def test_an_attribute_that_rows_do_not_have_is_missing() -> None:
+    with pytest.raises(AttributeError, match="no_such"):
+        some_row().no_such  # noqa: B018
+
+
+def some_row() -> Any:
+    return next(iter(ROWS.values()))[0]
+
+
 # ---- the whole table --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", all_rows(), ids=row_name)
+def test_a_row_settles_as_its_text_says(row: Row) -> None:
+    """Formulas that ask for what isn't there are found here: importing doesn't look at them."""
+    settle(row)
+    assert (row.schema.name, row.schema.overload) == (row.name, row.overload)
+    assert row.op.row is row and row.op.function is not None
+    assert row.op.node_class.__name__ == row.node
 
 
 @pytest.mark.parametrize("row", all_rows(), ids=row_name)

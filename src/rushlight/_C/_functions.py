@@ -1,4 +1,4 @@
-"""What programs take from `torch._C._functions`: the classes of some nodes, and two that are called.
+"""What programs take from `torch._C._functions`: classes of some nodes, and two that are called.
 
 `UndefinedGrad()(t)` and `DelayedError(message, n)(*tensors)` give their inputs with a node behind
 them that sends no gradient on, or raises.

@@ -103,8 +103,9 @@ def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
-    axes = [axis_of(d, x.ndim) for d in dims]
-    return np.roll(x, shifts, tuple(axes)) if x.ndim else x.copy()
+    if not x.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return np.roll(x, shifts, tuple([axis_of(d, x.ndim) for d in dims]))
 
 
 def rot90(x: Any, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Any:

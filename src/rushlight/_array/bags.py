@@ -13,6 +13,7 @@ from .types import from_raw, type_name
 __all__ = [
     "bag_lengths", "bag_numbers", "bag_sums", "embedding", "embedding_gradient", "embedding_bag",
     "embedding_bag_backward", "embedding_bag_weights", "renormalise", "require_indices",
+    "require_weight",
 ]  # fmt: skip
 
 _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
@@ -28,6 +29,22 @@ def require_indices(index: Any, function: str) -> None:
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             f"Long, Int; but got {kind} instead (while checking arguments for {function})"
+        )
+
+
+def require_weight(weight: Any) -> None:
+    """Refuses all but floating-point numbers as what bags are made of.
+
+    Raises: RuntimeError in PyTorch's words.
+    """
+    kind = weight.dtype.kind
+    if kind in "biuc":
+        name = D.scalar_name(from_raw(weight.dtype))
+        shown = f"CPU{name}Type" if kind in "bc" else type_name(weight.dtype)
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
+            f"Half, BFloat16, Float, Double; but got {shown} instead (while checking arguments for "
+            "embedding_bag)"
         )
 
 

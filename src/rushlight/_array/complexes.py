@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
+from .blocks import SIGN_BITS, fits, mapped
 from .masks import where
 from .types import from_raw, to_raw
 
@@ -28,8 +29,20 @@ def angle(x: Any) -> Any:
         return np.arctan2(x.imag, x.real)
     if x.dtype.kind in "biu":
         x = x.astype(to_raw(D.get_default_dtype()))
+    if fits(x):
+        return mapped(_write_angle, x)
     flat = where(np.less(x, 0), x.dtype.type(np.pi), x.dtype.type(0))
     return where(np.isnan(x), x, flat)
+
+
+def _write_angle(out: Any, x: Any) -> None:
+    integer, _, _ = SIGN_BITS[x.dtype]
+    np.add(x, 0.0, out)  # -0.0 has the angle of 0.0
+    bits = out.view(integer)
+    np.right_shift(bits, 8 * x.dtype.itemsize - 1, bits)
+    np.bitwise_and(bits, np.asarray(np.pi, x.dtype).view(integer), bits)
+    if np.isnan(np.maximum.reduce(x, None)):
+        np.copyto(out, x, where=np.isnan(x))
 
 
 def turning(x: Any) -> Any:

@@ -244,7 +244,7 @@ def multinomial(stream: Stream, weights: Any, n: int, replacement: bool = False)
     if replacement and n > 1:
         drawn = _categories(stream, rows, n)
     else:
-        drawn = _race(stream, rows, n)
+        drawn = np.ascontiguousarray(_race(stream, rows, n))
     return drawn.reshape(*weights.shape[:-1], n)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,23 @@ def sizes(terms: list[list[Any]], shapes: list[tuple[int, ...]]) -> dict[Any, in
                 )
             found[c] = max(old, n) if n != 0 else 0
     return found
+
+
+@functools.lru_cache(256)
+def planned(
+    equation: str, shapes: tuple[tuple[int, ...], ...]
+) -> tuple[list[list[Any]], list[Any], dict[Any, int], list[tuple[int, int]]]:
+    """The operands' letters, the output's, the letters' sizes and the order of contractions.
+
+    Nothing of it may be changed: it is kept for the next call.
+
+    Raises:
+        RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
+    """
+    terms, output = parsed(equation, [len(shape) for shape in shapes])
+    found = sizes(terms, list(shapes))
+    once = [list(dict.fromkeys(term)) for term in terms]
+    return terms, output, found, path(once, output, found)
 
 
 def path(terms: list[list[Any]], output: list[Any], size: dict[Any, int]) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from .blocks import clip, fits, products, summed
 from .rows import lifted, ones
 from .types import from_raw
 
@@ -161,9 +162,27 @@ def mse_loss_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
 # ---- smooth L1 and Huber ----------------------------------------------------------------------
 
 
+def _bounded_squares(bound: float) -> Any:
+    """Sums of d²/2 within the bound of zero and bound (|d| - bound/2) outside.
+
+    Both are c (d - c/2) for d cut off at the bound on either side, c.
+    """
+
+    def body(d: Any, x: Any, target: Any) -> Any:
+        np.subtract(x, target, d)
+        cut = clip(d, -bound, bound)
+        np.subtract(d, np.multiply(cut, 0.5), d)
+        return products(cut, d)
+
+    return body
+
+
 def smooth_l1_loss(x: Any, target: Any, reduction: int = 1, beta: float = 1.0) -> Any:
     """d²/2β within β of the target, |d| - β/2 outside, reduced."""
     require_floats(x, "smooth_l1_cpu")
+    if reduction and beta > 0 and fits(x, target):
+        result = summed(_bounded_squares(beta), x, target) / beta
+        return np.asarray(result / x.size if reduction == 1 else result, x.dtype)
     z = np.asarray(np.abs(np.subtract(lifted(x), lifted(target))))
     each = np.where(z < beta, 0.5 * z * z / beta if beta else z, z - 0.5 * beta)
     return reduced(each, reduction, x.dtype)
@@ -179,6 +198,9 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: int, beta: f
 def huber_loss(x: Any, target: Any, reduction: int = 1, delta: float = 1.0) -> Any:
     """d²/2 within δ of the target, δ (|d| - δ/2) outside, reduced."""
     require_floats(x, "huber_cpu")
+    if reduction and delta > 0 and fits(x, target):
+        result = summed(_bounded_squares(delta), x, target)
+        return np.asarray(result / x.size if reduction == 1 else result, x.dtype)
     wanted = lifted(target) if target.dtype.kind in "fV" else target.astype(x.dtype)
     z = np.asarray(np.abs(np.subtract(lifted(x), wanted)))
     each = np.where(z <= delta, 0.5 * z * z, delta * (z - 0.5 * delta))
@@ -202,14 +224,22 @@ def _clipped(d: Any, limit: float) -> Any:
 
 def soft_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
     """log(1 + exp(-target x)), reduced. Special: where the exponential overflows -> inf."""
-    if x.dtype.kind in "biu":
+    if x.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    if x.dtype.kind in "iu":
         raise RuntimeError(
             "result type Float can't be cast to the desired output type "
             f"{D.scalar_name(from_raw(x.dtype))}"
         )
     raw = lifted(x)
     each = np.asarray(np.multiply(raw, target)).astype(raw.dtype, copy=False)
-    np.log1p(np.exp(np.negative(each, each), each), each)
+    np.exp(np.negative(each, each), each)
+    if x.dtype == np.float16:
+        each = each.astype(x.dtype).astype(each.dtype)  # overflows above 65504
+    np.log1p(each, each)
     return reduced(each, reduction, x.dtype)
 
 

@@ -18,7 +18,7 @@ _WORK = 64  # columns that LAPACK handles together
 
 def _by_numpy(x: Any) -> bool:
     """Whether NumPy's loop over a stack is quicker than SciPy, matrix by matrix."""
-    return math.prod(x.shape[:-2]) >= _FEW and math.prod(x.shape[-2:]) <= _SMALL
+    return bool(math.prod(x.shape[:-2]) >= _FEW and math.prod(x.shape[-2:]) <= _SMALL)
 
 
 def _factored(x: Any) -> tuple[Any, Any]:
@@ -30,7 +30,9 @@ def _factored(x: Any) -> tuple[Any, Any]:
     factor = None if _by_numpy(x) else lapack.routine("geqrf", x.dtype)
     if factor is None:
         turned, tau = np.linalg.qr(x, "raw")
-        return turned.swapaxes(-1, -2).astype(x.dtype, copy=False), tau.astype(x.dtype, copy=False)
+        a = lapack.columns(x.shape, x.dtype)
+        a[...] = turned.swapaxes(-1, -2)
+        return a, tau.astype(x.dtype, copy=False)
     a = lapack.as_columns(x)
     work = max(1, x.shape[-1]) * _WORK
     for one, place in zip(lapack.each(a), tau.reshape((-1, count))):
@@ -70,10 +72,8 @@ def qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
     factored, tau = _factored(x)
     count = rows if mode == "complete" else min(rows, columns)
     r = lapack.columns((*x.shape[:-2], count, columns), x.dtype)
-    r[...] = factored[..., :count, :]
-    r *= np.tri(columns, count, 0, np.int8).T.astype(x.dtype)
-    if not np.isfinite(r).all():  # zero times infinity
-        r[..., np.tri(count, columns, -1, bool)] = 0
+    r[...] = 0
+    np.copyto(r, factored[..., :count, :], where=lapack.over(count, columns))
     if mode == "r":
         return np.zeros(0, x.dtype), r
     return product(factored[..., : min(rows, columns)], tau, count), r

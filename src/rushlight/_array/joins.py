@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .axes import LEAD, axis_of
-from .types import converted, from_raw
+from .types import converted, from_raw, is_channels_last
 
 
 def common(arrays: list[Any]) -> list[Any]:
@@ -64,7 +64,7 @@ def _cat(tensors: list[Any], dim: int) -> Any:
     axis = axis_of(dim, kept[0].ndim)
     _check_cat(arrays, kept[0], axis)
     if len(kept) == 1:
-        return kept[0].copy("C")
+        return kept[0].copy("K" if is_channels_last(kept[0]) else "C")
     return np.concatenate(kept, axis)
 
 

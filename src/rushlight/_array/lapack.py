@@ -10,6 +10,7 @@ microsecond a call; it is imported when it is first needed. Every caller has a w
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import numpy as np
@@ -46,6 +47,18 @@ def each(x: Any) -> Any:
         return (x,)
     turned = x.swapaxes(-1, -2)
     return turned.reshape((-1, *turned.shape[-2:])).swapaxes(-1, -2)
+
+
+@functools.lru_cache(64)
+def under(rows: int, columns: int, diagonal: bool = False) -> Any:
+    """Where the strictly lower triangle is, or that with its diagonal; not to be written."""
+    return np.tri(rows, columns, 0 if diagonal else -1, bool)
+
+
+@functools.lru_cache(64)
+def over(rows: int, columns: int) -> Any:
+    """Where the upper triangle with its diagonal is; not to be written."""
+    return ~np.tri(rows, columns, -1, bool)
 
 
 # ---- NumPy ------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def _refuse_type(x: Any, name: str, kernel: str) -> None:
             f"{name}: Expected a floating point or complex tensor as input. Got {shown}"
         )
     if kernel:
-        if x.size:
+        if x.size or kernel in ("geqrf_cpu", "linalg_eig_out_cpu"):
             raise NotImplementedError(errors.not_implemented(kernel, shown))
         return
     raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {shown}")
@@ -164,15 +164,34 @@ def check_batches(a: Any, b: Any) -> None:
         RuntimeError: in PyTorch's words.
     """
     if a.shape[:-2] != b.shape[:-2]:
-        problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
+        problem = errors.broadcast(b.shape[:-2], a.shape[:-2])
         if problem is not None:
             raise RuntimeError(problem)
+
+
+def check_same(b: Any, a: Any) -> None:
+    """Refuses what the older functions refuse: other element types, matrices that aren't square.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {name_of(b.dtype)} and "
+            f"A of type {name_of(a.dtype)} instead."
+        )
+    if a.shape[-1] != a.shape[-2]:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} "
+            "matrices"
+        )
 
 
 def _solved(a: Any, b: Any, left: bool) -> tuple[Any, bool]:
     """The solutions, and whether all of them exist."""
     name = "linalg.solve"
-    check(a, name, "lu_cpu")
+    if a.dtype == b.dtype or not is_half(a.dtype):
+        check(a, name, "lu_cpu")
     check_dtypes(a, b, name)
     vector = is_vector(a, b)
     matrix = b[..., None] if vector else b
@@ -281,14 +300,21 @@ def _minors(x: Any, upper: bool) -> Any:
     return np.array([_minor(one, upper) for one in flat], np.int32).reshape(x.shape[:-2])
 
 
+def _first_nan(x: Any, upper: bool) -> int:
+    """The order of the first leading minor that isn't a number; 0 where all are."""
+    bad = np.isnan(np.triu(x) if upper else np.tril(x))
+    return int(bad.any(-2 if upper else -1).argmax()) + 1 if bad.any() else 0
+
+
 def _minor(x: Any, upper: bool) -> int:
     found = lapack.routine("potrf", x.dtype)
     if found is not None:
-        return int(found(x, not upper)[1])
+        code = int(found(x, not upper)[1])
+        return code or _first_nan(x, upper)
     for k in range(1, len(x) + 1):
         if not _factored(x[:k, :k], upper)[1]:
             return k
-    return 0
+    return _first_nan(x, upper)
 
 
 def cholesky(x: Any, upper: bool = False, name: str = "linalg.cholesky") -> Any:
@@ -298,6 +324,8 @@ def cholesky(x: Any, upper: bool = False, name: str = "linalg.cholesky") -> Any:
         LinAlgError: where a matrix isn't positive-definite.
     """
     if name == "cholesky":
+        if x.ndim > 1 and not x.size:
+            return np.zeros_like(x)
         check_kernel(x, name, "cholesky_cpu")
     else:
         check(x, "linalg.cholesky", "cholesky_cpu")
@@ -341,9 +369,8 @@ def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
             raise RuntimeError(
                 f"{what} should have at least 2 dimensions, but has {x.ndim} dimensions instead"
             )
-    check_batches(b, factor)
-    if factor.shape[-1] != factor.shape[-2]:
-        check(factor, "cholesky_solve")
+    check_batches(factor, b)
+    check_same(b, factor)
     if factor.shape[-1] != b.shape[-2]:
         raise RuntimeError(
             "Incompatible matrix sizes for cholesky_solve: each A matrix is "
@@ -352,10 +379,6 @@ def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
         )
     if b.dtype.char not in "fdFD":
         raise NotImplementedError(errors.not_implemented("cholesky_solve_cpu", name_of(b.dtype)))
-    if b.dtype != factor.dtype:
-        raise RuntimeError(
-            f"expected scalar type {name_of(b.dtype)} but found {name_of(factor.dtype)}"
-        )
     lower = adjoint(factor) if upper else factor
     return solve_triangular(adjoint(lower), solve_triangular(lower, b, False), True)
 
@@ -375,16 +398,15 @@ def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
             f"cholesky_inverse: {where}The diagonal element {code} is zero, the inversion could "
             "not be completed because the input matrix is singular."
         )
-    found = lapack.routine("potri", factor.dtype)
+    # For complex numbers LAPACK reads the diagonal as real, which the gradient doesn't.
+    found = lapack.routine("potri", factor.dtype) if factor.dtype.kind == "f" else None
     if found is None or factor.ndim > 2 or not factor.size:
         eye = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
         return cholesky_solve(eye, factor, upper)
     half = lapack.as_columns(factor)
     half = found(half, not upper, 1)[0]
     n = len(half)
-    keep = np.tri(n, n, -1, bool) if not upper else np.tri(n, n, -1, bool).T
-    turned = adjoint(half)
-    half[keep.T] = turned[keep.T]
+    np.copyto(half, half.T.copy(), where=lapack.under(n, n) if upper else lapack.under(n, n).T)
     return half
 
 

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from . import blocks
+from .blocks import INF, clip, fits, mapped
 from .masks import where
 
 FLOAT32: Final = np.dtype(np.float32)
@@ -36,13 +38,31 @@ def relu(x: Any) -> Any:
     """
     if x.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
+    if fits(x):
+        return clip(x, 0.0, INF)
     return np.maximum(x, ZERO.get(x.dtype, 0))
+
+
+def _write_sigmoid(out: Any, x: Any) -> None:
+    np.negative(x, out)
+    np.exp(out, out)
+    np.add(out, ONE[x.dtype], out)
+    np.divide(ONE[x.dtype], out, out)  # twice as fast as `reciprocal`
+
+
+def _write_silu(out: Any, x: Any) -> None:
+    np.negative(x, out)
+    np.exp(out, out)
+    np.add(out, ONE[x.dtype], out)
+    np.divide(x, out, out)
 
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x))."""
     if x.dtype.itemsize == 2:
         return single(sigmoid, x)
+    if fits(x):
+        return mapped(_write_sigmoid, x)
     t = np.exp(np.negative(x))
     if not x.ndim:
         return np.reciprocal(t + ONE.get(t.dtype, 1))
@@ -54,6 +74,8 @@ def silu(x: Any) -> Any:
     """x sigmoid(x)."""
     if x.dtype.itemsize == 2:
         return single(silu, x)
+    if fits(x):
+        return mapped(_write_silu, x)
     t = np.exp(np.negative(x))
     return np.divide(x, np.add(t, ONE.get(t.dtype, 1)))
 
@@ -93,10 +115,23 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     return np.add(low, high if scale == 1 else np.multiply(high, scale))
 
 
+def _leaking(slope: float) -> Callable[..., None]:
+    # The steeper side of the two is the smaller one above a slope of 1.
+    extreme = np.maximum if slope <= 1 else np.minimum
+
+    def body(out: Any, x: Any) -> None:
+        np.multiply(x, slope, out)
+        extreme(x, out, out=out)
+
+    return body
+
+
 def leaky_relu(x: Any, negative_slope: float) -> Any:
     """x above zero, negative_slope x below."""
     if x.dtype.itemsize == 2:
         return single(leaky_relu, x, negative_slope)
+    if negative_slope and abs(negative_slope) < INF and fits(x):
+        return mapped(_leaking(negative_slope), x)
     scaled = np.multiply(x, negative_slope)
     if 0 <= negative_slope <= 1:
         return np.maximum(x, scaled)
@@ -109,13 +144,30 @@ def hardtanh(x: Any, min_val: Any, max_val: Any) -> Any:
         min_val, max_val = int(min_val), int(max_val)
     elif x.dtype.itemsize == 2:
         return single(hardtanh, x, min_val, max_val)
+    if min_val <= max_val and fits(x):
+        return clip(x, float(min_val), float(max_val))
     return np.minimum(np.maximum(x, min_val), max_val)
+
+
+def _write_hardsigmoid(out: Any, x: Any) -> None:
+    np.add(x, 3.0, out)
+    clip(out, 0.0, 6.0, out)
+    np.divide(out, 6.0, out)
+
+
+def _write_hardswish(out: Any, x: Any) -> None:
+    np.add(x, 3.0, out)
+    clip(out, 0.0, 6.0, out)
+    np.multiply(x, out, out)
+    np.divide(out, 6.0, out)
 
 
 def hardsigmoid(x: Any) -> Any:
     """(x + 3) / 6 between 0 and 1."""
     if x.dtype.itemsize == 2:
         return single(hardsigmoid, x)
+    if fits(x):
+        return mapped(_write_hardsigmoid, x)
     return np.divide(np.minimum(np.maximum(np.add(x, 3), 0), 6), 6)
 
 
@@ -123,12 +175,38 @@ def hardswish(x: Any) -> Any:
     """x hardsigmoid(x)."""
     if x.dtype.itemsize == 2:
         return single(hardswish, x)
+    if fits(x):
+        return mapped(_write_hardswish, x)
     return np.divide(np.multiply(x, np.minimum(np.maximum(np.add(x, 3), 0), 6)), 6)
+
+
+def _shrinking(lambd: float) -> Callable[..., None]:
+    def body(out: Any, x: Any) -> None:
+        # The bits of floats without their sign are in the order of their sizes, NaN last: the sign
+        # of a difference of bits, spread over all of them, is the mask.
+        integer, _, rest = blocks.SIGN_BITS[x.dtype]
+        limit = np.asarray(lambd, x.dtype).view(integer)
+        mask = np.bitwise_and(x.view(integer), rest, out.view(integer))
+        np.subtract(limit, mask, mask)
+        np.right_shift(mask, 8 * x.dtype.itemsize - 1, mask)
+        np.bitwise_and(x.view(integer), mask, mask)
+
+    return body
 
 
 def hardshrink(x: Any, lambd: float) -> Any:
     """x where |x| is above `lambd` (or nan), else 0."""
+    if lambd >= 0 and fits(x):
+        return mapped(_shrinking(lambd), x)
     return where(np.less_equal(np.absolute(x), lambd), ZERO.get(x.dtype, x.dtype.type(0)), x)
+
+
+def _nearing(lambd: float) -> Callable[..., None]:
+    def body(out: Any, x: Any) -> None:
+        clip(x, -lambd, lambd, out)
+        np.subtract(x, out, out)
+
+    return body
 
 
 def softshrink(x: Any, lambd: float) -> Any:
@@ -142,6 +220,8 @@ def softshrink(x: Any, lambd: float) -> Any:
             f"lambda must be in range [0, {np.finfo(x.dtype).max:g}] for input dtype "
             f"{_NAMES.get(x.dtype.itemsize)}, but found {lambd:g}"
         )
+    if fits(x):
+        return mapped(_nearing(lambd), x)
     cut = np.minimum(np.maximum(x, -lambd), lambd)
     return np.subtract(x, cut).astype(x.dtype, copy=False)  # bfloat16 has grown
 
@@ -156,6 +236,10 @@ def threshold(x: Any, threshold: Any, value: Any) -> Any:
 
 def prelu(x: Any, weight: Any) -> Any:
     """x above zero, weight x below."""
+    if weight.size == 1 and weight.dtype is x.dtype and fits(x):
+        slope = weight.item()
+        if slope and abs(slope) < INF:
+            return mapped(_leaking(slope), x)
     return where(np.greater(x, 0), x, np.multiply(weight, x))
 
 

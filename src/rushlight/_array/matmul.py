@@ -356,11 +356,11 @@ def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     dtype = c.dtype
     if a.ndim != 2 or b.ndim != 2 or dtype != a.dtype or dtype != b.dtype:
         _explain_addmm(c, a, b)
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(_cannot_multiply(a.shape, b.shape))
     shape = (a.shape[0], b.shape[1])
     if c.shape != shape:
         _check_expands(c, shape)
-    if a.shape[1] != b.shape[0]:
-        raise RuntimeError(_cannot_multiply(a.shape, b.shape))
     if dtype is FLOAT32 or dtype is FLOAT64:
         out = _small_or_not(a, b)
         if beta == 1 and alpha == 1:

@@ -26,6 +26,9 @@ from rushlight._array.rows import (
 __all__ = ["layer_norm", "layer_norm_backward", "std", "var", "var_mean"]
 
 
+_BLOCK = 32768  # elements of the scratch rows, where a row has more than `LONG_ROW`
+
+
 def var_mean(
     x: Any,
     axis: int | tuple[int, ...] | None = None,
@@ -64,9 +67,10 @@ def _spread(rows: Any, centre: Any) -> tuple[Any, Any]:
     count = rows.shape[1]
     sums = np.zeros(rows.shape[0], np.float64)
     squares = np.zeros(rows.shape[0], np.float64)
-    scratch = np.empty((rows.shape[0], min(count, LONG_ROW)), np.float64)
-    for start in range(0, count, LONG_ROW):
-        piece = rows[:, start : start + LONG_ROW]
+    long = max(LONG_ROW, _BLOCK // max(rows.shape[0], 1))
+    scratch = np.empty((rows.shape[0], min(count, long)), np.float64)
+    for start in range(0, count, long):
+        piece = rows[:, start : start + long]
         moved = scratch[:, : piece.shape[1]]
         np.copyto(moved, piece)
         np.subtract(moved, centre, moved)

@@ -9,12 +9,14 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .reduce import axes_of, axis_of, in_order, is_half, lifted, name_of
+from .rows import row_dot
 from .types import converted
 
 _add: Any = np.add.reduce
 _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 _INF = float("inf")
+_WHOLE = ((0, 1), (1, 0), (-2, -1), (-1, -2))  # all dimensions of a matrix
 
 
 def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
@@ -27,7 +29,13 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     kind = x.dtype.kind
     if dtype is not None and kind not in "biu":
         x = _in_dtype(x, dtype)
-    if kind == "f" and ord == 2 and dim is None and not keepdim and x.itemsize != 2:
+    if (
+        kind == "f"
+        and ord == 2
+        and not keepdim
+        and x.itemsize != 2
+        and (dim is None or (type(dim) is tuple and len(dim) == x.ndim == 2 and dim in _WHOLE))
+    ):
         flat = x.reshape(-1)
         return np.sqrt(flat.dot(flat))
     if kind in "biu":
@@ -84,6 +92,19 @@ def _refuse_no_identity(x: Any, ord: Any, axis: Any) -> None:
 
 def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     if p == 2:
+        length = x.shape[-1] if x.ndim else 1
+        if (
+            x.size >= 4096
+            and axis.__class__ is int
+            and axis % x.ndim == x.ndim - 1
+            and x.dtype.kind == "f"
+            and x.flags.c_contiguous
+            and length >= 16
+        ):
+            rows = x.reshape(-1, length)
+            squares = row_dot(rows, rows)
+            shape = x.shape[:-1] + (1,) if keepdim else x.shape[:-1]
+            return np.sqrt(squares, squares).reshape(shape)
         squares = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
         return np.sqrt(_add(squares, axis, None, None, keepdim))
     if p == 0:

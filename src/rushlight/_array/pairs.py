@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -27,6 +28,8 @@ def cross(a: Any, b: Any, dim: int = -1) -> Any:
     """
     if a.ndim != b.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if not a.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = axis_of(a.ndim, dim)
     if a.shape[axis] != 3 or b.shape[axis] != 3:
         raise RuntimeError(
@@ -36,6 +39,8 @@ def cross(a: Any, b: Any, dim: int = -1) -> Any:
     problem = errors.broadcast(a.shape, b.shape)
     if problem is not None:
         raise RuntimeError(problem)
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"expected scalar type {name_of(a.dtype)} but found {name_of(b.dtype)}")
     return cross3(a, b, axis)
 
 
@@ -76,10 +81,14 @@ def cdist(x: Any, y: Any, p: float = 2.0) -> Any:
         squares += np.sum(x * x, -1)[..., :, None]
         squares += np.sum(y * y, -1)[..., None, :]
         return np.sqrt(np.maximum(squares, 0))
-    return vector_norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,))
+    difference = x[..., :, None, :] - y[..., None, :, :]
+    if p == 2:
+        return np.sqrt(np.einsum("...k,...k->...", difference, difference))
+    return vector_norm(difference, p, (-1,))
 
 
-def chain_order(sizes: list[int]) -> list[list[int]]:
+@functools.lru_cache(256)
+def chain_order(sizes: tuple[int, ...]) -> list[list[int]]:
     """Where to split each part of a chain of matrices so that multiplying takes the least work."""
     n = len(sizes) - 1
     work = [[0] * n for _ in range(n)]

@@ -18,10 +18,12 @@ import threading
 from collections.abc import Callable
 from contextvars import Context, copy_context
 from itertools import count
-from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 __all__ = [
     "get_num_threads", "parallel_binary", "parallel_sum", "parallel_unary", "run_chunks",
@@ -93,6 +95,8 @@ class _Pool:
     __slots__ = ("queue", "size")
 
     def __init__(self, size: int) -> None:
+        from queue import SimpleQueue
+
         self.queue: SimpleQueue[_Job | None] = SimpleQueue()
         self.size = size
         for number in range(size):

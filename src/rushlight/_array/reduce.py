@@ -11,6 +11,8 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from .parallel import parallel_sum
+from .rows import row_sum
 from .types import converted, from_raw, to_raw
 
 Axis = int | tuple[int, ...] | None
@@ -100,6 +102,10 @@ def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = 
     axis = None if dim is None else axes_of(x.ndim, dim)
     kind = x.dtype.kind
     if kind in "fc" and x.dtype.itemsize != 2:
+        if x.size >= _LARGE and kind == "f":
+            total = _large_sum(x, axis, keepdim)
+            if total is not None:
+                return total
         total = _add(x, axis, None, None, keepdim)
         return total if x.ndim < 3 else in_order(total)
     if kind in "biu":
@@ -111,9 +117,33 @@ def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = 
     return in_order(total)
 
 
+_LARGE = 4096
+
+
+def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
+    """The sum over all dimensions, or over the last one, by BLAS; None for others.
+
+    See Note [Row sums by BLAS].
+    """
+    if x.dtype.itemsize not in (4, 8) or not x.flags.c_contiguous:
+        return None
+    if axis is None:
+        total = parallel_sum(x)
+        return total.reshape((1,) * x.ndim) if keepdim else total
+    if isinstance(axis, tuple):
+        if len(axis) != 1:
+            return None
+        axis = axis[0]
+    length = x.shape[-1]
+    if axis % x.ndim != x.ndim - 1 or length < 16:
+        return None
+    total = row_sum(x.reshape(-1, length))
+    return total.reshape(x.shape[:-1] + (1,) if keepdim else x.shape[:-1])
+
+
 def sum_all(x: Any, dtype: D.dtype | None = None) -> Any:
     """The sum of all elements."""
-    if dtype is None and x.dtype.kind == "f" and x.dtype.itemsize != 2:
+    if dtype is None and x.size < _LARGE and x.dtype.kind == "f" and x.dtype.itemsize != 2:
         return _add(x, None)
     return sum(x, None, False, dtype)
 
@@ -133,7 +163,7 @@ def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None =
     if kind in "biu":
         raise RuntimeError(_not_floating("Input", name_of(x.dtype)))
     axis = None if dim is None else axes_of(x.ndim, dim)
-    if kind == "f" and x.dtype.itemsize != 2 and x.ndim < 3:
+    if kind == "f" and x.size < _LARGE and x.dtype.itemsize != 2 and x.ndim < 3:
         total = _add(x, axis, None, None, keepdim)
     else:
         total = sum(x, dim, keepdim)
@@ -186,7 +216,17 @@ def prod(
         return in_order(wide if dtype is None else wide.astype(x.dtype))
     if is_half(x.dtype):
         return in_order(_multiply(x.astype(np.float32), axis, None, None, keepdim).astype(x.dtype))
+    if axis is None and x.size >= _LARGE and x.flags.c_contiguous:
+        # Many running products at once: one alone waits for each multiplication.
+        flat = x.reshape(-1)
+        whole = flat.size // _LANES * _LANES
+        lanes = _multiply(flat[:whole].reshape(-1, _LANES), 0)
+        total = np.multiply(_multiply(lanes), _multiply(flat[whole:]))
+        return np.asarray(total, x.dtype).reshape((1,) * x.ndim if keepdim else ())
     return in_order(_multiply(x, axis, None, None, keepdim))
+
+
+_LANES = 512
 
 
 def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
@@ -199,6 +239,9 @@ def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None
     if x.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if x.dtype.kind in "fV":
+        total = sum(x, dim, keepdim, dtype)
+        if not np.isnan(total).any():
+            return total
         x = np.where(np.isnan(x), x.dtype.type(0), x)
     return sum(x, dim, keepdim, dtype)
 

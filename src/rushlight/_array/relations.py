@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import errors
 from ..dtypes import FLOAT, get_default_dtype, scalar_name
+from .blocks import BLOCK, SIGN_BITS, fits, mapped
 from .masks import where
 from .types import from_raw, to_raw
 
@@ -139,15 +140,69 @@ def isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
 
 def equal_arrays(a: Any, b: Any) -> bool:
     """Whether two arrays have the same shape and elements."""
-    return bool(a.shape == b.shape and np.equal(a, b).all())
+    if a.shape != b.shape:
+        return False
+    if a.size <= _FIRST or not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return bool(np.equal(a, b).all())
+    # Most arrays that differ do so from the start.
+    a, b = a.reshape(-1), b.reshape(-1)
+    stop = _FIRST
+    start = 0
+    while start < a.size:
+        if not np.equal(a[start:stop], b[start:stop]).all():
+            return False
+        start, stop = stop, stop + BLOCK
+    return True
 
 
-logical_xor: Final = np.logical_xor
+_FIRST: Final = 256
+
+
+def _logic(ufunc: Any) -> Any:
+    """A function like the logical `ufunc`, which takes 0.7 ns an element of numbers.
+
+    Comparisons with zero and the same ufunc of bools take a third of that.
+    """
+
+    def body(out: Any, a: Any, b: Any) -> None:
+        np.not_equal(a, 0, out)
+        ufunc(out, np.not_equal(b, 0), out)
+
+    def combined(a: Any, b: Any) -> Any:
+        return mapped(body, a, b, dtype=np.bool_) if fits(a, b) else ufunc(a, b)
+
+    return combined
+
+
+logical_and: Final = _logic(np.logical_and)
+logical_or: Final = _logic(np.logical_or)
+logical_xor: Final = _logic(np.logical_xor)
+
+
+def logical_not(x: Any) -> Any:
+    """Whether each element is zero."""
+    return np.equal(x, 0) if fits(x) else np.logical_not(x)
 
 
 def nextafter(x: Any, other: Any) -> Any:
     """The next number after `x` in the direction of `other`."""
+    if fits(x, other):
+        return mapped(_write_nextafter, x, other)
     return np.nextafter(x, other)
+
+
+def _write_nextafter(out: Any, x: Any, other: Any) -> None:
+    integer, _, _ = SIGN_BITS[x.dtype]
+    # The neighbours of a number are those of its bits: one more is away from zero.
+    if not np.logical_and.reduce(x, None) or np.isnan(
+        np.maximum.reduce(x, None) + np.maximum.reduce(other, None)
+    ):
+        np.nextafter(x, other, out)
+        return
+    up, down = np.greater(other, x).view(np.int8), np.less(other, x).view(np.int8)
+    np.subtract(up, down, up)
+    np.subtract(up, np.multiply(up, np.less(x, 0)) << 1, up)
+    np.add(x.view(integer), up, out.view(integer))
 
 
 def ldexp(x: Any, exponent: Any) -> Any:

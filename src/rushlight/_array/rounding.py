@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import errors
 from ..dtypes import scalar_name
+from .blocks import INF, SIGN_BITS, clip, fits, mapped
 from .masks import where
 from .types import from_raw
 
@@ -63,7 +64,14 @@ def frac(x: Any) -> Any:
         raise NotImplementedError(
             errors.not_implemented("frac_cpu", scalar_name(from_raw(x.dtype)))
         )
+    if fits(x):
+        return mapped(_write_frac, x)
     return np.subtract(x, np.trunc(x))
+
+
+def _write_frac(out: Any, x: Any) -> None:
+    np.trunc(x, out)
+    np.subtract(x, out, out)
 
 
 def sign(x: Any) -> Any:
@@ -79,9 +87,16 @@ def sign(x: Any) -> Any:
             "torch.sgn "
             "instead."
         )
+    if fits(x):
+        return mapped(_write_sign, x)
     if kind == "f":
         return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
     return np.array(x) if kind == "b" else np.sign(x)
+
+
+def _write_sign(out: Any, x: Any) -> None:
+    above, below = np.greater(x, 0).view(np.int8), np.less(x, 0).view(np.int8)
+    out[...] = np.subtract(above, below, above)
 
 
 def sgn(x: Any) -> Any:
@@ -104,7 +119,15 @@ def signbit(x: Any) -> Any:
 
 def copysign(x: Any, other: Any) -> Any:
     """The size of `x` with the sign of `other`."""
+    if fits(x, other):
+        return mapped(_write_copysign, x, other)
     return np.copysign(x, other)
+
+
+def _write_copysign(out: Any, x: Any, other: Any) -> None:
+    integer, sign, rest = SIGN_BITS[x.dtype]
+    bits = np.bitwise_and(x.view(integer), rest, out.view(integer))
+    np.bitwise_or(bits, np.bitwise_and(other.view(integer), sign), bits)
 
 
 def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
@@ -117,11 +140,19 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
         result.imag = nan_to_num(x.imag, nan, posinf, neginf)
         return result
     limits = np.finfo(x.dtype)
+    if posinf is None and neginf is None and fits(x):
+        result = clip(x, limits.min, limits.max)
+        if np.isnan(np.maximum.reduce(result, None)):
+            result[np.isnan(x)] = 0.0 if nan is None else nan
+        return result
     result = np.array(x)
     result[np.isnan(x)] = 0.0 if nan is None else nan
     result[np.equal(x, np.inf)] = limits.max if posinf is None else posinf
     result[np.equal(x, -np.inf)] = limits.min if neginf is None else neginf
     return result
+
+
+_NUMBERS: Final = (int, float)
 
 
 def clamp(x: Any, low: Any, high: Any) -> Any:
@@ -132,6 +163,12 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
     """
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if low is not None and low.__class__ in _NUMBERS or high.__class__ in _NUMBERS:
+        bounds = -INF if low is None else low, INF if high is None else high
+        if bounds[0].__class__ in _NUMBERS and bounds[1].__class__ in _NUMBERS and fits(x):
+            # See Note [Bounds by clip]. With NaN as a bound it would not give NaN.
+            if bounds[0] == bounds[0] and bounds[1] == bounds[1]:
+                return clip(x, float(bounds[0]), float(bounds[1]))
     if low is not None:
         x = np.maximum(x, low)
     return x if high is None else np.minimum(x, high)

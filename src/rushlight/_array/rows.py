@@ -79,10 +79,11 @@ def row_sum(rows: Any, exact: bool = False) -> Any:
     length = rows.shape[1]
     if length <= 2 * LONG_ROW:
         return rows @ ones(length, rows.dtype)
-    total = np.zeros(rows.shape[0], np.float64)
-    for start in range(0, length, LONG_ROW):
-        piece = rows[:, start : start + LONG_ROW]
-        total += piece @ ones(piece.shape[1], rows.dtype)
+    whole = length // LONG_ROW * LONG_ROW
+    pieces = rows[:, :whole].reshape(rows.shape[0], -1, LONG_ROW)
+    total = np.add.reduce(pieces @ ones(LONG_ROW, rows.dtype), axis=1, dtype=np.float64)
+    if whole < length:
+        total += rows[:, whole:] @ ones(length - whole, rows.dtype)
     return total if exact else total.astype(rows.dtype)
 
 
@@ -91,10 +92,12 @@ def row_dot(left: Any, right: Any) -> Any:
     length = left.shape[1]
     if length <= 2 * LONG_ROW:
         return vecdot(left, right)
-    total = np.zeros(left.shape[0], np.float64)
-    for start in range(0, length, LONG_ROW):
-        stop = start + LONG_ROW
-        total += vecdot(left[:, start:stop], right[:, start:stop])
+    whole = length // LONG_ROW * LONG_ROW
+    shape = (left.shape[0], -1, LONG_ROW)
+    pieces = vecdot(left[:, :whole].reshape(shape), right[:, :whole].reshape(shape))
+    total = np.add.reduce(pieces, axis=1, dtype=np.float64)
+    if whole < length:
+        total += vecdot(left[:, whole:], right[:, whole:])
     return total.astype(left.dtype)
 
 

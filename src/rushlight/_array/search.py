@@ -98,10 +98,15 @@ def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
         x, axis=axis, return_inverse=True, return_counts=True, equal_nan=False
     )
     return (
-        np.ascontiguousarray(values),
+        _slices_first(values, axis),
         inverse.reshape(-1).astype(_INT64, copy=False),
         counts.astype(_INT64, copy=False),
     )
+
+
+def _slices_first(values: Any, axis: int) -> Any:
+    """The same array in the memory layout in which each slice across `axis` lies in one piece."""
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(values, axis, 0)), 0, axis)
 
 
 def runs(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
@@ -122,9 +127,9 @@ def runs(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
     starts = np.ones(n, bool)
     starts[1:] = differ
     first = np.flatnonzero(starts)
-    values = np.ascontiguousarray(
-        np.moveaxis(moved[first], 0, axis) if dim is not None else moved[first]
-    )
+    values = np.ascontiguousarray(moved[first])
+    if dim is not None:
+        values = np.moveaxis(values, 0, axis)
     places = np.cumsum(starts) - 1
     return values, places.reshape(x.shape) if dim is None else places, np.diff(first, append=n)
 

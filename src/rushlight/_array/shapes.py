@@ -384,5 +384,15 @@ def channels_last_copy(x: Any) -> Any:
 
 def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:
     """A copy of `length` places of a dimension from `start` on."""
-    axis, first = narrow_bounds(x, dim, start, length)
+    if dim >= x.ndim > 0:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  "
+            "(Could this error message be improved?  If so, please report an enhancement request "
+            "to PyTorch.)"
+        )
+    axis, first = narrow_bounds(x, dim, start, max(length, 0))
+    if length < 0:
+        raise RuntimeError(
+            f"start ({first}) + length ({length}) exceeds dimension size ({x.shape[axis]})."
+        )
     return x[LEAD[axis] + (slice(first, first + length),)].copy("C")

@@ -92,7 +92,9 @@ def trigamma(x: Any) -> Any:
     series = 1 + 1 / (2 * at) + square * (1 / 6 - square * (1 / 30 - square * (1 / 42)))
     total = total + series / at
     if np.any(left):
-        total = where(left, (pi / np.sin(pi * wide)) ** 2 - total, total)
+        # In single precision the sine of π times an integer is as far from zero as PyTorch's.
+        turned = x.dtype.type(pi) * x if x.dtype == np.float32 else pi * wide
+        total = where(left, (pi / np.sin(turned).astype(np.float64)) ** 2 - total, total)
     return total.astype(x.dtype)
 
 

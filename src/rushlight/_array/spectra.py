@@ -23,9 +23,12 @@ def _real(dtype: Any) -> Any:
 
 
 # ---- eigenvalues ------------------------------------------------------------------------------
-def _check_triangle(uplo: str) -> None:
+def _check_eigh(x: Any, uplo: str) -> None:
+    if (x.dtype.kind in "fc" and x.dtype.itemsize > 2) or x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        check(x, "linalg.eigh")
     if uplo.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
+    check_kernel(x, "linalg.eigh", "linalg_eigh_cpu")
 
 
 def _not_converged(name: str, x: Any, values: str, code: int) -> LinAlgError:
@@ -47,8 +50,7 @@ def eigh(x: Any, uplo: str = "L") -> tuple[Any, Any]:
     Raises:
         LinAlgError: where they weren't found.
     """
-    check_kernel(x, "linalg.eigh", "linalg_eigh_cpu")
-    _check_triangle(uplo)
+    _check_eigh(x, uplo)
     values = np.empty(x.shape[:-1], _real(x.dtype))
     vectors = columns(x.shape, x.dtype)
     try:
@@ -64,8 +66,7 @@ def eigvalsh(x: Any, uplo: str = "L") -> Any:
     Raises:
         LinAlgError: where they weren't found.
     """
-    check_kernel(x, "linalg.eigh", "linalg_eigh_cpu")
-    _check_triangle(uplo)
+    _check_eigh(x, uplo)
     values = np.empty(x.shape[:-1], _real(x.dtype))
     try:
         lapack.run("eigvalsh_up" if uplo in "uU" else "eigvalsh_lo", (x,), (values,))
@@ -75,6 +76,8 @@ def eigvalsh(x: Any, uplo: str = "L") -> Any:
 
 
 def _check_eig(x: Any, name: str) -> Any:
+    if x.dtype.kind in "biu" and x.ndim > 1 and x.shape[-1] == x.shape[-2]:
+        raise RuntimeError(f"Unknown Complex ScalarType for {name_of(x.dtype)}")
     check(x, name, "linalg_eig_out_cpu")
     if not np.isfinite(x).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
@@ -113,8 +116,9 @@ def eigvals(x: Any) -> Any:
 
 # ---- singular values --------------------------------------------------------------------------
 def _check_svd(x: Any, driver: str | None) -> None:
-    check(x, "linalg.svd", "" if driver is not None else "linalg_svd_cpu", square=False)
-    if driver is not None:
+    if driver is None or not is_half(x.dtype):
+        check(x, "linalg.svd", "linalg_svd_cpu", square=False)
+    if driver is not None and x.size:
         raise RuntimeError(
             "torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
             "cuSOLVER backend."
@@ -244,9 +248,13 @@ def lstsq(
     driver = driver or "gelsy"
     if rcond is None:
         rcond = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
-    batch, (rows, cols) = a.shape[:-2], a.shape[-2:]
+    own, (rows, cols) = a.shape[:-2], a.shape[-2:]
     if vector:
         b = b[..., None]
+    batch = own
+    if own != b.shape[:-2]:
+        batch = np.broadcast_shapes(own, b.shape[:-2])
+        a = np.broadcast_to(a, batch + a.shape[-2:])
     # PyTorch's results are the upper rows of the work space that LAPACK is given.
     space = columns((*batch, max(rows, cols), b.shape[-1]), a.dtype)
     space[..., :rows, :] = b
@@ -261,6 +269,8 @@ def lstsq(
     if rows > cols and driver != "gelsy" and bool((rank == cols).all()):
         off = np.matmul(a, x) - b
         residuals = np.sum((off * np.conjugate(off)).real, -2)
+    if own != batch:  # the ranks are those of the matrices that were given
+        rank = rank[tuple(slice(None if n > 1 else 1) for n in own)]
     if driver == "gels":
         rank = np.zeros(0, np.int64)
     values = s if driver in ("gelsd", "gelss") else np.zeros(0, s.dtype)
@@ -286,7 +296,7 @@ def _check_lstsq(a: Any, b: Any, driver: str | None) -> bool:
             "other.dim()) <= 1"
         )
     vector = is_vector(a, b)
-    back = 1 if off == 1 else 2
+    back = 1 if vector else 2
     if a.shape[-2] != b.shape[-back]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-{back})")
     batch = b.shape[: b.ndim - (1 if vector else 2)]
@@ -301,22 +311,46 @@ def _check_lstsq(a: Any, b: Any, driver: str | None) -> bool:
     return vector
 
 
-def _least_squares(
-    a: Any, b: Any, space: Any, rcond: float, driver: str
-) -> tuple[Any, Any]:
+def _no_full_rank(codes: Any) -> None:
+    """Raises LinAlgError where a code isn't zero."""
+    if codes.any():
+        where, code = at(codes)
+        raise LinAlgError(
+            f"torch.linalg.lstsq: {where}The least squares solution could not be computed because "
+            f"the input matrix does not have full rank (error code: {code})."
+        )
+
+
+def _full_rank(solver: Any, a: Any, b: Any, space: Any) -> Any:
+    """Fills the upper rows of `space` by a QR decomposition; the ranks, which are full."""
+    rows, cols = a.shape[-2:]
+    work = (min(rows, cols) + max(rows, cols, b.shape[-1])) * 64
+    codes = []
+    for one, target in zip(a.reshape((-1, rows, cols)), lapack.each(space)):
+        found = solver(one, target, "N", work, 0, 1)  # (factors, x, info)
+        if found[1] is not target:
+            target[...] = found[1]
+        codes.append(found[2])
+    _no_full_rank(np.array(codes, np.int64).reshape(a.shape[:-2]))
+    return np.full(a.shape[:-2], min(rows, cols), np.int64)
+
+
+def _least_squares(a: Any, b: Any, space: Any, rcond: float, driver: str) -> tuple[Any, Any]:
     """Fills the upper rows of `space` with the solutions; the ranks and singular values."""
     batch, (rows, cols) = a.shape[:-2], a.shape[-2:]
+    solver = lapack.routine("gels", a.dtype) if driver == "gels" else None
+    if solver is not None:
+        return _full_rank(solver, a, b, space), np.zeros(0, _real(a.dtype))
     by_svd = driver in ("gelsd", "gelss") or math.prod(batch) * 40 > rows * cols
     orthogonal = None if by_svd else lapack.routine("gelsy", a.dtype)
     if orthogonal is not None:
         ranks = []
         pivots = np.zeros((cols, 1), np.int32)
         work = 4 * cols + (max(rows, cols) + b.shape[-1]) * 64
-        limit = 0.0 if driver == "gels" else rcond
         for one, target in zip(a.reshape((-1, rows, cols)), lapack.each(space)):
             pivots[...] = 0
             # SciPy returns (v, x, pivots, rank, info).
-            found = orthogonal(one, target, pivots, limit, work, 0, 1)
+            found = orthogonal(one, target, pivots, rcond, work, 0, 1)
             if found[1] is not target:
                 target[...] = found[1]
             ranks.append(found[3])
@@ -328,11 +362,7 @@ def _least_squares(
         inverse = np.where(keep, 1 / np.where(keep, s, 1), 0).astype(s.dtype)
         turned = inverse[..., None] * np.matmul(adjoint(u), b)
         np.matmul(adjoint(vh), turned, out=space[..., :cols, :])
-        rank = np.sum(keep, -1, dtype=np.int64)
-    if driver == "gels" and bool((rank < min(rows, cols)).any()):
-        where, code = at(np.where(rank < min(rows, cols), rank + 1, 0))
-        raise LinAlgError(
-            f"torch.linalg.lstsq: {where}The least squares solution could not be computed because "
-            f"the input matrix does not have full rank (error code: {code})."
-        )
+        rank = np.asarray(np.sum(keep, -1, dtype=np.int64))
+    if driver == "gels":
+        _no_full_rank(np.where(rank < min(rows, cols), rank + 1, 0))
     return rank, s

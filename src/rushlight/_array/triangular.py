@@ -58,6 +58,15 @@ def spread_columns(a: Any, batch: tuple[int, ...]) -> Any:
 
 def _solve_one(solver: Any, a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
     """Solves in place; a C-ordered matrix is the transpose of a column-major one."""
+    if left and x.shape[1] == 1:
+        one = lapack.routine("trsv", x.dtype)
+        turned = a.flags.c_contiguous
+        lower = upper if turned else not upper
+        column = x[:, 0]
+        found = one(a.T if turned else a, column, 1, 0, lower, turned, unit, 1)
+        if found is not column:
+            x[:, 0] = found
+        return
     if a.flags.c_contiguous:
         found = solver(1.0, a.T, x, not left, upper, 1, unit, 1)
     else:
@@ -103,7 +112,8 @@ def lu_factor(x: Any) -> tuple[Any, Any, Any]:
     if not x.size:
         return factors, np.zeros((*batch, count), np.int32), np.zeros(batch, np.int32)
     number = math.prod(batch)
-    factor = None if _in_step(number, max(rows, columns)) else lapack.routine("getrf", x.dtype)
+    stepwise = number >= 8 * _MANY and max(rows, columns) <= _BLOCK // 2
+    factor = None if stepwise else lapack.routine("getrf", x.dtype)
     if factor is None:
         pivots, info = _eliminate(lapack.each(factors), number)
         return factors, pivots.reshape((*batch, count)), info.reshape(batch)
@@ -182,7 +192,10 @@ def permutation_matrix(pivots: Any, rows: int, dtype: Any) -> Any:
     order = row_order(pivots, rows)
     raw = to_raw(dtype) if isinstance(dtype, D.dtype) else dtype
     p = np.zeros((*order.shape[:-1], rows, rows), raw)
-    np.put_along_axis(p, order[..., None, :], 1, -2)
+    if order.ndim == 1:
+        p[order, np.arange(rows)] = 1
+    else:
+        np.put_along_axis(p, order[..., None, :], 1, -2)
     return p
 
 
@@ -195,13 +208,12 @@ def triangles(factors: Any) -> tuple[Any, Any]:
     """L, with a unit diagonal, and U, from one matrix that holds both; C-ordered."""
     rows, columns = factors.shape[-2:]
     count = min(rows, columns)
-    keep = np.tri(rows, count, -1, bool)
-    lower = np.where(keep, factors[..., :count], np.zeros((), factors.dtype))
-    lower = np.ascontiguousarray(lower)
-    lower[..., range(count), range(count)] = 1
-    keep = np.tri(count, columns, -1, bool)
-    upper = np.where(keep, np.zeros((), factors.dtype), factors[..., :count, :])
-    return lower, np.ascontiguousarray(upper)
+    lower = np.zeros((*factors.shape[:-2], rows, count), factors.dtype)
+    np.copyto(lower, factors[..., :count], where=lapack.under(rows, count))
+    np.einsum("...ii->...i", lower[..., :count, :])[...] = 1
+    upper = np.zeros((*factors.shape[:-2], count, columns), factors.dtype)
+    np.copyto(upper, factors[..., :count, :], where=lapack.over(count, columns))
+    return lower, upper
 
 
 def lu(x: Any) -> tuple[Any, Any, Any]:
@@ -216,6 +228,8 @@ def lu_solve(factors: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> An
     if not left:
         return _adjoint(lu_solve(factors, pivots, _adjoint(b), True, not adjoint))
     rows = factors.shape[-1]
+    if factors.ndim == 2 == b.ndim:
+        return _solve_two(factors, row_order(pivots, rows), b, adjoint)
     batch = np.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
     order = np.broadcast_to(row_order(pivots, rows), (*batch, rows))[..., None]
     if adjoint:
@@ -229,6 +243,17 @@ def lu_solve(factors: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> An
         b = np.broadcast_to(b, batch + b.shape[-2:])
     x = solve_triangular(factors, np.take_along_axis(b, order, -2), False, True, True)
     return solve_triangular(factors, x, True)
+
+
+def _solve_two(factors: Any, order: Any, b: Any, adjoint: bool) -> Any:
+    if not adjoint:
+        x = solve_triangular(factors, b[order], False, True, True)
+        return solve_triangular(factors, x, True)
+    turned = _adjoint(factors)
+    x = solve_triangular(turned, solve_triangular(turned, b, False), True, True, True)
+    found = lapack.columns(x.shape, x.dtype)
+    found[order] = x
+    return found
 
 
 def _adjoint(x: Any) -> Any:

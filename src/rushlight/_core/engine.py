@@ -518,9 +518,7 @@ def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[
                     picks = (PICK_G,)
                 elif form == CALL_G_SAVED:
                     picks = (PICK_G, picks)
-                grads.append(
-                    call_formula(node, op.formulas[i], picks, g, need, traced, values)
-                )
+                grads.append(call_formula(node, op.formulas[i], picks, g, need, traced, values))
             else:
                 if values is None and node.next[i] is not None and op.forms[i] != CALL_G:
                     look_at(node, i, traced)

@@ -138,12 +138,18 @@ def execution_order() -> list[Vertex]:
     """What the run in progress runs, first to last; a leaf comes as soon as it is complete.
 
     Raises:
-        RuntimeError: outside a run, and for one that only computes some gradients.
+        RuntimeError: outside a run, and where several threads may run it.
     """
     run: Run | None = RUNNING.get()
     if run is None:
         raise RuntimeError(
             "_current_graph_task_execution_order should only be called during the backward pass"
+        )
+    if ready().multithreaded:
+        raise RuntimeError(
+            "get_current_graph_task_execution_order expects the current backward to be executed "
+            "with multithreading disabled, e.g. by running:\n\n>>> with "
+            "torch.autograd.set_multithreading_enabled(False):\n...     torch.autograd.grad(...)\n"
         )
     waiting: dict[Vertex, int] = {}
     for node in run.order:

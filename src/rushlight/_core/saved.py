@@ -183,7 +183,7 @@ class Identity:
 IDENTITY: Final = Identity()
 
 
-def pack(node: Node, hooks: tuple[Any, Any]) -> None:
+def pack(node: Node, hooks: tuple[Any, ...]) -> None:
     """Gives every tensor argument that a new node saves to the pack hook, in order of names."""
     saved = list(node.saved)
     changed = False
@@ -203,7 +203,7 @@ def pack(node: Node, hooks: tuple[Any, Any]) -> None:
         node.special |= GENERAL | PACKED
 
 
-def pack_outputs(node: Node, outs: list[TensorBase], hooks: tuple[Any, Any]) -> None:
+def pack_outputs(node: Node, outs: list[TensorBase], hooks: tuple[Any, ...]) -> None:
     """Gives the outputs that a node saves to the pack hook: after its arguments, by name too."""
     saved = list(node.saved)
     for k in order_of_names(node.op):
@@ -230,7 +230,7 @@ def unpacked(node: Node, traced: bool) -> list[Any]:
     return values
 
 
-def pack_entry(node: Node, k: int, item: int, hooks: tuple[Any, Any]) -> None:
+def pack_entry(node: Node, k: int, item: int, hooks: tuple[Any, ...]) -> None:
     """Gives one saved tensor to a pair of hooks (`_raw_saved_x.register_hooks`).
 
     `item` is its place in a saved list, or -1.
@@ -252,7 +252,7 @@ def pack_entry(node: Node, k: int, item: int, hooks: tuple[Any, Any]) -> None:
     node.special |= GENERAL | PACKED
 
 
-def _packed(value: TensorBase, hooks: tuple[Any, Any], is_output: int, source: Any) -> Packed:
+def _packed(value: TensorBase, hooks: tuple[Any, ...], is_output: int, source: Any) -> Packed:
     before = version_of(value)
     token = CURRENT.set(replaced(current(), grad=False, saved_hooks=(), saved_hooks_off=""))
     try:

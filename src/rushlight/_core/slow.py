@@ -43,6 +43,7 @@ class Handlers:
         "trace",
         "watch",
         "watch_inplace",
+        "watch_out",
     )
 
     override: Any  # (op, args, in place?, writer) -> result, for __torch_function__ and modes
@@ -59,6 +60,7 @@ class Handlers:
     tape: Any  # (op, raws, outs) -> None, records primitives for the compiler
     watch: Any  # (op, args, mode) -> result, for dispatch modes and the profiler
     watch_inplace: Any  # (op, args, writer, mode) -> the tensor written, likewise
+    watch_out: Any  # (row, args, out, mode) -> `out`, likewise
     misfits: Any  # (function, args, kwargs) -> result, for arguments that no overload takes
     in_parts: Any  # (op, args) -> the result by PyTorch's steps where it takes several, or None
     noting: Any  # (op, args, mode) -> result, for anomaly mode where nothing else is on
@@ -78,6 +80,7 @@ class Handlers:
         self.tape = None
         self.watch = None
         self.watch_inplace = None
+        self.watch_out = None
         self.noting = None
         self.in_parts = None
         self.misfits = None
@@ -295,9 +298,7 @@ def live_mask(op: Op, args: list[Any]) -> int:
         if (
             isinstance(arg, TensorBase)
             and (joint or op.formulas[i] is not None)
-            and (
-                arg._requires_grad if arg._view is None else (follows(arg) or arg._requires_grad)
-            )
+            and (arg._requires_grad if arg._view is None else (follows(arg) or arg._requires_grad))
         ):
             live |= 1 << pos if arg._requires_grad else NO_EDGE
     if op.lists >= 0:

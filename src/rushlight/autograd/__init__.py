@@ -40,6 +40,7 @@ _LATER = {
     "functional": "functional",
     "gradcheck": "gradcheck",
     "gradgradcheck": "gradcheck",
+    "_profiler_enabled": "profiler",
     "profiler": "profiler",
     "profiler_util": "profiler_util",
 }

@@ -22,25 +22,15 @@ _HERE: Final = __file__.rpartition("autograd")[0]
 PLACE: Final = "place"  # where `Node.meta` keeps a `_Place`
 
 
-class _Place:
+class _Place(list[Any]):
     """Where a node was made: code objects and positions in them, made into text when asked for.
 
     Formatting a stack takes longer than an operation; walking it takes as long as one NumPy call.
     """
 
-    __slots__ = ("frames",)
-
-    def __init__(self) -> None:
-        frames: list[tuple[CodeType, int]] = []
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None:
-            frames.append((frame.f_code, frame.f_lasti))
-            frame = frame.f_back
-        self.frames = frames
-
     def lines(self) -> list[str]:
         """The stack as `traceback.format_stack` gives it, without this package's inner frames."""
-        frames = self.frames
+        frames = list(zip(self[::2], self[1::2]))
         skip = 0
         while skip < len(frames) - 1 and frames[skip][0].co_filename.startswith(_HERE):
             skip += 1
@@ -60,7 +50,14 @@ def _trace(node: Node) -> None:
     meta = node.meta
     if meta is None:
         node.meta = meta = {}
-    meta[PLACE] = _Place()
+    place = _Place()
+    note = place.append
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        note(frame.f_code)
+        note(frame.f_lasti)
+        frame = frame.f_back
+    meta[PLACE] = place
     run = RUNNING.get()
     if run is not None and run.node is not None:
         metadata: dict[Any, Any] = node.metadata  # type: ignore[attr-defined]

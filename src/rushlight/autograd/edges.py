@@ -19,12 +19,12 @@ from .._core import engine
 from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
 from .._core.mode import ready
-from .._core.node import Node as CoreNode
 from .._core.node import STEP, Vertex, note_output
+from .._core.node import Node as CoreNode
 from .._core.storage import TensorBase
 from ..handles import RemovableHandle, register
 from .hooks import vertex_of_tensor
-from .output_metadata import input_metadata
+from .output_metadata import input_metadata, note_inputs
 
 _LONG_NAMES = {"CopySlices", "CopyBackwards", "NotImplemented", "AccumulateGrad", "Error",
                "UndefinedGradBackward"}
@@ -67,6 +67,7 @@ def _next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
     """Where the gradients of the inputs go: (node or None, number of its output)."""
     node = core_of(self)
     assert isinstance(node, CoreNode)
+    note_inputs(node)
     nrs = node.nrs or (0,) * len(node.next)
     return tuple(
         (None, 0) if child is None else (seen_as(child), nr - 1 if nr else 0)
@@ -165,7 +166,8 @@ class _NodeFace:
 
 
 for _attribute in ("name", "next_functions", "metadata", "register_hook", "register_prehook",
-                   "_sequence_nr", "_register_hook_dict", "_input_metadata", "__call__"):  # fmt: skip
+                   "_sequence_nr", "_register_hook_dict", "_input_metadata",
+                   "__call__"):  # fmt: skip
     setattr(CoreNode, _attribute, _NodeFace.__dict__[_attribute])
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
 from .edges import GradientEdge, Node, get_gradient_edge
-from .hooks import register_hook, vertex_of_tensor
 from .engine_calls import _engine_run_backward, _get_grad_fn_or_grad_acc
+from .hooks import register_hook, vertex_of_tensor
 from .saving import (
     _AllowMutationOnSavedContext,
     _Handle,
@@ -36,7 +36,9 @@ def increment_version(tensor: Any) -> None:
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in tensor:
         if not isinstance(t, TensorBase):
-            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+            raise RuntimeError(
+                "increment_version expects each element of the iterable to be a tensor"
+            )
         if not t._inference:
             bump(t)
 
@@ -73,7 +75,7 @@ def register_multi_grad_hook(
 
     Raises:
         ValueError: for another mode.
-        RuntimeError: for a tensor that doesn't require grad.
+        AssertionError: for a tensor that doesn't require grad (mode "any": RuntimeError).
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -92,6 +94,8 @@ def register_multi_grad_hook(
             fn(grad)
 
         return _MultiHandle([register_hook(t, first) for t in group])
+    if not all(t.requires_grad for t in group):
+        raise AssertionError("Expected gradient function to be set")
     places = [vertex_of_tensor(t)[0] for t in group]
     waiting: dict[int, tuple[list[Any], list[int]]] = {}  # by run: gradients, how many are missing
 
@@ -117,6 +121,7 @@ def register_multi_grad_hook(
 
 
 __all__ = ["_AllowMutationOnSavedContext", "_Handle", "_engine_run_backward",
-           "_get_grad_fn_or_grad_acc", "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
-           "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
-           "save_on_disk", "saved_tensors_hooks", "set_warn_on_accumulate_grad_stream_mismatch"]  # fmt: skip
+           "_get_grad_fn_or_grad_acc", "GradientEdge", "Node", "allow_mutation_on_saved_tensors",
+           "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+           "register_multi_grad_hook", "save_on_cpu", "save_on_disk", "saved_tensors_hooks",
+           "set_warn_on_accumulate_grad_stream_mismatch"]  # fmt: skip

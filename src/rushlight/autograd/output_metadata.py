@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._array import types as T
-from .._core.node import OUTPUT
+from .._core.node import OUTPUT, Vertex
 from .._core.node import Node as CoreNode
-from .._core.node import Vertex
+from .._core.op import ARG, SHAPE
 from .._core.storage import TensorBase
 from ..device import CPU
-from ..size import Size
+
 
 class _InputMetadata:
     """Shape, type and device of the gradient that a node expects for one of its outputs."""
@@ -40,9 +40,48 @@ def outputs_of(vertex: Vertex) -> tuple[Any, ...] | None:
         return vertex.out_meta
     if vertex.meta is not None and OUTPUT in vertex.meta:
         return (vertex.meta[OUTPUT],)
-    for k, entry in enumerate(vertex.op.entries):
+    for k in range(len(vertex.op.entries)):
         if k >= vertex.op.n_args and type(vertex.saved[k]) is T.ndarray:
             return ((vertex.saved[k].shape, vertex.saved[k].dtype),)
+    return None
+
+
+def note_inputs(node: CoreNode) -> None:
+    """Notes the shapes of the outputs that a node reads, as far as it knows them.
+
+    From what it has saved of them, from the sizes that their gradients are brought to, or, where
+    it works element by element, from its own output.
+    """
+    own = outputs_of(node)
+    if own is None or len(own) != 1:
+        return
+    shape, kind = own[0]
+    op = node.op
+    for i, child in enumerate(node.next):
+        if not isinstance(child, CoreNode) or child.out_meta is not None:
+            continue
+        found = None
+        if op.lists < 0 and i < len(op.tensors):
+            found = _saved_shape(node, op.tensors[i])
+        fix = None if node.fix is None else node.fix[i]
+        if fix is not None and fix[0] is not None:
+            found = fix[0]
+        elif found is None and op.broadcasts:
+            found = shape
+        if found is not None:
+            if child.meta is None:
+                child.meta = {}
+            raw_type = kind if fix is None or fix[1] is None else fix[1]
+            child.meta.setdefault(OUTPUT, (tuple(found), raw_type))
+
+
+def _saved_shape(node: CoreNode, pos: int) -> Any:
+    for k, (kind, where, _) in enumerate(node.op.entries):
+        value = node.saved[k]
+        if where == pos and kind == SHAPE:
+            return value
+        if where == pos and kind == ARG and isinstance(value, TensorBase):
+            return value._raw.shape
     return None
 
 
@@ -51,4 +90,4 @@ def input_metadata(vertex: Vertex) -> tuple[_InputMetadata, ...]:
     return tuple(_InputMetadata(shape, kind) for shape, kind in outputs_of(vertex) or ())
 
 
-__all__ = ["input_metadata", "outputs_of"]
+__all__ = ["input_metadata", "note_inputs", "outputs_of"]

@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class profile:
     """A context that notes every operation, and the backward of every node, that run inside.
 
-    The results are there when it has ended: `events()`, `key_averages()`, `table()`,
+    The results are there when it has ended: `function_events`, `key_averages()`, `table()`,
     `export_chrome_trace(path)`.
     """
 
@@ -55,7 +55,8 @@ class profile:
         self.entered = False
         self.function_events_made: EventList | None = None
         self.recorder = Recorder(record_shapes, profile_memory, with_stack, with_flops)
-        self._before: Any = None
+        self.running = False
+        self.finished = False
 
     def __enter__(self) -> profile | None:
         if not self.enabled:
@@ -71,6 +72,7 @@ class profile:
         if mode.profiler is not None:
             raise RuntimeError("Profiler is already enabled on this thread")
         CURRENT.set(replaced(mode, profiler=self.recorder))
+        self.running = True
 
     def __exit__(self, *exc: object) -> None:
         if self.enabled:
@@ -78,22 +80,20 @@ class profile:
 
     def _stop(self) -> None:
         CURRENT.set(settled(replaced(ready(), profiler=None)))
+        self.running = False
+        self.finished = True
         self.recorder.finish()
         self.function_events_made = made_of(
             self.recorder.events, self.profile_memory, self.with_flops
         )
 
     def _found(self) -> EventList:
-        if self.function_events_made is None:
-            raise RuntimeError("Profiler didn't finish running")
+        if self.function_events_made is None:  # nothing is known before the end
+            self.function_events_made = EventList((), self.profile_memory, self.with_flops)
         return self.function_events_made
 
     @property
     def function_events(self) -> EventList:
-        """The events, in the order in which they began."""
-        return self._found()
-
-    def events(self) -> EventList:
         """The events, in the order in which they began."""
         return self._found()
 
@@ -104,8 +104,6 @@ class profile:
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
         """The events as a table of text."""
-        if self.function_events_made is None:
-            return ""
         return self._found().table(sort_by=sort_by, row_limit=row_limit, **options)
 
     def key_averages(
@@ -124,7 +122,13 @@ class profile:
         return self._found().total_average()
 
     def export_chrome_trace(self, path: str) -> None:
-        """Writes the events to a file that Perfetto and chrome://tracing open."""
+        """Writes the events to a file that Perfetto and chrome://tracing open.
+
+        Raises:
+            RuntimeError: before the profile has ended.
+        """
+        if not self.finished:
+            raise RuntimeError("Profiler didn't finish running")
         self._found().export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
@@ -144,7 +148,7 @@ class profile:
 
     def __str__(self) -> str:
         if self.function_events_made is None:
-            return ""
+            return "<unfinished torch.autograd.profile>"
         return str(self.function_events_made)
 
 
@@ -235,7 +239,8 @@ def kineto_available() -> bool:
     return True
 
 
-def _is_profiler_enabled() -> bool:
+def _profiler_enabled() -> bool:
+    """Whether a profile is being taken here."""
     return current().profiler is not None
 
 

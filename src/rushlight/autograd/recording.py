@@ -134,7 +134,7 @@ class Recorder:
             if self.memory and out._view is None and out._raw.base is None:
                 event.bytes += out._raw.nbytes
 
-    # ---- custom functions, whose `apply` calls itself once to get between these -------------------
+    # ---- custom functions, whose `apply` calls itself once to get between these ----------------
     def opens(self, name: str) -> bool:
         """Opens the span of a custom function, unless that has just been done."""
         self._opened = not self._opened

@@ -4,7 +4,6 @@ Other files of `nn` import these names from here, so a move below is one edit. `
 the free functions of the table (`f.empty`, `f.zeros_like`, `linalg.qr` …), under PyTorch's names.
 """
 
-from types import SimpleNamespace
 from typing import Any
 
 from .. import dtypes
@@ -13,7 +12,7 @@ from ..autograd.grad_mode import is_grad_enabled, no_grad
 from ..device import device
 from ..handles import RemovableHandle
 from ..memory_format import preserve_format
-from ..ops import PUBLIC
+from ..ops import namespace
 from ..random import Generator
 from ..tensor import Tensor
 
@@ -33,13 +32,8 @@ __all__ = [
 ]
 
 
-def _functions(namespace: str) -> Any:
-    found = {name: function for (space, name), function in PUBLIC.items() if space == namespace}
-    return SimpleNamespace(**found)
-
-
-f: Any = _functions("")
-linalg: Any = _functions("linalg")
+f: Any = namespace("").module("rushlight's functions")
+linalg: Any = namespace("linalg").module("rushlight's linalg")
 
 
 def typename(value: object) -> str:

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .. import ops as _ops
 
-_TABLE: Final[dict[str, Any]] = {
-    name: function
-    for (namespace, name), function in _ops.PUBLIC.items()
-    if namespace == "nn.functional"
-}
-globals().update(_TABLE)
+_TABLE: Final = _ops.namespace("nn.functional")
+_TABLE.fill(globals())
 
-__all__ = sorted(_TABLE)  # noqa: PLE0605  (the table says what there is)
+__all__ = sorted(_TABLE.names)  # noqa: PLE0605  (the table says what there is)
 
 if TYPE_CHECKING:
 
@@ -25,7 +21,14 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Says in whose name a function is missing."""
-        raise AttributeError(
-            f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
-        )
+        """A function that is asked for the first time; says in whose name one is missing."""
+        try:
+            return _TABLE.find(name, globals())
+        except KeyError:
+            raise AttributeError(
+                f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
+            ) from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 """The table: every operation, declared once, by family of mathematics.
 
-Importing this package declares all rows, builds the public functions from them and hands the core
-its namespaces.
+Importing this package declares all rows, names the public functions that can be built from them
+and hands the core its namespaces.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import importlib
 import pkgutil
+from functools import partial
 from typing import Any, Final
 
 from .._array import numpy_ns
@@ -18,7 +19,8 @@ from .._core.mode import on_first_use
 from . import _explain, _traced
 from ._composite import COMPOSITES, METHODS, composite
 from ._dispatch import inplace_function, public_function
-from ._row import ROWS, Row
+from ._pending import Pending, Space
+from ._row import ROWS, TABLE, Row
 from ._under_vmap import aware
 
 # Declaring the table makes some 40 000 objects that all stay: looking for garbage among them, again
@@ -33,23 +35,33 @@ finally:
     if _collecting:
         gc.enable()
 
-PUBLIC: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> function
-TENSOR_METHODS: Final[dict[str, Any]] = {}  # name -> function of (self, …), in-place ones included
+PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> function
+TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included
+
+
+def _function(short: str, rows: list[Row]) -> Any:
+    return aware(short, rows[0].op.function)
+
+
+def _inplace(name: str, rows: list[Row]) -> Any:
+    return inplace_function(name, [row for row in rows if row.inplace])
 
 
 def _build() -> None:
+    TABLE.function_of = public_function
     for name, rows in ROWS.items():
         short = name.rpartition(".")[2].removeprefix("linalg_")
-        function = aware(short, public_function(name, rows))
+        if any(type(row) is Row for row in rows):  # settled before the table was whole
+            public_function(name, rows)
+        make = partial(_function, short, rows)
         for row in rows:
             if row.public:
                 for namespace in row.namespace:
-                    PUBLIC[(namespace, short)] = function
+                    PUBLIC.later((namespace, short), make)
         if any(row.method for row in rows):
-            TENSOR_METHODS[short] = function
-        writable = [row for row in rows if row.inplace]
-        if writable:
-            TENSOR_METHODS[short + "_"] = inplace_function(name, writable)
+            TENSOR_METHODS.later(short, make)
+        if any(row.inplace for row in rows):
+            TENSOR_METHODS.later(short + "_", partial(_inplace, name, rows))
     PUBLIC.update({key: aware(key[1], function) for key, function in COMPOSITES.items()})
     TENSOR_METHODS.update({name: aware(name, function) for name, function in METHODS.items()})
     _traced.connect(PUBLIC, TENSOR_METHODS)
@@ -62,15 +74,21 @@ def _build() -> None:
 _build()
 
 
+def namespace(name: str) -> Space:
+    """The public functions of a namespace, for the module that shows them."""
+    return Space(PUBLIC, name)
+
+
 def __getattr__(name: str) -> Any:
     """`torch.ops.aten`, made when it is first asked for."""
     if name != "aten":
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from ._aten_forms import ATEN
 
-    ATEN.public.update({own: function for (_, own), function in PUBLIC.items()})
+    for key in PUBLIC:
+        ATEN.public.later(key[1], partial(PUBLIC.__getitem__, key))
     globals()["aten"] = ATEN
     return ATEN
 
 
-__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "_explain", "composite"]
+__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "_explain", "composite", "namespace"]

@@ -2,13 +2,13 @@
 
 Note [Taken apart when looked at]
 A linear layer, a product of stacks of matrices and a cross-entropy are recorded as one node each:
-a training step would be slower by a node or two for each. PyTorch records several (a linear layer is
-an `AddmmBackward0` over the input, the bias and the `TBackward0` of the weight). So when somebody
-asks such a node for its neighbours, its saved values, or to run a hook, it is replaced by what
-PyTorch would have recorded: the operations are done once more, one by one, on the inputs that the
-node has saved (in place of an input that it hasn't, on zeros), and the node takes over the last of
-the nodes that this makes. It stays the same object. Sequence numbers go up in steps (see `sequence`)
-so that the others find room below it.
+a training step would be slower by a node or two for each. PyTorch records several (a linear layer
+is an `AddmmBackward0` over the input, the bias and the `TBackward0` of the weight). So when
+somebody asks such a node for its neighbours, its saved values, or to run a hook, it is replaced by
+what PyTorch would have recorded: the operations are done once more, one by one, on the inputs that
+the node has saved (in place of an input that it hasn't, on zeros), and the node takes over the last
+of the nodes that this makes. It stays the same object. Sequence numbers go up in steps (see
+`sequence`), so that the others find room below it.
 
 A node stays whole during a backward, and where the shapes of its inputs aren't known any more.
 """
@@ -28,7 +28,7 @@ from .._core.run import RUNNING
 from .._core.saved import free, unpack
 from .._core.slow import HANDLERS
 from .._core.storage import TensorBase, new_tensor
-from ._row import Row
+from ._row import Row, when_settled
 from ._traced import table
 from .class_loss import _cross_entropy, _nll
 from .matmul import (
@@ -50,8 +50,12 @@ def comes_apart(row: Row, parts: Callable[..., Any], shapes: Callable[..., Any])
 
     `shapes(known)` gives a shape for each tensor argument by name from those known, or None.
     """
-    PARTS[row.op] = (parts, shapes)
-    node_class = row.op.node_class
+    when_settled(row, lambda settled: _have_parts(settled.op, parts, shapes))
+
+
+def _have_parts(op: Op, parts: Callable[..., Any], shapes: Callable[..., Any]) -> None:
+    PARTS[op] = (parts, shapes)
+    node_class = op.node_class
     for name in list(vars(node_class)):
         if name.startswith(("_saved_", "_raw_saved_")):
             delattr(node_class, name)

@@ -16,6 +16,7 @@ from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter, Schema, parse
 from ._dispatch import Dispatcher, match
 from ._out import apply_out
+from ._pending import Pending
 from ._row import ROWS, Row
 
 
@@ -154,7 +155,7 @@ class _OpNamespace:
 
     def __init__(self) -> None:
         self.name = "aten"
-        self.public: dict[str, Any] = {}  # composite functions by name, for what has no row
+        self.public: Pending[str] = Pending()  # composite functions by name, for what has no row
 
     def __getattr__(self, name: str) -> Any:
         makers = {} if name.startswith("__") else makers_of(name)
@@ -201,8 +202,7 @@ def makers_of(name: str) -> dict[str, Any]:
         if overload == "Tensor" and row.numbers and row.op.broadcasts:
             makers.setdefault("Scalar", (row.schema, _of_row(row), False))
         if row.out:
-            out = "out" if overload in ("default", "Tensor") else f"{overload}_out"
-            makers.setdefault(out, (row.schema, _of_out(row), False))
+            makers.setdefault(out_name(row), (row.schema, _of_out(row), False))
     if not rows and name.endswith("_"):
         for row in ROWS.get(name[:-1], []):
             if row.inplace:
@@ -211,6 +211,19 @@ def makers_of(name: str) -> dict[str, Any]:
                 if overload == "Tensor" and row.numbers:
                     makers.setdefault("Scalar", (row.schema, _of_writing(row), True))
     return makers
+
+
+_OUT_NAMES: Final = {"sum.dim_IntList": "IntList_out", "mean.dim": "out", "max.dim": "dim_max",
+                     "min.dim": "dim_min", "nansum.dim_IntList": "out", "prod.dim_int": "int_out",
+                     "where.self": "self_out"}  # fmt: skip
+
+
+def out_name(row: Row) -> str:
+    """The name of the overload of a row that takes `out=`."""
+    overload = row.schema.overload
+    if overload in ("", "Tensor"):
+        return "out"
+    return _OUT_NAMES.get(f"{row.schema.name}.{overload}", f"{overload}_out")
 
 
 def _of_row(row: Row) -> Any:

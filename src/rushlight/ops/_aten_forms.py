@@ -26,7 +26,8 @@ _RENAMED: Final = {
     "_norm": "norm.ScalarOpt_dim",
     "_var": "var.correction", "_std": "std.correction", "_var_mean": "var_mean.correction",
     "_std_mean": "std_mean.correction", "_clone_contiguous": "clone.default",
-    "_reshape_alias": "view.default", "_index_put": "index_put.default", "logsigmoid": "log_sigmoid.default",
+    "_reshape_alias": "view.default", "_index_put": "index_put.default",
+    "logsigmoid": "log_sigmoid.default",
     "repeat_backward": "repeat.default",
 }  # fmt: skip
 _RENAMED_WRITES: Final = {

@@ -153,7 +153,7 @@ def solve(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
     return parts if len(parts) > 1 else parts[0], 0
 
 
-@rule("linalg_solve_triangular", "cholesky_solve", "linalg_cross", "_cdist")
+@rule("linalg_solve_triangular", "triangular_solve", "cholesky_solve", "linalg_cross", "_cdist")
 def stacks(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Two stacks, aligned."""
     rank = max(rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a))
@@ -163,6 +163,15 @@ def stacks(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
     if op.name == "linalg_cross":
         dim = args[2]
         ready[2] = dim if dim < 0 else dim + 1
+    return call(op, ready), 0
+
+
+@rule("linalg_householder_product", "orgqr", "ormqr", "lu_unpack")
+def in_step(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Stacks that all have one and the same batch."""
+    if op.name == "lu_unpack" and not (args[2] and args[3]):
+        return one_by_one(op, args, dims, size)
+    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     return call(op, ready), 0
 
 

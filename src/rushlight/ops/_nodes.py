@@ -33,6 +33,8 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
         kind = schema.params[entry[1]].type if entry[0] == ARG else "Tensor"
         if entry[0] in (ARG, OUT) and kind.startswith(("Tensor", "Indices")):
             body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
+    if name == "RsubBackward1":
+        body["next_functions"] = property(_first_edge)
     if name in ("MmBackward0", "AddmmBackward0"):
         _show_sizes(body, op, schema, "self mat2" if name == "MmBackward0" else "mat1 mat2")
     if name.startswith("MeanBackward"):
@@ -67,6 +69,11 @@ def _hidden(entry: tuple[int, int, str], op: Op, name: str) -> bool:
     if entry[0] == SHAPE:
         return entry[1] == op.lists or entry[2][:-6] in _UNSHOWN.get(name, "").split()
     return entry[0] == DTYPE
+
+
+def _first_edge(node: Any) -> Any:
+    """The neighbours of `2 - x`: recorded with an edge for the 2, which PyTorch's node hasn't."""
+    return Node.next_functions.fget(node)[:1]  # type: ignore[attr-defined]
 
 
 def _show_sizes(body: dict[str, Any], op: Op, schema: Schema, names: str) -> None:
@@ -203,7 +210,7 @@ class SavedTensor:
             raise RuntimeError(errors.HOOKS_TWICE)
         self._pack((pack_hook, unpack_hook))
 
-    def _pack(self, hooks: tuple[Any, Any]) -> None:
+    def _pack(self, hooks: tuple[Any, ...]) -> None:
         pack_entry(self._node, self._entry, self._item, hooks)
 
     @property

@@ -11,8 +11,8 @@ from .. import errors
 from .._array import types as T
 from .._core import slow
 from .._core.apply import apply_n
-from .._core.mode import CURRENT, ready, replaced
 from .._core.inplace import announce_write, count_write
+from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase
 from ._return_types import given_back
 
@@ -73,7 +73,10 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
         RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
         TypeError: where `out` isn't a tensor.
     """
-    if ready().layers and any(isinstance(a, TensorBase) and a._layered for a in (*args, out)):
+    mode = ready()
+    if mode.dispatch:
+        return slow.HANDLERS.watch_out(row, args, out, mode)
+    if mode.layers and any(isinstance(a, TensorBase) and a._layered for a in (*args, out)):
         raise RuntimeError(
             f"Batching rule not implemented for aten::{row.schema.name.lstrip('_')}.out; the "
             "fallback path doesn't work on out= or view ops."

@@ -25,6 +25,7 @@ The kind says the rest:
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import RLock
 from typing import Any, Final
 
 from .._core.node import GENERAL, Node
@@ -54,17 +55,23 @@ PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOT
 
 
 class Row:
-    """One declared overload of an operation."""
+    """One declared overload of an operation. See Note [Rows settle late]."""
 
     __slots__ = (
-        "schema", "kind", "op", "doc", "samples", "formulas", "joint", "jvp", "batch", "ref",
-        "namespace", "inplace", "method", "public", "simple_op", "simple_defaults", "out", "dtypes",
-        "numbers",
+        "text", "name", "overload", "node", "raw", "declared", "overloads",
+        "kind", "doc", "samples", "formulas", "joint", "jvp", "batch", "ref",
+        "namespace", "inplace", "method", "public", "dtypes", "numbers",
+        "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
-    schema: Schema
+    text: str
+    name: str
+    overload: str
+    node: str  # the name of its node class
+    raw: Any
+    declared: Any  # what settles the row; None once it is settled
+    overloads: list[Row]  # all rows of the name, this one included
     kind: str
-    op: Op
     doc: str
     samples: Any
     formulas: dict[str, Any]
@@ -76,11 +83,14 @@ class Row:
     inplace: bool
     method: bool
     public: bool
+    dtypes: str
+    numbers: bool  # takes Python numbers for its later tensors
+    # What settling finds:
+    schema: Schema
+    op: Op
     simple_op: Op | None
     simple_defaults: tuple[Any, ...]
     out: bool
-    dtypes: str
-    numbers: bool  # takes Python numbers for its later tensors
 
     def __repr__(self) -> str:
         return f"<row {self.schema.text}>"
@@ -93,6 +103,86 @@ class Row:
         return apply_n(self.op, full)
 
 
+# Note [Rows settle late]
+# A program calls a few dozen of the table's hundreds of operations. So `declare` keeps what it is
+# given and does no more than others need to know of a row that isn't used: its name, its overload,
+# the name of its node class (they are numbered in order of declaration). A row begins as an
+# `Unsettled` one, whose other attributes aren't set; whoever asks for one of these runs
+# `__getattr__`, which settles all overloads of the name, with their public function, and turns them
+# into plain `Row`s. From then on they have no `__getattr__` any more, which costs every look at an
+# attribute, found or not.
+_LATE: Final = ("schema", "simple_defaults", "out", "simple_op", "op")  # `op` is shown last
+
+#: Held while rows settle and functions are made. It may be taken again by the thread that has it.
+LOCK: Final = RLock()
+
+
+class Unsettled(Row):
+    """A row that nobody has asked for its operation."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _LATE:
+            raise AttributeError(f"'Row' object has no attribute {name!r}")
+        with LOCK:
+            if type(self) is Unsettled and type(self.declared) is Declared:
+                settle(self)
+            # Making the public function of the name asks rows that aren't shown as settled yet.
+            return getattr(self.declared if type(self) is Unsettled else self, name)
+
+
+def settle(row: Row) -> None:
+    """Lays out a row's operation; the first time, with all overloads and the public function.
+
+    Raises:
+        ValueError: for a schema that is none, a formula of an unknown argument, or one that asks
+            for an unknown name.
+    """
+    with LOCK:
+        rows = [r for r in row.overloads if type(r.declared) is Declared]
+        rows = rows if TABLE.function_of is not None else [row]
+        found = [_laid_out(r) for r in rows]
+        try:
+            for r, twin in zip(rows, found):
+                r.declared = twin
+            known = [r.op.function for r in row.overloads if r not in rows]
+            for twin in found:
+                twin.op.function = known[0] if known else None
+            if not known and TABLE.function_of is not None:
+                TABLE.function_of(row.name, row.overloads)
+        except BaseException:
+            for r, twin in zip(rows, found):
+                r.declared = twin.declared
+            raise
+        for r, twin in zip(rows, found):
+            for then in twin.declared.then:
+                then(twin)
+            for name in _LATE:
+                setattr(r, name, getattr(twin, name))
+            r.__class__ = Row
+            r.declared = None
+
+
+def when_settled(row: Row, then: Callable[[Row], None]) -> None:
+    """Calls `then(row)` as soon as the row is settled, before anybody else sees its operation."""
+    with LOCK:
+        if type(row) is Row:
+            then(row)
+        else:
+            row.declared.then.append(then)
+
+
+class Table:
+    """What settles the public side of a name: `ops/__init__` sets it once the table is whole."""
+
+    __slots__ = ("function_of",)
+
+    def __init__(self) -> None:
+        self.function_of: Callable[[str, list[Row]], Any] | None = None
+
+
+TABLE: Final = Table()
 ROWS: Final[dict[str, list[Row]]] = {}  # by operation name, overloads in order of declaration
 _node_numbers: Final[dict[str, int]] = {}
 
@@ -157,12 +247,24 @@ def declare(
     every further argument has its default value: a raw forward of the tensors alone, and formulas
     without those arguments.
 
+    What is wrong with the rest of a declaration is said when the row settles, see `settle`.
+
     Raises:
-        ValueError: for a formula of an unknown argument, or one that asks for an unknown name.
+        ValueError: for a text without parameters.
+        KeyError: for an unknown promotion.
     """
-    schema = parse(schema_text)
-    row = Row()
-    row.schema = schema
+    head, bracket, _ = schema_text.partition("(")
+    if not bracket:
+        parse(schema_text)  # says what is wrong with it
+    name, _, overload = head.strip().rpartition(".")
+    if not name:
+        name, overload = overload, ""
+    row = Unsettled()
+    row.text = schema_text
+    row.name = name
+    row.overload = overload
+    row.node = _node_name(name, node)
+    row.raw = raw
     row.kind = kind
     row.doc = doc
     row.samples = samples
@@ -172,86 +274,112 @@ def declare(
     row.jvp = jvp
     row.batch = batch
     row.namespace = (namespace,) if isinstance(namespace, str) else namespace
-    row.inplace = (kind == "elementwise" and not schema.is_view) if inplace is None else inplace
+    if inplace is None:
+        inplace = kind == "elementwise" and "(a)" not in schema_text.rpartition("->")[2]
+    row.inplace = inplace
     row.method = method
     row.public = public
-    row.out = (not schema.is_view and len(schema.returns) == 1) if out is None else out
     row.dtypes = dtypes
     row.numbers = numbers
-    row.simple_op = None
-    row.simple_defaults = ()
-
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
-    if broadcasts is None:
-        broadcasts = kind == "elementwise"
-    if holomorphic is None:
-        holomorphic = True
-    options = _Options(
-        kind, PROMOTIONS[promote], promote_at, broadcasts, holomorphic, differentiable_out,
-        _node_name(schema, node), saved_as or {},
-    )  # fmt: skip
-    row.op = _op(schema, raw, formulas, joint, options)
-    row.op.row = row
-    row.op.check = check
-    if at_defaults is not None:
-        short = dict(formulas)
-        short.update({k: v for k, v in at_defaults.items() if k != "raw"})
-        tensors = tuple(p for p in schema.params if p.is_tensor)
-        text = ", ".join(f"Tensor {p.name}" for p in tensors)
-        simple = parse(f"{schema.name}.{schema.overload or 'default'}({text}) -> Tensor")
-        row.simple_op = _op(simple, at_defaults["raw"], short, None, options)
-        row.simple_op.row = row
-        row.simple_op.check = check
-        row.simple_defaults = tuple(p.default for p in schema.params[len(tensors) :])
-    elif row.op.simple:
-        row.simple_op = row.op
-    ROWS.setdefault(schema.name, []).append(row)
+    row.declared = Declared(
+        PROMOTIONS[promote],
+        promote_at,
+        kind == "elementwise" if broadcasts is None else broadcasts,
+        holomorphic is not False,
+        differentiable_out,
+        saved_as or {},
+        out,
+        at_defaults,
+        check,
+    )
+    row.overloads = ROWS.setdefault(name, [])
+    row.overloads.append(row)
     return row
 
 
-class _Options:
-    __slots__ = ("kind", "promote", "promote_at", "broadcasts", "holomorphic", "differentiable_out",
-                 "node_name", "saved_as", "node_class")  # fmt: skip
+class Declared:
+    """What settling a row needs of its declaration, beside the attributes of the row."""
+
+    __slots__ = ("promote", "promote_at", "broadcasts", "holomorphic", "differentiable_out",
+                 "saved_as", "out", "at_defaults", "check", "then")  # fmt: skip
 
     def __init__(
         self,
-        kind: str,
         promote: int,
         promote_at: tuple[str, ...] | None,
         broadcasts: bool,
         holomorphic: bool,
         differentiable_out: tuple[bool, ...],
-        node_name: str,
         saved_as: dict[str, str],
+        out: bool | None,
+        at_defaults: dict[str, Any] | None,
+        check: Any,
     ) -> None:
-        self.kind = kind
         self.promote = promote
         self.promote_at = promote_at
         self.broadcasts = broadcasts
         self.holomorphic = holomorphic
         self.differentiable_out = differentiable_out
-        self.node_name = node_name
         self.saved_as = saved_as
-        self.node_class: Any = None
+        self.out = out
+        self.at_defaults = at_defaults
+        self.check = check
+        self.then: list[Callable[[Row], None]] = []
 
 
-def _node_name(schema: Schema, given: str | None) -> str:
-    if given is not None and (given[-1].isdigit() or given in ("NotImplemented", "Identity")):
+def _laid_out(row: Row) -> Row:
+    """A row's twin that has what settling finds; its ops belong to the row itself."""
+    declared = row.declared
+    schema = parse(row.text)
+    twin = Row()
+    twin.declared = declared
+    twin.schema = schema
+    twin.out = declared.out
+    if twin.out is None:
+        twin.out = not schema.is_view and len(schema.returns) == 1
+    twin.simple_op = None
+    twin.simple_defaults = ()
+    twin.op = _op(schema, row.raw, row.formulas, row.joint, row)
+    twin.op.node_class = _nodes.node_class(row.node, twin.op, schema, declared.saved_as)
+    short = declared.at_defaults
+    if short is not None:
+        formulas = dict(row.formulas)
+        formulas.update({k: v for k, v in short.items() if k != "raw"})
+        tensors = tuple(p for p in schema.params if p.is_tensor)
+        text = ", ".join(f"Tensor {p.name}" for p in tensors)
+        simple = parse(f"{schema.name}.{schema.overload or 'default'}({text}) -> Tensor")
+        twin.simple_op = _op(simple, short["raw"], formulas, None, row)
+        twin.simple_op.node_class = twin.op.node_class
+        twin.simple_defaults = tuple(p.default for p in schema.params[len(tensors) :])
+    elif twin.op.simple:
+        twin.simple_op = twin.op
+    return twin
+
+
+def _node_name(name: str, given: str | None) -> str:
+    if given is not None and (
+        given[-1].isdigit() or given in _WHOLE_NAMES or given.endswith("_copy")
+    ):
         return given
-    stem = given or "".join(part[:1].upper() + part[1:] for part in schema.name.split("_") if part)
+    stem = given or "".join(part[:1].upper() + part[1:] for part in name.split("_") if part)
     stem = stem.replace(".", "") + "Backward"
     number = _node_numbers.get(stem, 0)
     _node_numbers[stem] = number + 1
     return f"{stem}{number}"
 
 
-def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options: _Options) -> Op:
+_WHOLE_NAMES: Final = ("NotImplemented", "Identity", "CopyBackwards")
+
+
+def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row) -> Op:
+    declared = row.declared
     op = Op()
     op.name = schema.name
-    op.kind = options.kind
+    op.kind = row.kind
     op.raw = raw
-    op.row = None
+    op.row = row
     op.function = None
     op.tensors = tuple(i for i, p in enumerate(schema.params) if p.is_tensor)
     if joint is None and any(f is not None for f in formulas.values()):
@@ -269,11 +397,11 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
     single = schema.returns[0] if len(schema.returns) == 1 else None
     op.n_out = -1 if single is not None and single.is_list else len(schema.returns)
     op.is_view = schema.is_view
-    op.promote = options.promote
-    op.promote_at = _promoted_positions(schema, options)
-    op.broadcasts = options.broadcasts
-    op.holomorphic = options.holomorphic
-    op.differentiable_out = options.differentiable_out
+    op.promote = declared.promote
+    op.promote_at = _promoted_positions(schema, declared)
+    op.broadcasts = declared.broadcasts
+    op.holomorphic = declared.holomorphic
+    op.differentiable_out = declared.differentiable_out
     op.out_raw = False
     op.runs_on_none = False
     op.lone = (
@@ -282,11 +410,11 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
         and op.n_out == 1
         and not op.is_view
         and joint is None
-        and options.promote == PROMOTE_NONE
+        and declared.promote == PROMOTE_NONE
         and not any(p.type in ("Tensor", "Indices") and i for i, p in enumerate(schema.params))
     )
     op.returns = _return_types.maker(schema)
-    op.check = None
+    op.check = declared.check
     _check_formulas(schema, formulas)
     _lay_out(op, schema, formulas, joint)
     op.direct = (
@@ -299,17 +427,14 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, options:
         if joint is not None or formulas.get(schema.params[pos].name) is not None
     )
     op.special = GENERAL if joint is not None or op.n_out != 1 or op.lists >= 0 else 0
-    if options.node_class is None:
-        options.node_class = _nodes.node_class(options.node_name, op, schema, options.saved_as)
-    op.node_class = options.node_class
     return op
 
 
-def _promoted_positions(schema: Schema, options: _Options) -> tuple[int, ...]:
-    if options.promote == PROMOTE_NONE:
+def _promoted_positions(schema: Schema, declared: Declared) -> tuple[int, ...]:
+    if declared.promote == PROMOTE_NONE:
         return ()
-    if options.promote_at is not None:
-        return tuple(schema.positions[name] for name in options.promote_at)
+    if declared.promote_at is not None:
+        return tuple(schema.positions[name] for name in declared.promote_at)
     return tuple(i for i, p in enumerate(schema.params) if p.type in ("Tensor", "Scalar"))
 
 

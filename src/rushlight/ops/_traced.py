@@ -13,8 +13,32 @@ from .. import dtypes as D
 from .._array import numpy_ns as _raw
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
+from ._pending import Pending
 
-_functions: dict[str, Any] = {}
+
+
+class _Connected(dict[str, Any]):
+    """The table's functions by name, taken from the table when they are first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.public: Pending[tuple[str, str]] = Pending()
+        self.methods: Pending[str] = Pending()
+        self.places: dict[str, tuple[str, str]] = {}
+
+    def __missing__(self, name: str) -> Any:
+        if not self.places:
+            places: dict[str, tuple[str, str]] = {}
+            for key in self.public:
+                if key[0] in ("", "special", "linalg", "private"):
+                    places.setdefault(key[1], key)
+            self.places = places
+        place = self.places.get(name)
+        found = self[name] = self.methods[name] if place is None else self.public[place]
+        return found
+
+
+_functions: Final = _Connected()
 
 # vocabulary name -> name in the table, where the arguments are the same
 ALIASES: Final[dict[str, str]] = {
@@ -32,25 +56,24 @@ ALIASES: Final[dict[str, str]] = {
 }  # fmt: skip
 
 
-def connect(public: dict[tuple[str, str], Any], methods: dict[str, Any]) -> None:
+def connect(public: Pending[tuple[str, str]], methods: Pending[str]) -> None:
     """Gives this namespace the functions of the finished table."""
-    space = globals()
-    for name, short in ALIASES.items():
-        found = public.get(("", short)) or methods.get(short)
-        if found is not None and name not in space:
-            space[name] = found
-    for (namespace, short), function in public.items():
-        if namespace in ("", "special", "linalg", "private"):
-            _functions.setdefault(short, function)
-    _functions.update({k: v for k, v in methods.items() if k not in _functions})
+    _functions.public, _functions.methods = public, methods
 
 
 def __getattr__(name: str) -> Any:
     """A vocabulary name without an entry of its own is the table's function of that name."""
-    found = _functions.get(name)
-    if found is None:
-        raise AttributeError(f"the traced namespace has no {name!r}")
-    return found
+    short = ALIASES.get(name, name)
+    try:
+        found = _functions[short] if name not in ALIASES else _alias(short)
+    except KeyError:
+        raise AttributeError(f"the traced namespace has no {name!r}") from None
+    return globals().setdefault(name, found)
+
+
+def _alias(short: str) -> Any:
+    found = _functions.public.get(("", short))
+    return _functions.methods[short] if found is None else found
 
 
 def table(name: str) -> Any:

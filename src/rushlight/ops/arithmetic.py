@@ -14,7 +14,7 @@ from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
 from ._explain import combination
-from ._row import elementwise
+from ._row import Row, elementwise, when_settled
 from ._traced import table
 
 add = elementwise(
@@ -169,7 +169,8 @@ remainder_scalar = elementwise(
 remainder_number = elementwise(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     quotients.remainder_from,
-    other=_remainder_other,
+    other=_checks.no_derivative("remainder"),
+    node="NotImplemented",
     method=False,
     inplace=False,
     samples=lambda mk: [(3.5, mk(3, 4, low=1, high=2))],
@@ -205,7 +206,7 @@ neg = elementwise(
 )
 reciprocal = elementwise(
     "reciprocal(Tensor self) -> Tensor",
-    raw.reciprocal,
+    quotients.reciprocal,
     self=lambda g, out: -g * (out * out),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
@@ -328,14 +329,18 @@ root = elementwise(
 )
 
 
-def _constant(value: float) -> property:
-    """What a node of a fixed power says of its exponent."""
-    return property(lambda node: value)
+def _show_exponent(power: Row, exponent: float) -> None:
+    """Has the nodes of a fixed power say what their exponent is."""
+
+    def show(row: Row) -> None:
+        row.op.node_class._saved_exponent = property(lambda node: exponent)
+
+    when_settled(power, show)
 
 
-square.op.node_class._saved_exponent = _constant(2)
-cube.op.node_class._saved_exponent = _constant(3)
-root.op.node_class._saved_exponent = _constant(0.5)
+_show_exponent(square, 2)
+_show_exponent(cube, 3)
+_show_exponent(root, 0.5)
 
 
 @composite("", method=True, out=True)

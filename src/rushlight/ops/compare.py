@@ -93,14 +93,14 @@ def _logic(name: str, forward: Any, doc: str) -> Row:
     )
 
 
-logical_and = _logic("logical_and", raw.logical_and, "Whether both elements are nonzero.")
-logical_or = _logic("logical_or", raw.logical_or, "Whether an element is nonzero.")
+logical_and = _logic("logical_and", relations.logical_and, "Whether both elements are nonzero.")
+logical_or = _logic("logical_or", relations.logical_or, "Whether an element is nonzero.")
 logical_xor = _logic(
     "logical_xor", relations.logical_xor, "Whether exactly one element is nonzero."
 )
 logical_not = elementwise(
     "logical_not(Tensor self) -> Tensor",
-    raw.logical_not,
+    relations.logical_not,
     promote="none",
     doc="Whether each element is zero.",
 )

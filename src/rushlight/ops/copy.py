@@ -14,7 +14,6 @@ from .._core.mode import current, ready
 from .._core.slow import HANDLERS, live_mask, make_node, only_inference, to_raw
 from .._core.storage import TensorBase, bump, version_of
 from .._core.views import Step
-from . import _nodes
 from ._composite import composite
 from ._row import Row, general, linear
 from ._views import wrong_arguments
@@ -25,6 +24,7 @@ copy_row = linear(
     W.copied,
     self=lambda xp, g: xp.zeros_like(g),
     src=lambda xp, g, src_shape: xp.sum_to(g, src_shape),
+    node="CopyBackwards",
     holomorphic=False,
     public=False,
     method=False,
@@ -32,7 +32,6 @@ copy_row = linear(
     samples=lambda mk: [(mk(3, 4), mk(4)), (mk(3), mk(3))],
     doc="The elements of `src` in the shape and type of the first tensor.",
 )
-copy_row.op.node_class = _nodes.node_class("CopyBackwards", copy_row.op, copy_row.schema, {})
 
 
 @composite("private", method=True)

@@ -161,7 +161,8 @@ def margin_ranking_operator(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1
 ) -> Any:
     """The margin ranking loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
-    return R.apply(apply_n(plus.op, [-target * (input1 - input2), margin]).clamp_min(0), reduction)
+    apart = input1 - input2
+    return R.apply(apply_n(plus.op, [-target * apart, margin]).clamp_min(0), reduction)
 
 
 @composite("nn.functional")
@@ -263,6 +264,12 @@ def triplet_margin_with_distance_loss(
     distance = pairwise_distance if distance_function is None else distance_function
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and "
+            f"negative {negative.dim()}D inputs"
+        )
     near = distance(anchor, positive)
     far = distance(anchor, negative)
     if swap:

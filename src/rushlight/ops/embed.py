@@ -279,6 +279,8 @@ def embedding_bag(
         raw.require_indices(input._raw, "embedding_bag")
         raw.renormalise(weight._raw, input._raw, float(max_norm), float(norm_type))
         bump(weight)
+    if weight._raw.dtype.kind != "f":
+        raw.require_weight(weight._raw)
     return apply_n(_bag.op, [weight, input, offsets, scale_grad_by_freq, number, sparse,
                              per_sample_weights, include_last_offset, padding_idx])  # fmt: skip
 

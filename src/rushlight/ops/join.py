@@ -14,6 +14,7 @@ from .._core.apply import apply_list, apply_n, apply_view
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._dispatch import Dispatcher
+from ._explain import combination
 from ._row import linear
 from ._traced import table
 from .parts import slice_
@@ -251,20 +252,20 @@ split_with_sizes = linear(
 )
 unsafe_split = linear(
     "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]",
-    lambda x, split_size, dim: raw.copies(raw.split(x, split_size, dim)),
+    raw.split,
     self=_split_backward,
     node="UnsafeSplitBackward0",
     holomorphic=False,
     samples=lambda mk: [(mk(5, 2), 2)],
-    doc="The pieces of a size along a dimension, as copies.",
+    doc="The pieces of a size along a dimension: the same memory, without the records of a view.",
 )
 unsafe_split_with_sizes = linear(
     "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
-    lambda x, split_sizes, dim: raw.copies(raw.split_with_sizes(x, split_sizes, dim)),
+    raw.split_with_sizes,
     self=_sizes_backward,
     holomorphic=False,
     samples=lambda mk: [(mk(5, 2), (2, 3))],
-    doc="The pieces of the given sizes along a dimension, as copies.",
+    doc="The pieces of the given sizes along a dimension: the same memory, no views.",
 )
 unbind = linear(
     "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
@@ -305,7 +306,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 @composite("", method=True)
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
-    """At most `chunks` pieces along a dimension, as copies."""
+    """At most `chunks` pieces along a dimension: the same memory, without the records of views."""
     size = _chunk_size(input._raw, chunks, dim)
     if not size:
         return apply_n(unsafe_split_with_sizes.op, [input, (0,) * chunks, dim])
@@ -376,6 +377,8 @@ def _along(name: str, least: int, axis: Any) -> None:
                 "tensor with "
                 f"{len(shape)} dimensions!"
             )
+        if not isinstance(where, int | list | tuple):
+            raise combination(name, (input, where), {})
         dim = axis(len(shape))
         if isinstance(where, int) and (where <= 0 or shape[dim] % where):
             raise RuntimeError(

@@ -10,7 +10,7 @@ from .._array import triangular
 from .._array.reduce import name_of
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
-from . import _checks, _return_types
+from . import _checks
 from ._composite import composite
 from ._row import Row, general
 from ._traced import table
@@ -45,6 +45,15 @@ def definite(mk: Any, *shape: int) -> Any:
 def lower(mk: Any, *shape: int) -> Any:
     """Lower triangular matrices, none of whose diagonal elements is small."""
     return table("tril")(regular(mk, *shape))
+
+
+def cholesky_factor(mk: Any, *shape: int) -> Any:
+    """Lower triangular matrices with a real diagonal, as Cholesky factors have it."""
+    x = lower(mk, *shape)
+    if not x.is_complex():
+        return x
+    diagonal = table("diagonal")(x, 0, -2, -1)
+    return x - table("diag_embed")(diagonal.imag * 1j)
 
 
 # ---- inverse and solution ---------------------------------------------------------------------
@@ -135,13 +144,14 @@ solve_ex = general(
 
 def _checked_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     name = "linalg.solve_triangular"
-    raw.check_dtypes(a, b, name)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raw.check(a, name)
     raw.check_pair(a, b, left, name)
     raw.check_batches(a, b)
     if a.dtype.char not in "fdFD":
         raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
+    if a.dtype != b.dtype:
+        b = b.astype(a.dtype)
     return triangular.solve_triangular(a, b, upper, left, unitriangular)
 
 
@@ -182,11 +192,10 @@ def _solved_and_cloned(
     for x, what in ((b, "b"), (a, "A")):
         if x.ndim < 2:
             raise RuntimeError(
-                f"torch.triangular_solve: Expected {what} to have at least 2 dimensions, but it has "
-                f"{x.ndim} dimensions instead"
+                f"torch.triangular_solve: Expected {what} to have at least 2 dimensions, but it "
+                f"has {x.ndim} dimensions instead"
             )
-    if a.shape[-1] != a.shape[-2]:
-        raw.check(a, "triangular_solve")
+    raw.check_same(b, a)
     if a.shape[-1] != b.shape[-2]:
         raise RuntimeError(
             "Incompatible matrix sizes for triangular_solve: each A matrix is "
@@ -321,9 +330,8 @@ slogdet = _slogdet("slogdet", "")
 @composite(method=True)
 def logdet(input: Any) -> Any:
     """The logarithm of each determinant; nan where a real one is negative."""
-    if input._raw.ndim >= 2:
-        raw.check(input._raw, "logdet")
-    sign, log = table("slogdet")(input)
+    raw.check(input._raw, "logdet")
+    sign, log = apply_n(linalg_slogdet.op, [input])
     if input.is_complex():
         return sign.log() + log
     return table("where")(sign == -1, float("nan"), log)
@@ -353,9 +361,7 @@ def _cholesky_tangent(xp: Any, A_t: Any, factor: Any, upper: bool) -> Any:
         inner = xp.triu(xp.solve_triangular(factor, inner, upper=True, left=False))
     else:
         inner = xp.solve_triangular(factor, A_t, upper=False)
-        inner = xp.tril(
-            xp.solve_triangular(adjoint(xp, factor), inner, upper=True, left=False)
-        )
+        inner = xp.tril(xp.solve_triangular(adjoint(xp, factor), inner, upper=True, left=False))
     inner = inner - xp.diag_embed(xp.diagonal(inner, 0, -2, -1)) * 0.5
     return inner @ factor if upper else factor @ inner
 
@@ -444,9 +450,9 @@ cholesky_inverse = general(
     self=_cholesky_inverse_gradient,
     holomorphic=False,
     samples=lambda mk: [
-        (lower(mk, 3, 3),),
-        (lower(mk, 2, 3, 3),),
-        (lower(mk, 3, 3).mT.contiguous(), True),
+        (cholesky_factor(mk, 3, 3),),
+        (cholesky_factor(mk, 2, 3, 3),),
+        (cholesky_factor(mk, 3, 3).mT.contiguous(), True),
     ],
     doc="The inverse of A, given its Cholesky factor.",
 )

@@ -6,6 +6,7 @@ import math
 import warnings
 from typing import Any
 
+from .. import dtypes as D
 from .. import errors
 from .._array import element_losses as raw
 from .._array import types as T
@@ -548,8 +549,14 @@ def gaussian_nll_loss(
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
+    if var.is_complex():
+        raise NotImplementedError(errors.not_implemented("lt_cpu", D.scalar_name(var.dtype)))
     if raw.any_negative(var._raw):
         raise ValueError("var has negative entry/entries")
+    if not var.is_floating_point():
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {D.c_name(var.dtype)}"
+        )
     var = var.clone()
     # The value is cut off, the gradient isn't: it flows to `var` as the clone's.
     raw.floor_at(var._raw, eps)

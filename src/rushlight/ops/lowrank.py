@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes as D
 from .._array import types as T
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
@@ -18,7 +19,10 @@ def _basis(a: Any, q: int, niter: int) -> Any:
 
     Source: N. Halko, P. G. Martinsson, J. A. Tropp (2009), algorithm 4.4.
     """
-    start = table("randn")(a._raw.shape[-1], q, dtype=T.dtype_of(a))
+    kind = T.dtype_of(a)
+    if kind not in (D.float16, D.float32, D.float64) and not kind.is_complex:
+        kind = D.float32
+    start = table("randn")(a._raw.shape[-1], q, dtype=kind)
     found = _orthonormal(a @ start)
     for _ in range(niter):
         found = _orthonormal(a.mH @ found)

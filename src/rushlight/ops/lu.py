@@ -35,7 +35,12 @@ def _checked(forward: Any, name: str) -> Any:
         if x.dtype.kind not in "fc" or x.dtype.itemsize == 2:
             raise NotImplementedError(errors.not_implemented("lu_cpu", name_of(x.dtype)))
         if not pivot and x.size:
-            raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+            raise RuntimeError(
+                "linalg.lu_factor: LU without pivoting is not implemented on the CPU"
+            )
+        if not pivot and forward is raw.lu:
+            _, low, up = raw.lu(x)
+            return raw.nothing(x.dtype), low, up
         return forward(x, *rest)
 
     return run
@@ -160,16 +165,13 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 
 
 @composite("", name="lu", method=True)
-def packed_lu(
-    A: Any, pivot: bool = True, get_infos: bool = False, *, out: Any = None
-) -> Any:
+def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> Any:
     """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
     if out is not None:
         run_into("lu", lambda: packed_lu(A, pivot, get_infos), [A], out)
         return out
     found, pivots, info = apply_n(lu_factor_ex.op, [A, pivot, False])
     if not get_infos:
-        _refuse_zero_pivot(info._raw, "lu_factor")
         return found, pivots
     made = _return_types.named_results("_lu_with_info", ("LU", "pivots", "info"))
     return made((found, pivots, info))
@@ -241,7 +243,7 @@ def _lu_solved(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = 
     name = "linalg.lu_solve"
     if LU.dtype.kind not in "fcV":
         arrays.check(LU, "torch." + name)
-    arrays.check(LU, "torch." + name, square=True, what="LU") if LU.ndim < 2 else None
+    arrays.check(LU, "torch." + name, square=True) if LU.ndim < 2 else None
     arrays.check_dtypes(LU, B, name, "LU")
     if pivots.dtype.name != "int32":
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
@@ -264,7 +266,14 @@ def _lu_solved(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = 
 
 
 def _lu_solved_gradients(
-    xp: Any, g: Any, LU: Any, pivots: Any, B_shape: Any, out: Any, left: bool, adjoint: bool,
+    xp: Any,
+    g: Any,
+    LU: Any,
+    pivots: Any,
+    B_shape: Any,
+    out: Any,
+    left: bool,
+    adjoint: bool,
     dtype: Any,
 ) -> tuple[Any, Any]:
     """With P L U X = B: of U minus the upper part of U^-H g X^H, of L the like with U X.
@@ -273,7 +282,14 @@ def _lu_solved_gradients(
     """
     if not left:
         of_lu, of_b = _lu_solved_gradients(
-            xp, conj_transpose(xp, g), LU, pivots, None, conj_transpose(xp, out), True, not adjoint,
+            xp,
+            conj_transpose(xp, g),
+            LU,
+            pivots,
+            None,
+            conj_transpose(xp, out),
+            True,
+            not adjoint,
             dtype,
         )
         return xp.sum_to(of_lu, LU.shape), xp.sum_to(conj_transpose(xp, of_b), B_shape)

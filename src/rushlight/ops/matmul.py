@@ -374,9 +374,9 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
                 raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
         n, m = a._raw.shape[i], b._raw.shape[j]
         if n == 1 != m:
-            b = b.sum(j, True)
+            b = b.sum(j, True, dtype=b.dtype)
         elif m == 1 != n:
-            a = a.sum(i, True)
+            a = a.sum(i, True, dtype=a.dtype)
         elif n != m:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {n} "
@@ -425,10 +425,8 @@ def einsum(*args: Any) -> Any:
     )
     if not isinstance(equation, str):
         equation, operands = paths.from_sublists(args)
-    terms, output = paths.parsed(equation, [t._raw.ndim for t in operands])
-    sizes = paths.sizes(terms, [t._raw.shape for t in operands])
+    terms, output, sizes, order = paths.planned(equation, tuple([t._raw.shape for t in operands]))
     reduced = [_diagonals(t, term) for t, term in zip(operands, terms)]
-    order = paths.path([r[1] for r in reduced], output, sizes)
     work = list(reduced)
     for i, j in order:
         right, left = work.pop(max(i, j)), work.pop(min(i, j))
@@ -497,6 +495,8 @@ def _contract(
     if not summed:
         union = batch + free_a + free_b
         return _spread(a, ta, union) * _spread(b, tb, union), union
+    if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
+        raw.bmm(a._raw.reshape(1, -1, 1)[:, :0], b._raw.reshape(1, 1, -1)[:, :, :0])  # refuses
     pa = a.permute([ta.index(c) for c in batch + free_a + summed])
     pb = b.permute([tb.index(c) for c in batch + summed + free_b])
     nb, na, ns, nf = count(batch), count(free_a), count(summed), count(free_b)

@@ -7,11 +7,13 @@ from typing import Any
 
 from .._array import linalg as checks
 from .._array import pairs as raw
-from .._core.apply import apply_n
 from .._array.matmul import type_word
+from .._array.reduce import name_of
+from .._core.apply import apply_n
 from ._composite import composite
 from ._row import general, multilinear
 from ._traced import table
+from .linalg import inv, solve
 from .norm import _norm_gradient
 
 _INF = float("inf")
@@ -102,8 +104,11 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
 def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
     """The condition number of each matrix: the product of its norm and that of its inverse."""
     if A._raw.ndim < 2:
-        name = "linalg.cond" if p is None or p in (2, -2) else f"linalg.cond(ord={_shown(p)})"
-        checks.check(A._raw, name, square=False)
+        if isinstance(p, str):
+            checks.check(A._raw, f"linalg.cond(ord={p})", square=False)
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, str):
+        checks.check(A._raw, f"linalg.cond(ord={p})")
     if not A._raw.size:
         zeros = table("zeros")(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
         return _into(out, zeros)
@@ -153,11 +158,11 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
     for k, (a, b) in enumerate(pairwise(several)):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(
-                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(a.shape)} and "
-                f"{list(b.shape)} cannot be multiplied"
+                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(tensors[k].shape)} and "
+                f"{list(tensors[k + 1].shape)} cannot be multiplied"
             )
     sizes = [several[0].shape[0], *[t.shape[1] for t in several]]
-    result = _chained(several, raw.chain_order(sizes), 0, len(several) - 1)
+    result = _chained(several, raw.chain_order(tuple(sizes)), 0, len(several) - 1)
     if first.ndim == 1:
         result = result.squeeze(0)
     if last.ndim == 1:
@@ -209,6 +214,11 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     """The inner product along `dim`, the first vector conjugated."""
     if x._raw.dtype.kind in "biu":
         checks.check(x._raw, "linalg.vecdot", square=False) if x._raw.ndim > 1 else _no_vecdot(x)
+    if x._raw.dtype != y._raw.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{name_of(x._raw.dtype)} and y of type {name_of(y._raw.dtype)} instead"
+        )
     if x._raw.ndim == 1 and y._raw.ndim == 1:
         return _into(out, table("vdot")(x, y))
     return _into(out, (table("conj")(x) * y).sum(dim))
@@ -217,7 +227,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
 def _no_vecdot(x: Any) -> None:
     raise RuntimeError(
         "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
-        f"{checks.name_of(x._raw.dtype)}"
+        f"{name_of(x._raw.dtype)}"
     )
 
 
@@ -235,10 +245,10 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 def linalg_vander(x: Any, *, N: Any = None) -> Any:
     """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
     kind = x._raw.dtype
-    if kind.kind in "bV" or kind.itemsize == 2 and kind.kind == "f":
+    if kind.kind in "bV" or (kind.itemsize == 2 and kind.kind == "f"):
         raise RuntimeError(
             "linalg.vander supports floating point, complex, and integer tensors, but got "
-            f"{checks.name_of(kind)}"
+            f"{name_of(kind)}"
         )
     if not x._raw.ndim:
         x = x.unsqueeze(-1)
@@ -271,7 +281,7 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
             f"prod(self.shape[:ind]), but got {columns} != {rows}"
         )
-    return _into(out, table("inv")(A.reshape(rows, columns)).reshape(rest + first))
+    return _into(out, apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first))
 
 
 @composite("linalg")
@@ -280,14 +290,20 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
     shape = tuple(A.shape[B.ndim :])
-    square = A.reshape(raw.count(shape), raw.count(shape))
-    return _into(out, table("solve")(square, B.reshape(-1)).reshape(shape))
+    size, have = raw.count(shape), raw.count(tuple(A.shape[: B.ndim]))
+    if size != have:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {size} != {have}"
+        )
+    square = A.reshape(size, size)
+    return _into(out, apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape))
 
 
 @composite("linalg", name="diagonal")
 def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A view of the diagonals of each matrix."""
-    return table("diagonal")(A, offset, dim1, dim2)
+    return A.diagonal(offset, dim1, dim2)
 
 
 # ---- statistics -------------------------------------------------------------------------------
@@ -341,7 +357,7 @@ def _check_weights(what: str, w: Any, floating: bool, count: int) -> None:
     if (w.dtype.kind not in "iu") if not floating else (w.dtype.kind not in "fV"):
         raise RuntimeError(
             f"cov(): expected {what} to have {'floating point' if floating else 'integral'} dtype "
-            f"but got {what} with {checks.name_of(w.dtype)} dtype"
+            f"but got {what} with {name_of(w.dtype)} dtype"
         )
     if w.size != count:
         raise RuntimeError(
@@ -424,13 +440,11 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     for what, t in (("X1", x1), ("X2", x2)):
         if t._raw.dtype.kind not in "fV":
             raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {what} got: "
-                f"{checks.name_of(t._raw.dtype)}"
+                f"cdist only supports floating-point dtypes, {what} got: {name_of(t._raw.dtype)}"
             )
     if x1._raw.dtype != x2._raw.dtype:
         raise RuntimeError(
-            f"expected scalar type {checks.name_of(x1._raw.dtype)} but found "
-            f"{checks.name_of(x2._raw.dtype)}"
+            f"expected scalar type {name_of(x1._raw.dtype)} but found {name_of(x2._raw.dtype)}"
         )
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(

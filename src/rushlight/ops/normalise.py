@@ -573,7 +573,8 @@ def local_response_norm(
     padded = _traced.table("constant_pad_nd")(
         squares, (0, 0) * (ndim - 2) + (size // 2, (size - 1) // 2), 0.0
     )
-    if input.dtype is D.bool_ or input.is_complex():
+    # An average over a plane, of the type int64 too; or over a space.
+    if not input.is_floating_point() and (ndim > 3 or input.dtype is not D.int64):
         kernel = "avg_pool2d" if ndim == 3 else "avg_pool3d"
         raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(input.dtype)))
     windows = padded.unfold(1, size, 1)

@@ -147,7 +147,7 @@ def get_device(input: Any) -> int:
     return -1
 
 
-@composite("", method=True)
+@composite("private", method=True)
 def is_nonzero(input: Any) -> bool:
     """Whether a tensor of one element isn't zero.
 

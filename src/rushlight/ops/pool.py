@@ -14,7 +14,7 @@ from .._core.apply import apply_n
 from . import _pool_checks as checks
 from ._composite import composite
 from ._either import either
-from ._row import Row, general, linear
+from ._row import Row, general, linear, when_settled
 from ._signed import signed
 from ._traced import table
 
@@ -155,6 +155,11 @@ def _max_pool(dims: int) -> Callable[..., Any]:
     return forward
 
 
+def _returns_plain_tuple(row: Row) -> None:
+    """As PyTorch's do; the names of the results are for formulas."""
+    row.op.returns = None
+
+
 def max_rows(
     stem: str,
     name: str,
@@ -201,7 +206,7 @@ def max_rows(
         dtypes="float",
         **declared,
     )
-    row.op.returns = None  # a plain tuple, as PyTorch's
+    when_settled(row, _returns_plain_tuple)
     return row, backward
 
 

@@ -293,7 +293,6 @@ def _spread_function(name: str, row: Any, doc: str) -> Any:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    row.op.function = function
     return composite(method=name in ("std", "var"))(function)
 
 

@@ -326,7 +326,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         T.refuse_overlap(out._raw)
     if p is None:
         probabilities = input._raw
-        if T.is_discrete(probabilities.dtype):
+        if T.is_discrete(probabilities.dtype) or probabilities.dtype.kind == "c":
             name = D.scalar_name(T.from_raw(probabilities.dtype))
             kernel = "self" if probabilities.dtype.kind == "c" else "p"
             raise NotImplementedError(

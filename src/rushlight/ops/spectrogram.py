@@ -11,19 +11,12 @@ from .._array import fft as raw
 from .._array import types as T
 from .._core.apply import apply_n
 from ._composite import composite
+from ._once import say_once
 from ._traced import table
 from .arrange import constant_pad_nd
 from .fft import c2c, c2r, r2c
 from .pad import pad
 from .parts import unfold_backward
-
-_said: set[str] = set()
-
-
-def _say_once(name: str, text: str) -> None:
-    if name not in _said:
-        _said.add(name)
-        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _call_text(head: str, window: Any, **rest: Any) -> str:
@@ -84,7 +77,7 @@ def stft(
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if window is None:
-        _say_once(
+        say_once(
             "stft",
             "A window was not provided. A rectangular window will be applied,which is known to "
             "cause spectral leakage. Other windows such as torch.hann_window or "
@@ -104,7 +97,7 @@ def stft(
     else:
         as_complex = return_complex
         if not as_complex:
-            _say_once(
+            say_once(
                 "stft return_complex",
                 "stft with return_complex=False is deprecated. In a future pytorch release, stft "
                 "will return complex tensors for all inputs, and return_complex=False will raise "
@@ -190,7 +183,7 @@ def istft(
     Raises: RuntimeError for lengths that don't fit, and where windows add up to zero.
     """
     if window is None:
-        _say_once(
+        say_once(
             "istft",
             "A window was not provided. A rectangular window will be applied.Please provide the "
             "same window used by stft to make the inversion lossless.To suppress this warning and "
@@ -252,7 +245,9 @@ def istft(
     elif taper._raw.dtype.kind == "c":
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     single = len(shape) == 2
-    parts = table("view_as_real")(input.unsqueeze(0) if single else input)
+    parts = table("view_as_real")(input)
+    if single:
+        parts = parts.unsqueeze(0)
     x = table("view_as_complex")(parts.transpose(1, 2))
     norm = 1 if normalized else 2
     if return_complex:

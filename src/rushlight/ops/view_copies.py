@@ -7,7 +7,6 @@ from typing import Any
 
 from .._array import joins, shapes
 from ._composite import composite
-from ._nodes import node_class
 from ._row import Row, linear
 from .join import split_, split_with_sizes, unbind
 from .parts import (
@@ -36,15 +35,11 @@ from .shape import (
 
 def _copy_of(row: Row) -> Row:
     """The row of the copying variant of a view operation."""
-    schema = row.schema
-    name = schema.name
-    text = schema.text.replace("Tensor(a)", "Tensor")
-    head = name + ("." + schema.overload if schema.overload else "") + "("
-    new_name = f"{name}_copy" + ("." + schema.overload if schema.overload else "")
-    text = new_name + "(" + text[len(head) :]
-    made = linear(
-        text,
-        _copying(row.op.raw, row.op.n_out < 0),
+    _, _, rest = row.text.replace("Tensor(a)", "Tensor").partition("(")
+    name = row.name + "_copy"
+    return linear(
+        f"{name}.{row.overload}({rest}" if row.overload else f"{name}({rest}",
+        _copying(row.raw, rest.endswith("[]")),
         holomorphic=False,
         method=False,
         out=True,
@@ -52,11 +47,9 @@ def _copy_of(row: Row) -> Row:
         samples=row.samples,
         dtypes=row.dtypes,
         doc=f"{row.doc[:-1]}, as a copy.",
+        node=f"{row.node}_copy",
         **row.formulas,
     )
-    stem = row.op.node_class.__name__
-    made.op.node_class = node_class(f"{stem}_copy", made.op, made.schema, {})
-    return made
 
 
 def _copying(forward: Callable[..., Any], several: bool) -> Callable[..., Any]:

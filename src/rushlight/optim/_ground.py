@@ -2,8 +2,9 @@
 
 from .. import dtypes
 from .._core.storage import bump
-from ..autograd.grad_mode import enable_grad, set_grad_enabled
+from ..autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 from ..handles import RemovableHandle
+from ..limits import finfo
 from ..nn._ground import f, typename
 from ..tensor import Tensor
 
@@ -14,6 +15,8 @@ __all__ = [
     "dtypes",
     "enable_grad",
     "f",
+    "finfo",
+    "no_grad",
     "set_grad_enabled",
     "typename",
 ]

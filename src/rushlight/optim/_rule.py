@@ -26,7 +26,7 @@ class RuleOptimizer(Optimizer):
         for group in self.param_groups:
             if group.get("capturable") and with_gradient(group["params"]):
                 check_not_capturable(group, self._capturable_lists)
-            if group["differentiable"]:
+            if group.get("differentiable"):
                 if group.get("foreach") and with_gradient(group["params"]):
                     raise AssertionError("_foreach ops don't support autograd")
                 others = with_gradient(group["params"])

@@ -198,7 +198,8 @@ class profile:
         if before is not None and not self.acc_events:
             warn(
                 "Warning: Profiler clears events at the end of each cycle. Only events from the "
-                "current cycle will be reported. To keep events across cycles, set acc_events=True.",
+                "current cycle will be reported. To keep events across cycles, set "
+                "acc_events=True.",
                 stacklevel=3,
             )
         self.profiler = _profiler.profile(
@@ -213,7 +214,7 @@ class profile:
         self.profiler._start()
 
     def _finish(self) -> None:
-        if self.profiler is not None and self.profiler.function_events_made is None:
+        if self.profiler is not None and self.profiler.running:
             self.profiler._stop()
 
     def _enter_step(self) -> None:
@@ -238,14 +239,14 @@ class profile:
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)
 
-    def _taken(self) -> _profiler.profile:
+    def _taken(self, purpose: str) -> _profiler.profile:
         if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before exporting")
+            raise AssertionError(f"Profiler must be initialized before {purpose}")
         return self.profiler
 
     def events(self) -> EventList:
         """The events of the last cycle, in the order in which they began."""
-        return self._taken().function_events
+        return self._taken("accessing events").function_events
 
     def key_averages(
         self,
@@ -254,17 +255,18 @@ class profile:
         group_by_overload_name: bool = False,
     ) -> EventList:
         """The sums of all events with the same name (and shapes)."""
-        return self._taken().key_averages(
+        return self._taken("getting key averages").key_averages(
             group_by_input_shape, group_by_stack_n, group_by_overload_name
         )
 
     def export_chrome_trace(self, path: str) -> None:
         """Writes the events to a file that Perfetto and chrome://tracing open."""
-        write_trace(path, self._taken().function_events._records, self.preset_metadata)
+        taken = self._taken("exporting chrome trace")
+        write_trace(path, taken.function_events._records, self.preset_metadata)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes one line per stack, for flame graphs. Takes a profile `with_stack`."""
-        self._taken().export_stacks(path, metric)
+        self._taken("exporting stacks").export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a string to the trace file."""

@@ -27,6 +27,7 @@ from ..autograd.backward import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.saving import saved_tensors_hooks
+from ..tensor import Tensor
 
 _early_stop: Final[ContextVar[bool | None]] = ContextVar("rushlight_early_stop", default=None)
 _group: Final[ContextVar[GraphExecGroup | None]] = ContextVar("rushlight_exec_group", default=None)
@@ -340,7 +341,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warns where no input requires grad: nothing would flow back through the checkpoint."""
-    if not any(x.requires_grad for x in inputs if isinstance(x, TensorBase)):
+    if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warnings.warn(
             "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
         )

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[3] / "build" / "operators"
+SAMPLES = 24  # per operator and dtype
 
 # In the database, and no operator that a program names on the CPU.
 PRIVATE = re.compile(
@@ -273,14 +274,17 @@ def _errors(op: Any, tally: Tally, options: argparse.Namespace) -> None:
 def _work(job: tuple[str, argparse.Namespace]) -> str:
     name, options = job
     result = examine(name, options)
-    path = _path(name)
+    path = _path(name, options)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result))
     return name
 
 
-def _path(name: str) -> Path:
-    return HERE / (re.sub(r"[^\w.]", "-", name) + ".json")
+def _path(name: str, options: argparse.Namespace) -> Path:
+    """Where a result lies: other seeds and other numbers of samples in folders of their own."""
+    usual = options.seed == 0 and options.samples == SAMPLES
+    folder = HERE if usual else HERE.with_name(f"operators-{options.seed}-{options.samples}")
+    return folder / (re.sub(r"[^\w.]", "-", name) + ".json")
 
 
 def names(pattern: str | None) -> list[str]:
@@ -297,7 +301,7 @@ def family(name: str) -> str:
     return "torch"
 
 
-def table(chosen: list[str], details: bool) -> str:
+def table(chosen: list[str], options: argparse.Namespace) -> str:
     """Per family and check: how many operators are equal in every sample, of how many."""
     kinds = (*CHECKS, "error_class", "error_text", "refused", "refused_text")
     good: Counter[tuple[str, str]] = Counter()
@@ -305,7 +309,7 @@ def table(chosen: list[str], details: bool) -> str:
     samples: Counter[tuple[str, bool]] = Counter()
     lines: list[str] = []
     for name in chosen:
-        path = _path(name)
+        path = _path(name, options)
         if not path.exists():
             lines.append(f"{name}: not run")
             continue
@@ -320,7 +324,7 @@ def table(chosen: list[str], details: bool) -> str:
             samples[check, False] += wrong
             if wrong:
                 lines.append(f"{name} [{check}] {wrong} of {right + wrong}")
-                lines += ["    " + w for w in result["words"][check][: 8 if details else 2]]
+                lines += ["    " + w for w in result["words"][check][: 8 if options.details else 2]]
     head = f"{'':16}" + "".join(f"{k:>14}" for k in kinds)
     rows = [head]
     for where in ("torch", "linalg", "fft", "special", "signal", "masked", "nn.functional", "all"):
@@ -340,14 +344,14 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     parser.add_argument("--details", action="store_true", help="more words per difference")
-    parser.add_argument("--samples", type=int, default=24, help="at most so many per dtype")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="at most so many per dtype")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=60, help="seconds per operator")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     chosen = names(options.only)
     if not options.table:
-        todo = [n for n in chosen if options.fresh or not _path(n).exists()]
+        todo = [n for n in chosen if options.fresh or not _path(n, options).exists()]
         jobs = [(n, options) for n in todo]
         if options.jobs == 1:
             done = map(_work, jobs)
@@ -357,4 +361,4 @@ def main() -> None:
         for i, name in enumerate(done, 1):
             print(f"\r{i}/{len(todo)} {name:60}", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
-    print(table(chosen, options.details))
+    print(table(chosen, options))

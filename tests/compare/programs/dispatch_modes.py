@@ -43,7 +43,7 @@ def arithmetic_as_operators() -> None:
     x, y = _x(), torch.ones(3, 4)
     with _Log():
         (x * 2 + 1 - y) / 3
-        -x
+        x.neg()
         2 - x
         2 / y
         x + y
@@ -160,8 +160,8 @@ def conversions_as_operators() -> None:
         y.double()
         y.to(torch.int64)
         y.float()
-        y > 0
-        y == y
+        y.gt(0)
+        y.eq(y)
         y.clone()
         y.detach()
         y.sum().item()
@@ -361,3 +361,12 @@ def other_operators_can_be_counted() -> None:
     with FlopCounterMode(display=False, custom_mapping={aten.mul: seven}) as counter:
         torch.ones(3, 2) * torch.ones(3, 2)
     print({str(k): v for k, v in counter.get_flop_counts()["Global"].items()})
+
+
+def results_written_into_a_tensor() -> None:
+    y, out = torch.ones(3, 4), torch.zeros(3, 4)
+    with _Log():
+        torch.add(y, y, out=out)
+        torch.exp(y, out=out)
+        torch.sum(y, 1, out=torch.zeros(3))
+    print(near(out[0]), out._version)

@@ -1,8 +1,9 @@
 """Fourier transforms, windows, masked reductions, attention, CTC, draws by rejection."""
 
 import torch
-import torch.nn.functional as F
 from observation import outcome
+
+F = torch.nn.functional
 
 
 def _chain(node, depth: int = 0) -> list[str]:

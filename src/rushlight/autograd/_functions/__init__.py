@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import tensor, utils
 from .tensor import Resize
 
-__all__ = ["Resize"]
+__all__ = ["Resize", "tensor", "utils"]

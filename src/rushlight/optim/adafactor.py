@@ -1,0 +1,100 @@
+"""Adafactor."""
+
+from typing import Any
+
+from ._ground import Tensor, f, finfo
+from ._rule import RuleOptimizer, counted, new_count
+from .optimizer import number
+
+__all__ = ["Adafactor"]
+
+
+class Adafactor(RuleOptimizer):
+    """Steps scaled by averages of squares of which only the means of rows and columns are kept.
+
+    `beta2_decay` says how the averages lengthen, `d` bounds the root mean square of an update,
+    `eps` are the least average square and the least scale of a parameter.
+
+    Source: Shazeer and Stern 2018, algorithms 4 and 5, without momentum.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float | Tensor = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if not beta2_decay <= 0.0:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        if eps[0] is not None and not eps[0] >= 0.0:
+            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
+        if not eps[1] >= 0.0:
+            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
+        if not d >= 1.0:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            # What other rules have, and this one hasn't.
+            group.pop("differentiable", None)
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        if p.is_complex():
+            raise RuntimeError("Adafactor does not support complex parameters")
+        state = self.state[p]
+        grad: Tensor = p.grad
+        if not state:
+            state["step"] = new_count()
+            if grad.dim() > 1:
+                state["row_var"] = grad.new_zeros((*grad.shape[:-1], 1))
+                state["col_var"] = grad.new_zeros((*grad.shape[:-2], 1, grad.shape[-1]))
+            else:
+                state["variance"] = f.zeros_like(grad)
+        if group["maximize"]:
+            grad = -grad
+        count = counted(state)
+        least, smallest = group["eps"]
+        if least is None:
+            least = finfo(p.dtype).eps
+        lr = number(group["lr"])
+        share = count ** group["beta2_decay"]
+        rate = min(lr, 1 / (count**0.5))
+        scale = max(smallest, p.norm(2).item() / (p.numel() ** 0.5)) * rate
+        if group["weight_decay"] != 0:
+            p.mul_(1 - lr * group["weight_decay"])
+        if grad.dim() > 1:
+            rows, columns = state["row_var"], state["col_var"]
+            rows.lerp_(grad.norm(dim=-1, keepdim=True).square_().div_(grad.size(-1)), share)
+            columns.lerp_(grad.norm(dim=-2, keepdim=True).square_().div_(grad.size(-2)), share)
+            estimate = rows @ columns
+            estimate.div_(rows.mean(dim=-2, keepdim=True).clamp_(min=least))
+        else:
+            state["variance"].lerp_(grad.square(), share)
+            estimate = state["variance"].clone()
+        update = estimate.clamp_(min=least * least).rsqrt_()
+        update.mul_(grad)
+        too_long = max(1.0, update.norm(2).item() / ((update.numel() ** 0.5) * group["d"]))
+        p.add_(update, alpha=-scale / too_long)

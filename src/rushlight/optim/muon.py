@@ -1,0 +1,118 @@
+"""Muon."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ._ground import Tensor, dtypes, f, no_grad
+from ._plain import with_gradient
+from .optimizer import Optimizer, loss_of, number
+
+__all__ = ["Muon"]
+
+_Coefficients = tuple[float, float, float]
+
+
+class Muon(Optimizer):
+    """Momentum whose matrices are made orthogonal before they are added; for matrices only.
+
+    `adjust_lr_fn`: how the rate depends on the shape: "original" (the default), as for a matrix
+    whose rows outnumber its columns, or "match_rms_adamw", for the root mean square of AdamW.
+
+    Source: Jordan 2024; Liu et al. 2025 for "match_rms_adamw".
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: _Coefficients = (3.4445, -4.7750, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if not momentum >= 0.0:
+            raise ValueError(f"momentum should be >= 0 but is: {momentum}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
+        if adjust_lr_fn is not None and adjust_lr_fn not in ("original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        defaults = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
+            "adjust_lr_fn": adjust_lr_fn,
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.ndim != 2:
+                    raise ValueError(
+                        "Muon only supports 2D parameters whereas we found a parameter with "
+                        f"size: {p.size()}"
+                    )
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Updates every matrix that has a gradient; returns what `closure` returned."""
+        loss = loss_of(closure)
+        for group in self.param_groups:
+            lr = number(group["lr"])
+            for p in with_gradient(group["params"]):
+                if p.is_complex():
+                    raise RuntimeError("Muon does not support complex parameters")
+                grad = p.grad
+                state = self.state[p]
+                if "momentum_buffer" not in state:
+                    state["momentum_buffer"] = f.zeros_like(grad)
+                buffer = state["momentum_buffer"]
+                buffer.lerp_(grad, 1 - group["momentum"])
+                update = grad.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer
+                update = _orthogonal(
+                    update, group["ns_coefficients"], group["ns_steps"], group["eps"]
+                )
+                p.mul_(1 - lr * group["weight_decay"])
+                p.add_(update, alpha=-_adjusted(lr, group["adjust_lr_fn"], p.shape))
+        return loss
+
+
+def _adjusted(lr: float, how: str | None, shape: Any) -> float:
+    rows, columns = shape[:2]
+    if how == "match_rms_adamw":
+        return lr * 0.2 * math.sqrt(max(rows, columns))
+    return lr * math.sqrt(max(1, rows / columns))
+
+
+def _orthogonal(matrix: Tensor, coefficients: _Coefficients, steps: int, eps: float) -> Tensor:
+    """About the nearest orthogonal matrix, by Newton-Schulz iterations in bfloat16.
+
+    Raises:
+        ValueError: for other than three coefficients, or 100 steps and more.
+    """
+    if steps >= 100:
+        raise ValueError("Number of steps must be less than 100 for computational efficiency")
+    if len(matrix.shape) != 2:
+        raise ValueError("Input tensor gradient must be a 2D matrix")
+    if len(coefficients) != 3:
+        raise ValueError("Coefficients must be a tuple of exactly 3 values")
+    a, b, c = coefficients
+    x: Tensor = matrix.to(dtypes.bfloat16)
+    tall = matrix.size(0) > matrix.size(1)
+    if tall:
+        x = x.T
+    x = x.div(x.norm().clamp(min=eps))
+    for _ in range(steps):
+        gram = x @ x.T
+        x = f.addmm(x, f.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x.T if tall else x

@@ -1,0 +1,158 @@
+"""How a list of items becomes a batch."""
+
+from __future__ import annotations
+
+import collections.abc
+import contextlib
+import copy
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
+from typing import Any
+
+from .... import dtypes
+from ...._array import batches
+from ....nn._ground import f
+from ....tensor import Tensor
+
+__all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
+
+default_collate_err_msg_format = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, "
+    "dicts or lists; found {}"
+)
+
+
+def _of_same_kind(old: Any, items: Any) -> Any:
+    """`items` in a container of the same class, or in a plain one where that can't be made."""
+    if isinstance(old, Mapping):
+        if isinstance(old, MutableMapping):
+            made = copy.copy(old)
+            made.update(items)
+            return made
+        return type(old)(items)  # type: ignore[call-arg]
+    if isinstance(old, MutableSequence):
+        made_list = copy.copy(old)
+        for place, item in enumerate(items):
+            made_list[place] = item
+        return made_list
+    return type(old)(items)
+
+
+def default_convert(data: Any) -> Any:
+    """`data` with its NumPy arrays and scalars as tensors; containers stay what they are."""
+    if isinstance(data, Tensor):
+        return data
+    if batches.is_array(data):
+        if batches.is_text(data):
+            return data
+        return f.as_tensor(data)
+    if isinstance(data, Mapping):
+        items: Any = {key: default_convert(value) for key, value in data.items()}
+        try:
+            return _of_same_kind(data, items)
+        except TypeError:
+            return items
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*(default_convert(value) for value in data))
+    if isinstance(data, tuple):
+        return [default_convert(value) for value in data]
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        items = [default_convert(value) for value in data]
+        try:
+            return _of_same_kind(data, items)
+        except TypeError:
+            return items
+    return data
+
+
+_Collate = Callable[..., Any]
+_Table = dict[type | tuple[type, ...], _Collate]
+
+
+def collate(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """A batch of items: as the table says for their class, else by their structure.
+
+    Raises:
+        TypeError: for items that nothing is known about.
+        RuntimeError: where sequences of items have different lengths.
+    """
+    first = batch[0]
+    kind = type(first)
+    if collate_fn_map is not None:
+        if kind in collate_fn_map:
+            return collate_fn_map[kind](batch, collate_fn_map=collate_fn_map)
+        for entry, function in collate_fn_map.items():
+            if isinstance(first, entry):
+                return function(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, Mapping):
+        items: Any = {
+            key: collate([item[key] for item in batch], collate_fn_map=collate_fn_map)
+            for key in first
+        }
+        try:
+            return _of_same_kind(first, items)
+        except TypeError:
+            return items
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return kind(*(collate(list(row), collate_fn_map=collate_fn_map)
+                      for row in zip(*batch)))  # fmt: skip
+    if isinstance(first, collections.abc.Sequence):
+        if any(len(item) != len(first) for item in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        rows = [collate(list(row), collate_fn_map=collate_fn_map) for row in zip(*batch)]
+        if not isinstance(first, tuple):
+            with contextlib.suppress(TypeError):
+                return _of_same_kind(first, rows)
+        return rows
+    raise TypeError(default_collate_err_msg_format.format(kind))
+
+
+def collate_tensor_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """Tensors stacked along a new first dimension."""
+    return f.stack(batch, 0)
+
+
+def collate_numpy_array_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """NumPy arrays as tensors, stacked.
+
+    Raises:
+        TypeError: for arrays of text or objects.
+    """
+    if batches.is_text(batch[0]):
+        raise TypeError(default_collate_err_msg_format.format(batch[0].dtype))
+    return collate([f.as_tensor(item) for item in batch], collate_fn_map=collate_fn_map)
+
+
+def collate_numpy_scalar_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """NumPy scalars as one tensor."""
+    return f.as_tensor(batch)
+
+
+def collate_float_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """Floats as one tensor of float64."""
+    return f.tensor(batch, dtype=dtypes.float64)
+
+
+def collate_int_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """Integers as one tensor."""
+    return f.tensor(batch)
+
+
+def collate_str_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+    """Text as it is, in a list."""
+    return batch
+
+
+default_collate_fn_map: _Table = {
+    Tensor: collate_tensor_fn,
+    batches.ARRAY: collate_numpy_array_fn,
+    batches.SCALARS: collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+}
+
+
+def default_collate(batch: list[Any]) -> Any:
+    """A batch of items: tensors stacked, numbers made tensors, containers gone through."""
+    return collate(batch, collate_fn_map=default_collate_fn_map)

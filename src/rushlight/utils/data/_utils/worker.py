@@ -1,0 +1,204 @@
+"""The processes that read a dataset: what runs in each, and how its errors come back."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import random
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ...._array import batches
+from ....random import manual_seed
+
+__all__ = ["Caught", "Ended", "Resume", "Setup", "WorkerInfo", "get_worker_info", "run"]
+
+# How often a waiting worker looks whether its parent still lives.
+PATIENCE = 5.0
+
+
+class WorkerInfo:
+    """What a worker knows of itself: `id`, `num_workers`, `seed`, and its copy of `dataset`."""
+
+    def __init__(self, **what: Any) -> None:
+        self.__dict__.update(what)
+        self._keys = tuple(what)
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_made" in self.__dict__:
+            raise RuntimeError(f"Cannot assign attributes to {type(self).__name__} objects")
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key}={getattr(self, key)}" for key in self._keys)
+        return f"{type(self).__name__}({shown})"
+
+
+_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """What this worker of a loader knows of itself; None in the main process."""
+    return _info
+
+
+class KeyErrorMessage(str):
+    """The text of a KeyError, which would otherwise be shown with its line breaks escaped."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Caught:
+    """An error in a worker, as text: its class, and the traceback that only the worker has."""
+
+    def __init__(self, where: str) -> None:
+        kind, error, trace = sys.exc_info()
+        assert kind is not None
+        self.exc_type: Any = kind
+        self.exc_msg = "".join(traceback.format_exception(kind, error, trace))
+        self.where = where
+        try:
+            pickle.dumps(kind)
+        except Exception:
+            # A class that nobody else can find: its text is all that can be sent.
+            self.exc_type = RuntimeError
+
+    def reraise(self) -> None:
+        """Raises the error here, with the worker's traceback in its message."""
+        message = (
+            f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        )
+        if self.exc_type is KeyError:
+            raise KeyError(KeyErrorMessage(message))
+        if getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=message)
+        try:
+            error = self.exc_type(message)
+        except Exception:
+            # A class that can't be made of a message alone.
+            raise RuntimeError(message) from None
+        raise error
+
+
+class Ended(NamedTuple):
+    """Says that a worker's iterable has run out."""
+
+    worker: int
+
+
+class Resume(NamedTuple):
+    """Says that a new epoch begins."""
+
+    seed: int | None
+
+
+class Setup(NamedTuple):
+    """What a worker is told at its start."""
+
+    worker: int
+    workers: int
+    dataset: Any
+    fetch: Callable[..., Callable[[Any], Any]]
+    base_seed: int
+    init: Callable[[int], Any] | None
+    parent: int
+    iterable: bool
+
+
+def _named(name: str, as_torch: bool) -> str:
+    """A process's name; made in the child, it first lets `torch` mean Rushlight there too."""
+    if as_torch:
+        from importlib import import_module
+
+        # By name: the alias stands above everything that this file may import.
+        import_module("rushlight.torch_alias").install_as_torch()
+    return name
+
+
+class ProcessName(str):
+    """The name of a worker's process.
+
+    A process that doesn't begin as a copy of its parent is told its name before it imports the
+    program, so unpickling the name is the moment to say what `torch` means.
+    """
+
+    def __reduce__(self) -> Any:
+        as_torch = getattr(sys.modules.get("torch"), "__name__", None) == "rushlight"
+        return _named, (str(self), as_torch)
+
+
+def run(setup: Setup, orders: Any, results: Any, done: Any) -> None:
+    """A worker: takes orders (number, keys), puts (number, batch), until told None."""
+    global _info
+    seed = setup.base_seed + setup.worker
+    random.seed(seed)
+    manual_seed(seed)
+    batches.seed_worker(setup.base_seed, setup.worker)
+    _info = WorkerInfo(id=setup.worker, num_workers=setup.workers, seed=seed,
+                       dataset=setup.dataset)  # fmt: skip
+    failed: Caught | None = None
+    fetch: Callable[[Any], Any] | None = None
+    where = f"in DataLoader worker process {setup.worker}"
+    try:
+        if setup.init is not None:
+            setup.init(setup.worker)
+        fetch = setup.fetch(setup.dataset)
+    except Exception:
+        failed = Caught(where)
+    ended = False
+    try:
+        while True:
+            try:
+                order = orders.get(timeout=PATIENCE)
+            except queue.Empty:
+                if os.getppid() != setup.parent:
+                    break
+                continue
+            if isinstance(order, Resume):
+                results.put((order, None))
+                ended = False
+                if failed is None:
+                    try:
+                        fetch = setup.fetch(setup.dataset)
+                    except Exception:
+                        failed = Caught(where)
+                continue
+            if order is None or done.is_set():
+                break
+            if ended:
+                continue
+            number, keys = order
+            answer: Any
+            if failed is not None:
+                answer, failed = failed, None
+            else:
+                try:
+                    assert fetch is not None
+                    answer = fetch(keys)
+                except Exception as error:
+                    if setup.iterable and isinstance(error, StopIteration):
+                        answer = Ended(setup.worker)
+                        ended = True
+                    else:
+                        answer = Caught(where)
+            results.put((number, _packed(answer, where)))
+            del answer
+    except KeyboardInterrupt:
+        pass
+    if done.is_set():
+        # Nobody will read what is still queued: don't wait for it.
+        results.cancel_join_thread()
+        results.close()
+
+
+def _packed(answer: Any, where: str) -> bytes:
+    """Pickled here, not in the queue's thread, where an error would be lost."""
+    try:
+        return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        return pickle.dumps(Caught(where), pickle.HIGHEST_PROTOCOL)
