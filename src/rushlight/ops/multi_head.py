@@ -55,7 +55,7 @@ def _check_shapes(query: Any, key: Any, value: Any, padding: Any, mask: Any, hea
     return batched
 
 
-def _as_numbers(mask: Any, name: str, other: Any, other_name: str, dtype: D.dtype) -> Any:
+def as_numbers(mask: Any, name: str, other: Any, other_name: str, dtype: D.dtype) -> Any:
     """A mask as numbers to add: True becomes -inf.
 
     Raises: AssertionError for integers.
@@ -181,7 +181,7 @@ def multi_head_attention_forward(
     length, batch, size = query.shape
     keys = key.shape[0]
     kind = T.dtype_of(query)
-    padding = _as_numbers(key_padding_mask, "key_padding_mask", attn_mask, "attn_mask", kind)
+    padding = as_numbers(key_padding_mask, "key_padding_mask", attn_mask, "attn_mask", kind)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
@@ -190,7 +190,7 @@ def multi_head_attention_forward(
     if is_causal and padding is None and not need_weights:
         mask = None
     else:
-        mask = _as_numbers(attn_mask, "attn_mask", None, "", kind)
+        mask = as_numbers(attn_mask, "attn_mask", None, "", kind)
         if padding is not None:
             is_causal = False
     if size != embed_dim_to_check:

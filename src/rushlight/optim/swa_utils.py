@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
-from ..nn.module import Module
-from ..nn.normalise import _BatchNorm
+from ..nn.modules.module import Module
+from ..nn.modules.batchnorm import _BatchNorm
 from ._ground import Tensor, f, no_grad
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer

@@ -81,6 +81,10 @@ class Linear(Module):
         )
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """`Linear` under another name: the projection of what comes out of attention."""
+
+
 class Bilinear(Module):
     """`x1 · weight[k] · x2 + bias[k]` for each output feature k.
 

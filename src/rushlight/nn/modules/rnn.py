@@ -283,8 +283,9 @@ class RNNBase(Module):
             packed = PackedSequence(found[0], sizes, order, back)
             return packed, self.permute_hidden(self._states(found), back)
         if input.dim() not in (2, 3):
+            word = "D tensor" if self.mode.startswith("RNN") else "D"
             raise ValueError(
-                f"{self._get_name()}: Expected input to be 2D or 3D, got {input.dim()}D tensor "
+                f"{self._get_name()}: Expected input to be 2D or 3D, got {input.dim()}{word} "
                 "instead"
             )
         batched = input.dim() == 3
