@@ -12,7 +12,7 @@ import importlib
 import math as _math
 from typing import Any, Final
 
-from . import _methods, autograd
+from . import _loaded, autograd
 from . import dtypes as _dtypes
 from . import ops as _ops
 from . import settings as _settings
@@ -81,6 +81,7 @@ _LAZY: Final = frozenset(
         "nn",
         "onnx",
         "optim",
+        "optimize",
         "overrides",
         "profiler",
         "random",
@@ -100,6 +101,7 @@ _ELSEWHERE: Final = {
     "install_as_torch": "torch_alias",
     "save": "serialization",
     "load": "serialization",
+    "peek": "serialization",
     "coverage": "_coverage",
     "vmap": "func",
 }
@@ -164,5 +166,5 @@ __all__ = [
     "seed",
     "set_rng_state",
 ]
-_ = _methods
+_ = _loaded
 _memory.apply_environment()

@@ -289,7 +289,7 @@ def attach() -> None:
             if function is None:
                 function = Later(name, partial(TENSOR_METHODS.__getitem__, name))
             setattr(Tensor, name, function)
-    setattr(Tensor, "__hash__", _hash)
+    Tensor.__hash__ = _hash  # type: ignore[method-assign]
     makers = operators()
     for name, maker in makers.items():
         setattr(Tensor, name, Later(name, maker))

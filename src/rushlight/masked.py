@@ -12,7 +12,8 @@ from . import ops as _ops
 _TABLE: Final = _ops.namespace("masked")
 _TABLE.fill(globals())
 
-__all__ = sorted([*_TABLE.names, "MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor"])  # noqa: PLE0605
+_REFUSED: Final = ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor")
+__all__ = sorted([*_TABLE.names, *_REFUSED])  # noqa: PLE0605  (the table says what there is)
 
 _ABSENT = (
     "Rushlight has no tensors that carry a mask; the functions of torch.masked take tensors with "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops._return_types import RETURN_TYPES
+from .ops._return_types import all_types
 
-globals().update(RETURN_TYPES)
-all_return_types: list[Any] = list(RETURN_TYPES.values())
+globals().update(all_types())
+all_return_types: list[Any] = list(all_types().values())
 __all__ = ["all_return_types"]
-__all__ += list(RETURN_TYPES)
+__all__ += list(all_types())

@@ -416,6 +416,21 @@ class Tensor(TensorBase):
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return new_tensor(T.as_array(array))
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return array_protocol.universal(ufunc, method, inputs, options)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return array_protocol.namespace_for(api_version)
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:  # fmt: skip
+        return array_protocol.exported(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # kDLCPU
+
     def __copy__(self) -> Any:
         return copies.copied(self)
 

@@ -18,7 +18,7 @@ LAYERS = {
     3: "ops",
     4: "copies tensor return_types legacy subclasses batching _methods",
     5: "_coverage autograd fft func linalg masked random settings signal special watching",
-    6: "_C _functorch compiler cuda nn optim utils serialization viz overrides profiler",
+    6: "_loaded testing distributions _C _functorch compiler cuda nn optim utils serialization viz overrides profiler",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see
 }

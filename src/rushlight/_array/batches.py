@@ -16,6 +16,11 @@ def is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
+def is_whole(value: Any) -> bool:
+    """Whether `value` is an array rather than a single number."""
+    return isinstance(value, np.ndarray)
+
+
 def is_text(array: Any) -> bool:
     """Whether an array holds text, bytes or objects, which no tensor can."""
     return array.dtype.kind in "SUO"

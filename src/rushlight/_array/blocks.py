@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .parallel import get_num_threads, run_chunks
 from .types import FLOAT32, FLOAT64
 
 __all__ = ["BLOCK", "INF", "LARGE", "SIGN_BITS", "clip", "fits", "mapped", "products", "summed"]
@@ -25,6 +26,10 @@ __all__ = ["BLOCK", "INF", "LARGE", "SIGN_BITS", "clip", "fits", "mapped", "prod
 # Elements of a block, and elements from which a block's calls are worth a function of their own.
 BLOCK: Final = 32768
 LARGE: Final = 4096
+# Elements from which blocks go to several threads, and of such a block: a core that sleeps may take
+# some milliseconds to wake up, and smaller blocks queue for the interpreter lock.
+_THREADED: Final = 4_000_000
+_CHUNK: Final = 131_072
 # Rows of products are added up in the type of the elements, the rows' sums in float64.
 _ROW: Final = 4096
 
@@ -73,8 +78,16 @@ def mapped(body: Callable[..., Any], x: Any, *others: Any, dtype: Any = None) ->
         body(out, x, *others)
         return out
     flat = [a.reshape(-1) for a in (out, x, *others)]
-    for start in range(0, size, BLOCK):
-        body(*[a[start : start + BLOCK] for a in flat])
+    if size < _THREADED or get_num_threads() == 1:
+        for start in range(0, size, BLOCK):
+            body(*[a[start : start + BLOCK] for a in flat])
+        return out
+
+    def chunk(number: int) -> None:
+        start = number * _CHUNK
+        body(*[a[start : start + _CHUNK] for a in flat])
+
+    run_chunks(-(-size // _CHUNK), chunk)
     return out
 
 

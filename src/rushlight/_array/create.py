@@ -229,7 +229,12 @@ def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
     else:
         n = max(0, math.ceil((end - start) / step))
     # Only the count is found among fractions: PyTorch truncates the bounds and the step.
-    return (np.arange(n, dtype=np.int64) * gap + first).astype(raw)
+    numbers = np.arange(n, dtype=np.int64)
+    if gap != 1:
+        np.multiply(numbers, gap, numbers)
+    if first:
+        np.add(numbers, first, numbers)
+    return numbers.astype(raw, copy=False)
 
 
 def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
@@ -246,15 +251,17 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
         low = start + gap * i
         high = end - gap * (steps - 1 - i)
         return np.where(i < steps // 2, low, high).astype(raw)
-    work = raw if raw.itemsize >= 4 else np.dtype(np.float32)
-    if dtype.category == D.COMPLEX:
-        work = raw
-    first, last = work.type(start), work.type(end)
-    step = (last - first) / work.type(steps - 1)
-    i = np.arange(steps).astype(work)
-    low = first + step * i
-    high = last - step * (work.type(steps - 1) - i)
-    return np.where(np.arange(steps) < steps // 2, low, high).astype(raw)
+    # In the type itself, halves too: PyTorch rounds after every step.
+    first, last = raw.type(start), raw.type(end)
+    step = (last - first) / raw.type(steps - 1)
+    half = steps // 2
+    result = np.empty(steps, raw)
+    low, high = result[:half], result[half:]
+    i = np.arange(steps)
+    np.add(np.multiply(i[:half].astype(raw), step, low), first, low)
+    high[...] = (steps - 1 - i[half:]).astype(raw)
+    np.subtract(last, np.multiply(high, step, high), high)
+    return result
 
 
 def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> Any:

@@ -325,8 +325,10 @@ def _complement(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, exact: bool) -
     if np.minimum.reduce(x) >= 0:
         np.copyto(out, s)
     else:
-        np.subtract(_TWO, s, r)
-        np.copyto(out, np.where(np.less(x, _ZERO), r, s))
+        # 2 - s where x is negative, |0 - s| elsewhere: `where` takes 3 ns an element.
+        np.multiply(np.less(x, _ZERO), _TWO, r)
+        np.subtract(r, s, r)
+        np.abs(r, out)
 
 
 def _erfc32(x: Any, out: Any, a: Any, t: Any, s: Any, r: Any, wide: Any, result: Any) -> None:

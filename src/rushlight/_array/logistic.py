@@ -14,14 +14,23 @@ from typing import Any, Final
 import numpy as np
 
 from . import blocks
-from .blocks import INF, clip, fits, mapped
-from .masks import where
+from .blocks import INF, LARGE, clip, fits, mapped
+from .masks import anywhere, where
 
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
 # A 0-d array of the right type costs half of what a Python number does.
 ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
 ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
+_TWENTY: Final[dict[Any, Any]] = {d: np.full((), 20, d) for d in (FLOAT32, FLOAT64)}
+_THREE: Final[dict[Any, Any]] = {d: np.full((), 3, d) for d in (FLOAT32, FLOAT64)}
+_SIX: Final[dict[Any, Any]] = {d: np.full((), 6, d) for d in (FLOAT32, FLOAT64)}
+
+
+def _few(x: Any) -> bool:
+    """Whether `x` is float32 or float64 and small: then every step writes over the last one."""
+    dtype = x.dtype
+    return (dtype is FLOAT32 or dtype is FLOAT64) and x.size < LARGE and x.ndim > 0
 
 
 def single(body: Callable[..., Any], x: Any, *rest: Any) -> Any:
@@ -36,6 +45,9 @@ def relu(x: Any) -> Any:
     Raises:
         RuntimeError: for bools.
     """
+    zero = ZERO.get(x.dtype)
+    if zero is not None and x.size < LARGE:
+        return np.maximum(x, zero)
     if x.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
     if fits(x):
@@ -59,6 +71,11 @@ def _write_silu(out: Any, x: Any) -> None:
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x))."""
+    if _few(x):
+        t = np.negative(x)
+        np.exp(t, t)
+        np.add(t, ONE[t.dtype], t)
+        return np.reciprocal(t, t)
     if x.dtype.itemsize == 2:
         return single(sigmoid, x)
     if fits(x):
@@ -72,6 +89,11 @@ def sigmoid(x: Any) -> Any:
 
 def silu(x: Any) -> Any:
     """x sigmoid(x)."""
+    if _few(x):
+        t = np.negative(x)
+        np.exp(t, t)
+        np.add(t, ONE[t.dtype], t)
+        return np.divide(x, t, t)
     if x.dtype.itemsize == 2:
         return single(silu, x)
     if fits(x):
@@ -82,6 +104,13 @@ def silu(x: Any) -> Any:
 
 def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`."""
+    if beta == 1 and threshold == 20 and _few(x):
+        limit = _TWENTY[x.dtype]
+        y = np.minimum(x, limit)
+        np.exp(y, y)
+        np.log1p(y, y)
+        above = np.greater(x, limit)
+        return where(above, x, y) if anywhere(above) else y
     if x.dtype.itemsize == 2:
         return single(softplus, x, beta, threshold)
     t = np.multiply(x, beta)
@@ -91,6 +120,13 @@ def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
 
 def log_sigmoid(x: Any) -> Any:
     """log(sigmoid(x)) = min(x, 0) - log1p(exp(-|x|)), which neither over- nor underflows."""
+    if _few(x):
+        low = np.minimum(x, ZERO[x.dtype])
+        t = np.absolute(x)
+        np.negative(t, t)
+        np.exp(t, t)
+        np.log1p(t, t)
+        return np.subtract(low, t, t)
     if x.dtype.itemsize == 2:
         return single(log_sigmoid, x)
     low = np.minimum(x, ZERO.get(x.dtype, 0))
@@ -99,6 +135,11 @@ def log_sigmoid(x: Any) -> Any:
 
 def mish(x: Any) -> Any:
     """x tanh(softplus(x))."""
+    if _few(x):
+        t = np.exp(x)
+        np.log1p(t, t)
+        np.tanh(t, t)
+        return np.multiply(x, t, t)
     if x.dtype.itemsize == 2:
         return single(mish, x)
     return np.multiply(x, np.tanh(np.log1p(np.exp(x))))
@@ -106,6 +147,18 @@ def mish(x: Any) -> Any:
 
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale x above zero, scale alpha (exp(input_scale x) - 1) below."""
+    if _few(x):
+        zero = ZERO[x.dtype]
+        low = np.minimum(x, zero)
+        if input_scale != 1:
+            np.multiply(low, input_scale, low)
+        np.expm1(low, low)
+        if alpha * scale != 1:
+            np.multiply(low, alpha * scale, low)
+        high = np.maximum(x, zero)
+        if scale != 1:
+            np.multiply(high, scale, high)
+        return np.add(low, high, high)
     if x.dtype.itemsize == 2:
         return single(elu, x, alpha, scale, input_scale)
     low = np.minimum(x, ZERO.get(x.dtype, 0))
@@ -128,6 +181,9 @@ def _leaking(slope: float) -> Callable[..., None]:
 
 def leaky_relu(x: Any, negative_slope: float) -> Any:
     """x above zero, negative_slope x below."""
+    if 0 <= negative_slope <= 1 and _few(x):
+        t = np.multiply(x, negative_slope)
+        return np.maximum(x, t, t)
     if x.dtype.itemsize == 2:
         return single(leaky_relu, x, negative_slope)
     if negative_slope and abs(negative_slope) < INF and fits(x):
@@ -140,6 +196,9 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
 
 def hardtanh(x: Any, min_val: Any, max_val: Any) -> Any:
     """x between two bounds."""
+    if _few(x):
+        t = np.maximum(x, min_val)
+        return np.minimum(t, max_val, t)
     if x.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
     elif x.dtype.itemsize == 2:
@@ -164,6 +223,11 @@ def _write_hardswish(out: Any, x: Any) -> None:
 
 def hardsigmoid(x: Any) -> Any:
     """(x + 3) / 6 between 0 and 1."""
+    if _few(x):
+        six = _SIX[x.dtype]
+        t = np.add(x, _THREE[x.dtype])
+        clip(t, ZERO[x.dtype], six, t)
+        return np.divide(t, six, t)
     if x.dtype.itemsize == 2:
         return single(hardsigmoid, x)
     if fits(x):
@@ -173,6 +237,12 @@ def hardsigmoid(x: Any) -> Any:
 
 def hardswish(x: Any) -> Any:
     """x hardsigmoid(x)."""
+    if _few(x):
+        six = _SIX[x.dtype]
+        t = np.add(x, _THREE[x.dtype])
+        clip(t, ZERO[x.dtype], six, t)
+        np.multiply(x, t, t)
+        return np.divide(t, six, t)
     if x.dtype.itemsize == 2:
         return single(hardswish, x)
     if fits(x):
@@ -196,7 +266,7 @@ def _shrinking(lambd: float) -> Callable[..., None]:
 
 def hardshrink(x: Any, lambd: float) -> Any:
     """x where |x| is above `lambd` (or nan), else 0."""
-    if lambd >= 0 and fits(x):
+    if x.size >= LARGE and lambd >= 0 and fits(x):
         return mapped(_shrinking(lambd), x)
     return where(np.less_equal(np.absolute(x), lambd), ZERO.get(x.dtype, x.dtype.type(0)), x)
 
@@ -220,6 +290,10 @@ def softshrink(x: Any, lambd: float) -> Any:
             f"lambda must be in range [0, {np.finfo(x.dtype).max:g}] for input dtype "
             f"{_NAMES.get(x.dtype.itemsize)}, but found {lambd:g}"
         )
+    if _few(x):
+        cut = np.maximum(x, -lambd)
+        np.minimum(cut, lambd, cut)
+        return np.subtract(x, cut, cut)
     if fits(x):
         return mapped(_nearing(lambd), x)
     cut = np.minimum(np.maximum(x, -lambd), lambd)
@@ -236,15 +310,22 @@ def threshold(x: Any, threshold: Any, value: Any) -> Any:
 
 def prelu(x: Any, weight: Any) -> Any:
     """x above zero, weight x below."""
-    if weight.size == 1 and weight.dtype is x.dtype and fits(x):
+    if weight.size == 1 and weight.dtype is x.dtype and weight.ndim <= x.ndim:
         slope = weight.item()
-        if slope and abs(slope) < INF:
+        if 0 < slope < INF and _few(x):
+            t = np.multiply(weight, x)
+            return (np.maximum if slope <= 1 else np.minimum)(x, t, t)
+        if fits(x) and slope and abs(slope) < INF:
             return mapped(_leaking(slope), x)
     return where(np.greater(x, 0), x, np.multiply(weight, x))
 
 
 def logit(x: Any, eps: float | None) -> Any:
     """log(x / (1 - x)), of `x` brought into [eps, 1 - eps] where `eps` is given."""
+    if eps is None and _few(x):
+        t = np.subtract(ONE[x.dtype], x)
+        np.divide(x, t, t)
+        return np.log(t, t)
     if x.dtype.itemsize == 2:
         return single(logit, x, eps)
     if eps is not None:
@@ -259,8 +340,23 @@ def _finite_gap(a: Any, b: Any) -> Any:
     return where(np.equal(a, b), gap.dtype.type(0), gap) if not gap.ndim else gap
 
 
+def _small_gap(a: Any, b: Any) -> Any:
+    """-|a - b| of small arrays, zero where both are the same infinity."""
+    gap = np.subtract(a, b)
+    same = np.equal(a, b)
+    if anywhere(same):
+        np.copyto(gap, 0, where=same)
+    np.absolute(gap, gap)
+    return np.negative(gap, gap)
+
+
 def logaddexp(a: Any, b: Any) -> Any:
     """log(exp(a) + exp(b)), without overflow."""
+    if _few(a) and _few(b):
+        t = _small_gap(a, b)
+        np.exp(t, t)
+        np.log1p(t, t)
+        return np.add(np.maximum(a, b), t, t)
     if a.dtype.itemsize == 2:
         return single(logaddexp, a, b)
     if a.dtype.kind == "c":
@@ -273,6 +369,12 @@ def logaddexp(a: Any, b: Any) -> Any:
 
 def logaddexp2(a: Any, b: Any) -> Any:
     """log2(2^a + 2^b), without overflow."""
+    if _few(a) and _few(b):
+        t = _small_gap(a, b)
+        np.exp2(t, t)
+        np.log1p(t, t)
+        np.multiply(t, 1 / log(2), t)
+        return np.add(np.maximum(a, b), t, t)
     if a.dtype.itemsize == 2:
         return single(logaddexp2, a, b)
     tail = np.log1p(np.exp2(np.negative(np.absolute(_finite_gap(a, b)))))
@@ -295,7 +397,10 @@ def _product(x: Any, logarithm: Any, other: Any) -> Any:
     elif type(x) in (int, float):
         x = np.asarray(x, other.dtype)
     result = np.multiply(x, logarithm(other))
-    blank = np.logical_and(np.equal(x, 0), np.logical_not(np.isnan(other)))
+    zero = np.equal(x, ZERO.get(x.dtype, 0))
+    if not anywhere(zero):
+        return result
+    blank = np.logical_and(zero, np.logical_not(np.isnan(other)))
     return where(blank, result.dtype.type(0), result) if np.any(blank) else result
 
 
@@ -304,8 +409,8 @@ def sinc(x: Any) -> Any:
     if x.dtype.itemsize == 2:
         return single(sinc, x)
     t = np.multiply(x, np.pi)
-    zero = np.equal(t, 0)
-    if np.any(zero):
+    zero = np.equal(t, ZERO.get(t.dtype, 0))
+    if anywhere(zero):
         one = t.dtype.type(1)
         return where(zero, one, np.divide(np.sin(t), where(zero, one, t)))
     return np.divide(np.sin(t), t)

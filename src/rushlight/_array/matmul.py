@@ -254,6 +254,7 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
     if x.ndim == 2:
         out = product(x, weight.T)
     else:
+        refuse_bool(dtype, "addmm_impl_cpu_")
         flat = np.matmul(x.reshape(-1, x.shape[-1]), weight.T)
         out = flat.reshape(x.shape[:-1] + (weight.shape[0],))
     if bias is not None:
@@ -293,9 +294,9 @@ def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
             "mat1 and mat2 must have the same dtype, but got "
             f"{D.scalar_name(from_raw(x.dtype))} and {D.scalar_name(from_raw(weight.dtype))}"
         )
-    out = np.matmul(x.astype(np.float32), weight.astype(np.float32).T)
+    out = np.matmul(_wide(x), _wide(weight).T)
     if bias is not None:
-        out = out + bias.astype(np.float32)
+        out = out + _wide(bias)
     return out.astype(x.dtype)
 
 

@@ -53,6 +53,25 @@ def from_bytes(data: Any, dtype: D.dtype, swap: bool = False) -> Any:
     return flat.byteswap() if swap else flat
 
 
+def flattened(array: Any) -> Any:
+    """The elements in C order, flat."""
+    return np.ascontiguousarray(array).reshape(-1)
+
+
+def is_little_endian() -> bool:
+    """Whether this machine puts the low byte first."""
+    return bool(np.little_endian)
+
+
+def mapped(memory: Any, start: int, count: int, dtype: D.dtype, swap: bool) -> Any:
+    """A flat array over a part of a mapped file; copied where it doesn't lie at its own size."""
+    raw = to_raw(dtype)
+    flat = np.frombuffer(memory, np.uint8, count * raw.itemsize, start)
+    if swap or address(flat) % raw.itemsize:
+        return from_bytes(flat, dtype, swap)
+    return np.frombuffer(memory, raw, count, start)
+
+
 def view_into(flat: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     """The view of a flat storage with this geometry.
 

@@ -93,10 +93,10 @@ def _refuse_no_identity(x: Any, ord: Any, axis: Any) -> None:
 def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
     if p == 2:
         length = x.shape[-1] if x.ndim else 1
+        last = x.ndim - 1
         if (
             x.size >= 4096
-            and axis.__class__ is int
-            and axis % x.ndim == x.ndim - 1
+            and axis in (last, -1, (last,), (-1,))
             and x.dtype.kind == "f"
             and x.flags.c_contiguous
             and length >= 16

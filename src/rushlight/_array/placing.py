@@ -344,7 +344,9 @@ def scatter_reduce(
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
-    if x.dtype.kind == "c" and reduce in ("amax", "amin"):
+    if (x.dtype.kind == "c" and reduce in ("amax", "amin")) or (
+        x.dtype.kind == "b" and reduce == "mean"
+    ):
         kind = D.scalar_name(from_raw(x.dtype))
         raise NotImplementedError(
             errors.not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", kind)

@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import dtypes as D
 from .blocks import INF, LARGE, SIGN_BITS, fits, mapped
-from .masks import where
+from .masks import anywhere, where
 from .types import FLOAT32, FLOAT64, to_raw
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
+_ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
 INTEGER_POWER = "Integers to negative integer powers are not allowed."
 
 
@@ -142,6 +143,11 @@ def remainder(a: Any, b: Any) -> Any:
     """
     if _fits_float32(a, b):
         return mapped(_write_remainder, a, b)
+    zero = _ZERO.get(a.dtype)
+    if zero is not None:
+        rest = np.remainder(a, b)
+        if not anywhere(np.equal(rest, zero)):
+            return rest
     rest = np.fmod(a, b)
     if rest.dtype.kind in "biu":
         _refuse_zero(b)
@@ -257,7 +263,8 @@ def rsqrt(x: Any) -> Any:
     """1 / √x."""
     if fits(x):
         return mapped(_write_rsqrt, x)
-    return np.reciprocal(np.sqrt(x))
+    root = np.sqrt(x)
+    return np.reciprocal(root, root if type(root) is np.ndarray else None)
 
 
 def reciprocal(x: Any) -> Any:
@@ -293,7 +300,8 @@ def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
     """x + value a b."""
     if fits(x, a, b) and value.__class__ in (int, float):
         return mapped(_adding(np.multiply, value), x, a, b)
-    return np.add(x, np.multiply(a if value == 1 else np.multiply(a, _typed(value, a)), b))
+    t = np.multiply(a if value == 1 else np.multiply(a, _typed(value, a)), b)
+    return np.add(x, t, t if _reusable(t, x) else None)
 
 
 def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
@@ -317,11 +325,24 @@ def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
         )
     if fits(x, a, b) and value.__class__ in (int, float):
         return mapped(_adding(np.divide, value), x, a, b)
-    return np.add(x, np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b))
+    t = np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b)
+    return np.add(x, t, t if _reusable(t, x) else None)
+
+
+def _reusable(fresh: Any, x: Any) -> bool:
+    """Whether the sum with `x` may be written over a fresh array."""
+    return (
+        type(fresh) is np.ndarray
+        and fresh.dtype is x.dtype
+        and fresh.shape == x.shape
+        and fresh.strides == x.strides
+    )
 
 
 def _typed(value: Any, like: Any) -> Any:
     """A number in the type of an array."""
+    if like.dtype in _ONE and value.__class__ is float:
+        return value
     return np.array(value).astype(like.dtype)
 
 
@@ -340,9 +361,16 @@ def _mixing(weight: float) -> Callable[..., None]:
 
 def lerp(start: Any, end: Any, weight: Any) -> Any:
     """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
-    if weight.__class__ in (int, float) and fits(start, end):
+    number = weight.__class__ in (int, float)
+    if number and fits(start, end):
         return mapped(_mixing(weight), start, end)
     gap = np.subtract(end, start)
+    if number and type(gap) is np.ndarray and gap.dtype in _ONE:
+        if abs(weight) < 0.5:
+            np.multiply(gap, weight, gap)
+            return np.add(start, gap, gap)
+        np.multiply(gap, 1 - weight, gap)
+        return np.subtract(end, gap, gap)
     if type(weight) in (int, float):
         if abs(weight) < 0.5:
             mixed = np.add(start, np.multiply(gap, weight))
@@ -357,6 +385,18 @@ def lerp(start: Any, end: Any, weight: Any) -> Any:
     )
 
 
+def _write_hypot(out: Any, a: Any, b: Any) -> None:
+    total, square = a.astype(np.float64), b.astype(np.float64)
+    np.multiply(total, total, total)
+    np.add(total, np.multiply(square, square, square), total)
+    if np.isnan(np.maximum.reduce(total, None)):  # nan and inf give inf
+        np.hypot(a, b, out)
+    else:
+        out[...] = np.sqrt(total, total)
+
+
 def hypot(a: Any, b: Any) -> Any:
     """√(a² + b²)."""
+    if _fits_float32(a, b):
+        return mapped(_write_hypot, a, b)
     return np.hypot(a, b)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .parallel import parallel_sum
-from .rows import row_sum
+from .rows import ones, row_sum
 from .types import converted, from_raw, to_raw
 
 Axis = int | tuple[int, ...] | None
@@ -128,7 +128,10 @@ def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
     if x.dtype.itemsize not in (4, 8) or not x.flags.c_contiguous:
         return None
     if axis is None:
-        total = parallel_sum(x)
+        if x.size <= 16384:
+            total = x.reshape(-1).dot(ones(x.size, x.dtype))
+        else:
+            total = parallel_sum(x)
         return total.reshape((1,) * x.ndim) if keepdim else total
     if isinstance(axis, tuple):
         if len(axis) != 1:

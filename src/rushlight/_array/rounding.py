@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import errors
 from ..dtypes import scalar_name
-from .blocks import INF, SIGN_BITS, clip, fits, mapped
-from .masks import where
+from .blocks import INF, LARGE, SIGN_BITS, clip, fits, mapped
+from .masks import anywhere, where
 from .types import from_raw
 
 
@@ -90,6 +90,12 @@ def sign(x: Any) -> Any:
     if fits(x):
         return mapped(_write_sign, x)
     if kind == "f":
+        if x.ndim and x.size < LARGE:
+            result = np.sign(x)
+            unknown = np.isnan(x)
+            if anywhere(unknown):
+                result[unknown] = 0
+            return result
         return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
     return np.array(x) if kind == "b" else np.sign(x)
 
@@ -139,6 +145,8 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
         result.real = nan_to_num(x.real, nan, posinf, neginf)
         result.imag = nan_to_num(x.imag, nan, posinf, neginf)
         return result
+    if x.size < LARGE and not anywhere(np.logical_not(np.isfinite(x))):
+        return np.array(x)
     limits = np.finfo(x.dtype)
     if posinf is None and neginf is None and fits(x):
         result = clip(x, limits.min, limits.max)
@@ -163,14 +171,21 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
     """
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if low is not None and low.__class__ in _NUMBERS or high.__class__ in _NUMBERS:
+    if x.size >= LARGE and (
+        low is not None and low.__class__ in _NUMBERS or high.__class__ in _NUMBERS
+    ):
         bounds = -INF if low is None else low, INF if high is None else high
         if bounds[0].__class__ in _NUMBERS and bounds[1].__class__ in _NUMBERS and fits(x):
             # See Note [Bounds by clip]. With NaN as a bound it would not give NaN.
             if bounds[0] == bounds[0] and bounds[1] == bounds[1]:
                 return clip(x, float(bounds[0]), float(bounds[1]))
+    if low.__class__ is float and high.__class__ is float and x.size < LARGE:
+        if low and high and low == low and high == high and x.dtype.kind == "f":
+            return clip(x, low, high)  # zeros of the other sign only differ from a bound of zero
     if low is not None:
         x = np.maximum(x, low)
+        if high.__class__ is float and type(x) is np.ndarray and x.dtype.kind == "f":
+            return np.minimum(x, high, x)
     return x if high is None else np.minimum(x, high)
 
 
@@ -209,4 +224,6 @@ def heaviside(x: Any, values: Any) -> Any:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     if x.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if x.dtype.kind == "f" and x.dtype.itemsize > 2 and not anywhere(np.isnan(x)):
+        return np.heaviside(x, values)
     return where(np.equal(x, 0), values, np.greater(x, 0).astype(x.dtype))

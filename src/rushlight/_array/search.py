@@ -165,7 +165,9 @@ def histc(x: Any, bins: int, low: Any, high: Any) -> Any:
         what = "linspace_cpu" if flat.dtype.kind == "b" else "histogram_cpu"
         raise NotImplementedError(errors.not_implemented(what, name_of(flat.dtype)))
     flat = flat[(flat >= low) & (flat <= high)]
-    scaled = (flat - flat.dtype.type(low)) * flat.dtype.type(bins) / flat.dtype.type(high - low)
+    exact = flat.astype(x.dtype)  # every step is rounded to the type of the elements
+    scaled = (exact - x.dtype.type(low)) * x.dtype.type(bins)
+    scaled = scaled / (x.dtype.type(high) - x.dtype.type(low))
     places = np.minimum(scaled.astype(_INT64), bins - 1)
     return np.bincount(places, minlength=bins).astype(x.dtype)
 

@@ -107,10 +107,50 @@ def _first_smallest(x: Any, axis: int, out: Any, keepdims: bool) -> Any:
     return np.argmin(x, axis, out, keepdims=keepdims)
 
 
+_REPEATED = 8  # up to so many searches for the extreme are faster than a partition
+
+
+def _one_by_one(x: Any, k: int, largest: bool) -> Any:
+    """Where the k extreme elements of each row are, each taken out before the next is sought.
+
+    None where that can't be seen: elements as extreme as what takes their place, and NaN.
+    """
+    rows = np.array(x, order="C").reshape(-1, x.shape[-1])
+    if not largest and np.isnan(np.maximum.reduce(rows, None)):
+        return None
+    blank = -np.inf if largest else np.inf
+    lanes = np.arange(len(rows))
+    found = np.empty((len(rows), k), _INT64)
+    for i in range(k):
+        places = rows.argmax(-1) if largest else rows.argmin(-1)
+        if np.equal(rows[lanes, places], blank).any():
+            return None
+        rows[lanes, places] = blank
+        found[:, i] = places
+    return found.reshape(*x.shape[:-1], k)
+
+
 def _few_places(x: Any, k: int, axis: int, largest: bool) -> Any:
     """Where the k extreme elements are, in order, by partition; equal ones in order of place."""
     n = x.shape[axis]
     moved = np.moveaxis(x, axis, -1)
+    if k <= _REPEATED and x.dtype.kind == "f":
+        found = _one_by_one(moved, k, largest)
+        if found is not None:
+            return np.moveaxis(found, -1, axis)
+    cut = n - k if largest else k - 1
+    kth = np.partition(moved, cut, -1)[..., cut : cut + 1]
+    chosen = np.greater_equal(moved, kth) if largest else np.less_equal(moved, kth)
+    flat = np.flatnonzero(chosen)
+    lanes = moved.size // n
+    if flat.size == k * lanes and (
+        lanes == 1
+        or (np.array_equal(flat[::k] // n, np.arange(lanes))
+            and np.array_equal(flat[k - 1 :: k] // n, np.arange(lanes)))
+    ):  # fmt: skip
+        found = (flat % n).reshape(*moved.shape[:-1], k)
+        inner = order(np.take_along_axis(moved, found, -1), moved.ndim - 1, largest)
+        return np.moveaxis(np.take_along_axis(found, inner, -1), -1, axis)
     if largest:
         found = np.argpartition(moved, n - k, axis=-1)[..., n - k :]
     else:
@@ -146,9 +186,30 @@ def _refuse(what: str, x: Any, kinds: str) -> None:
         raise NotImplementedError(errors.not_implemented(what, name_of(x.dtype)))
 
 
+_LARGE = 1024
+
+
+def _single_places(x: Any, rank: int, axis: int) -> Any:
+    """Where the elements of a rank are along `axis`, by partition; None where some occur twice."""
+    if x.dtype.kind == "V":
+        return None
+    moved = np.moveaxis(x, axis, -1)
+    same = np.equal(moved, np.partition(moved, rank, -1)[..., rank : rank + 1])
+    places = same.argmax(-1, keepdims=True)
+    lanes = same.size // same.shape[-1]
+    # NaN equals nothing; one element in each lane, and no lane without.
+    if np.count_nonzero(same) != lanes or not np.take_along_axis(same, places, -1).all():
+        return None
+    return np.moveaxis(places, -1, axis)
+
+
 def _at_rank(x: Any, rank: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
     """The elements of a rank (a number, or one for each lane) along `axis`, and where they are."""
     flat = at_least_1d(x)
+    if isinstance(rank, int) and flat.size >= _LARGE:
+        found = _single_places(flat, rank, axis)
+        if found is not None:
+            return _shaped(x, flat, found, axis, keepdim)
     ranked = order(flat, axis)
     if isinstance(rank, int):
         places = ranked.take([rank], axis)
@@ -183,6 +244,12 @@ def _lane_shape(x: Any, axis: int) -> tuple[int, ...]:
 
 def _median_places(x: Any, axis: int, ignore_nan: bool) -> Any:
     n = x.shape[axis]
+    if x.size >= _LARGE and not (
+        x.dtype.kind == "f" and np.isnan(np.maximum.reduce(x, None))
+    ):
+        found = _single_places(x, (n - 1) // 2, axis)
+        if found is not None:
+            return found
     if ignore_nan and x.dtype.kind in "fV":
         counts = np.count_nonzero(~np.isnan(x), axis=axis, keepdims=True)
         return np.take_along_axis(order(x, axis), np.maximum(counts - 1, 0) // 2, axis)

@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes as D
 
 ndarray: Final = np.ndarray
+ufunc: Final = np.ufunc
 
 _TO_RAW: dict[D.dtype, Any] = {
     D.bool_: np.dtype(np.bool_),
@@ -328,7 +329,10 @@ def zeros_laid_out(like: Any, raw: Any) -> Any:
     size = np.dtype(raw).itemsize
     steps = [s // like.itemsize for s in like.strides]
     memory = np.zeros(1 + sum((n - 1) * s for n, s in zip(like.shape, steps)), raw)
-    return np.lib.stride_tricks.as_strided(memory, like.shape, [s * size for s in steps])
+    strides = tuple([s * size for s in steps])
+    if memory.dtype.kind == "V":  # doesn't lend its buffer
+        return np.lib.stride_tricks.as_strided(memory, like.shape, strides)
+    return np.ndarray(like.shape, memory.dtype, memory, 0, strides)
 
 
 def plain_array(array: Any) -> Any:
@@ -407,6 +411,11 @@ def owner(array: Any) -> Any:
     while isinstance(array.base, ndarray):
         array = array.base
     return array
+
+
+def is_part(array: Any) -> bool:
+    """Whether a plain array is a view of more memory than its elements fill."""
+    return type(array) is ndarray and array.base is not None and array.nbytes < owner(array).nbytes
 
 
 def is_channels_last(array: Any) -> bool:

@@ -89,6 +89,8 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
     finally:
         if token is not None:
             CURRENT.reset(token)
+        if current() is not run.mode:  # what code inside has switched on or off ends with the run
+            CURRENT.set(run.mode)
         RUNNING.reset(inside)
         if not private:
             slots.release()

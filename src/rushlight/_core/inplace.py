@@ -9,18 +9,24 @@ from weakref import ref
 from .. import dtypes as D
 from .. import errors
 from .._array import types as T
+from .._array.types import FLOAT32 as _FLOAT32
+from .._array.types import FLOAT64 as _FLOAT64
 from .._array.types import ndarray as _ndarray
+from .._array.types import ufunc as _ufunc
 from . import slow
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
-from .mode import Mode, ready
+from .mode import Mode, current, ready
 from .node import operation_name
 from .op import OUT, PROMOTE_NONE, Op
 from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
-from .views import current_node, refuse_view
+from .views import current_node, follows, refuse_view
 
 ndarray: Final = _ndarray
+ufunc: Final = _ufunc
+FLOAT32: Final[Any] = _FLOAT32
+FLOAT64: Final[Any] = _FLOAT64
 
 
 def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
@@ -35,6 +41,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             inference tensor outside of inference mode (it is, as in PyTorch).
     """
     me: TensorBase = args[0]
+    if writer is None and type(op.raw) is ufunc and len(args) == 2 and write_at_once(op, me, args):
+        return me
     mode = ready()
     if (mode.functions or mode.layers or me._layered) or any_layered(args):
         handled = slow.NOT_HANDLED
@@ -102,6 +110,44 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
     write(me, args, raws, result, op, live, mode, promoted)
     return me
+
+
+def write_at_once(op: Op, me: TensorBase, args: list[Any]) -> bool:
+    """Whether one ufunc has written the result of two operands into `me`, where nothing is recorded.
+
+    False, with nothing written, for whatever needs a closer look.
+    """
+    mode: Mode = current()
+    other = args[1]
+    if mode.slow or not me._plain:
+        return False
+    array = me._raw
+    dtype = array.dtype
+    if (dtype is not FLOAT32 and dtype is not FLOAT64) or 0 in array.strides:
+        return False
+    if isinstance(other, TensorBase):
+        if not other._plain:
+            return False
+        value = other._raw
+        if value.dtype is not dtype:
+            return False
+        if value is not array and (value.base is not None or array.base is not None):
+            return False  # they may share memory
+        if mode.grad and (other._requires_grad or (other._view is not None and follows(other))):
+            return False
+    else:
+        value = other
+        kind = type(value)
+        if kind is not float and kind is not int:
+            return False
+    if mode.grad and (me._requires_grad or (me._view is not None and follows(me))):
+        return False
+    try:
+        op.raw(array, value, array)
+    except Exception:
+        return False  # shapes that don't fit: nothing has been written
+    bump(me)
+    return True
 
 
 # What may still write expanded tensors, with what PyTorch's warning says of its other form.

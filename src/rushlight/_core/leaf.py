@@ -62,7 +62,8 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
         token = CURRENT.set(with_grad(ready(), traced))
         try:
             for hook in list(hooks.accumulated.values()):
-                hook(leaf)
+                if hook(leaf) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         finally:
             CURRENT.reset(token)
 

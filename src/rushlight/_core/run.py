@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from itertools import count
 from typing import Any, Final
 
-from .mode import current, ready
+from .mode import Mode, current, ready
 from .node import Node, Vertex
 
 runs: Final = count(1)
@@ -34,6 +34,7 @@ class Run:
         "ends",
         "keep",
         "leaves",
+        "mode",
         "node",
         "number",
         "order",
@@ -53,6 +54,7 @@ class Run:
     leaves: list[Vertex]
     callbacks: list[Any]
     ends: set[Any]  # nodes whose output gradients are wanted but which need not run
+    mode: Mode  # what was switched on when it began
     anomaly: bool
     check_nan: bool
     profiler: Any  # what is told of each node, while a profile is taken
@@ -73,7 +75,7 @@ class Run:
         self.leaves = []
         self.callbacks = []
         self.ends = set()
-        mode = ready()
+        mode = self.mode = ready()
         self.anomaly = mode.anomaly
         self.check_nan = mode.check_nan
         self.profiler = mode.profiler

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import sys
-import traceback
 import warnings
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .._core import slow
 from .._core.apply import apply1, apply2, apply_list, apply_n
@@ -17,6 +16,9 @@ from .._core.op import Op
 from .._core.run import ANOMALY, RUNNING
 from .._core.storage import TensorBase
 from .grad_mode import settled
+
+if TYPE_CHECKING:
+    import traceback
 
 _HERE: Final = __file__.rpartition("autograd")[0]
 PLACE: Final = "place"  # where `Node.meta` keeps a `_Place`
@@ -34,6 +36,8 @@ class _Place(list[Any]):
         skip = 0
         while skip < len(frames) - 1 and frames[skip][0].co_filename.startswith(_HERE):
             skip += 1
+        import traceback
+
         return traceback.StackSummary.from_list(
             [_summary(code, at) for code, at in reversed(frames[skip:])]
         ).format()
@@ -42,6 +46,8 @@ class _Place(list[Any]):
 def _summary(code: CodeType, at: int) -> traceback.FrameSummary:
     positions = next(itertools.islice(code.co_positions(), at // 2, None), (None,) * 4)
     line = positions[0] or code.co_firstlineno
+    import traceback
+
     return traceback.FrameSummary(code.co_filename, line, code.co_name, lookup_line=False)
 
 

@@ -81,8 +81,8 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     if batched:
         if not shape or shape[1:] != t._raw.shape:
             raise RuntimeError(errors.mismatch_in_batch(position, shape[2:], t._raw.shape))
-        return g
-    if shape != t._raw.shape:
+        traced = True
+    elif shape != t._raw.shape:
         raise RuntimeError(errors.mismatch_in_shape(position, shape, t._raw.shape))
     if (g._raw.dtype.kind == "c") != (t._raw.dtype.kind == "c"):
         raise RuntimeError(

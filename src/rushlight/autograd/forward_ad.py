@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .._array import types as T
 from .._core.mode import CURRENT, ready, replaced
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase
@@ -108,10 +109,23 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             f"same level {level} is not supported."
         )
+    if T.is_part(tensor._raw) and tangent._raw.shape == tensor._raw.shape:
+        tangent = _placed_alike(tangent, tensor)
     dual = rows.MAKE(tensor)
     begin_anew(dual)
     set_tangent(dual, tangent)
     return dual
+
+
+def _placed_alike(tangent: Any, tensor: Any) -> Any:
+    """The tangent in a memory of zeros, at the place that the tensor has in its own.
+
+    So a window over the memory beyond the tensor (`as_strided`) has a tangent of zeros there.
+    """
+    count = tensor.untyped_storage().nbytes() // tensor.element_size()
+    memory = tangent.new_zeros(count)
+    place = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    return place.copy_(tangent)
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:

@@ -28,6 +28,7 @@ from .._core.storage import (
 from .._core.views import refuse_view, view_target
 from .context import BackwardCFunction, FunctionCtx, FunctionNode
 from .custom_tangents import carry_tangents
+from .delayed_error import DelayedError
 from .duals import level_is_open
 
 
@@ -412,6 +413,10 @@ def _rewritten(
 
 # ---- what refuses a second derivative ------------------------------------------------------------
 
+DIFFERENTIATED_TWICE: Final = (
+    "trying to differentiate twice a function that was marked with @once_differentiable"
+)
+
 
 def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     """A `backward` whose results can't be differentiated again: trying to raises an error."""
@@ -429,8 +434,8 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not any(isinstance(a, TensorBase) and a._requires_grad for a in args):
             return outputs
         group = outputs if isinstance(outputs, tuple) else (outputs,)
-        guarded = Error.apply(*[_start(o) for o in group])
-        return guarded if isinstance(outputs, tuple) else guarded[0]
+        guarded = DelayedError(DIFFERENTIATED_TWICE, len(group))(*[_start(o) for o in group])
+        return (guarded,) if isinstance(outputs, tuple) and len(group) == 1 else guarded
 
     return wrapper
 
@@ -442,23 +447,6 @@ def _start(o: Any) -> Any:
     start = new_tensor(o._raw)
     start._requires_grad = not T.is_discrete(o._raw.dtype)
     return start
-
-
-class Error(Function):
-    """The identity, with a backward that refuses."""
-
-    @staticmethod
-    def forward(ctx: Any, *values: Any) -> Any:
-        return values
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
-        )
-
-
-Error._backward_cls.__name__ = Error._core_op.node_class.__name__ = "Error"
 
 
 # ---- functions that keep a state -----------------------------------------------------------------

@@ -48,6 +48,7 @@ def carry(op: Op, args: list[Any], outs: list[Any]) -> None:
         name = str(error).removeprefix("the derivative for '").removesuffix("' is not implemented.")
         if len(name) == len(str(error)):
             raise
+        name = name.partition(":")[0]
         raise NotImplementedError(UNSUPPORTED.format(name=name)) from None
     finally:
         CURRENT.reset(token)

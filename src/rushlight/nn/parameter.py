@@ -120,3 +120,12 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         marked.persistent = persistent
         marked._is_buffer = True
         return marked  # type: ignore[no-any-return]
+
+
+def __getattr__(name: str) -> Any:
+    """The tensors without a shape, which PyTorch keeps in this module too."""
+    if name in ("UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"):
+        from . import uninitialized
+
+        return getattr(uninitialized, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -6,9 +6,8 @@ and hands the core its namespaces.
 
 from __future__ import annotations
 
-import gc
 import importlib
-import pkgutil
+import os
 from functools import partial
 from typing import Any, Final
 
@@ -23,17 +22,20 @@ from ._pending import Pending, Space
 from ._row import ROWS, TABLE, Row
 from ._under_vmap import aware
 
-# Declaring the table makes some 40 000 objects that all stay: looking for garbage among them, again
-# and again, would be a tenth of the time of `import rushlight`.
-_collecting = gc.isenabled()
-gc.disable()
-try:
-    for _family in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        if not _family.startswith("_"):
-            importlib.import_module(f"{__name__}.{_family}")
-finally:
-    if _collecting:
-        gc.enable()
+
+def _families() -> list[str]:
+    """The modules of the table: those beside this one without an underscore."""
+    try:
+        found = {name.partition(".")[0] for name in os.listdir(__path__[0])}
+    except OSError:  # the package isn't in a folder, but in an archive
+        import pkgutil
+
+        found = {module.name for module in pkgutil.iter_modules(__path__)}
+    return sorted(name for name in found if name and name[0] != "_")
+
+
+for _family in _families():
+    importlib.import_module(f"{__name__}.{_family}")
 
 PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> function
 TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included

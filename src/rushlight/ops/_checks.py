@@ -49,9 +49,14 @@ def category(raw: Any) -> int:
 def takes(kernel: str, kinds: str, half: bool = True) -> Check:
     """Refuses a common type that isn't of `kinds`: b(ool), i(nteger), f(loat), c(omplex)."""
     allowed = ["bifc".index(kind) for kind in kinds]
+    floats = "f" in kinds
 
     def check(args: list[Any], raws: list[Any]) -> None:
         for raw in raws:
+            if floats and type(raw) is T.ndarray:
+                dtype = raw.dtype
+                if dtype is T.FLOAT32 or dtype is T.FLOAT64:
+                    return
             found = of(raw)
             if found is not None:
                 if found.category not in allowed or (not half and found in (D.float16, D.bfloat16)):
@@ -66,6 +71,8 @@ def refuses(category: int, error: type[Exception], text: str) -> Check:
 
     def check(args: list[Any], raws: list[Any]) -> None:
         for raw in raws:
+            if type(raw) is T.ndarray and raw.dtype.kind == "f" and category == D.COMPLEX:
+                continue
             found = of(raw)
             if found is not None and found.category == category:
                 raise error(text)

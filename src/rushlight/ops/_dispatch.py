@@ -267,8 +267,19 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
 def inplace_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     """The in-place method (`add_`) of the rows of one name."""
     general = Dispatcher(name, rows, inplace=True)
+    short = rows[0].simple_op
+    pair = short is not None and len(short.tensors) == 2
+    numbers = pair and len(rows) == 1
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        if (
+            pair
+            and len(args) == 2
+            and not kwargs
+            and isinstance(args[0], TensorBase)
+            and (isinstance(args[1], TensorBase) or (numbers and type(args[1]) is float))
+        ):
+            return apply_inplace(short, [*args])
         return general(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = general.name

@@ -51,7 +51,7 @@ class Pending(dict[K, Any]):
         super().__setitem__(key, value)
         self._makers[key] = None
 
-    def get(self, key: K, default: Any = None) -> Any:  # type: ignore[override]
+    def get(self, key: K, default: Any = None) -> Any:
         """The value of `key`, made if need be; `default` where there is none."""
         return self[key] if key in self._makers else default
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 from ..schema import Schema
 
 RETURN_TYPES: Final[dict[str, Any]] = {}  # by name: "max", "linalg_svd", and "max_out" for out=
+#: Rows with several results by the name of these: the types are made when a row settles.
+DECLARED: Final[dict[str, Any]] = {}
 
 
 class NamedResults(tuple[Any, ...]):
@@ -43,7 +45,21 @@ class NamedResults(tuple[Any, ...]):
 
 def rebuilt(name: str, items: tuple[Any, ...]) -> Any:
     """The results called `name`, from what pickling kept of them."""
+    if name not in RETURN_TYPES:
+        made_by(DECLARED[name.removesuffix("_out")])
     return RETURN_TYPES[name](items)
+
+
+def made_by(row: Any) -> None:
+    """Has the types of a row's results made, which settling it does."""
+    assert row.schema is not None
+
+
+def all_types() -> dict[str, Any]:
+    """All types by name, those of rows that nobody has used included."""
+    for row in DECLARED.values():
+        made_by(row)
+    return RETURN_TYPES
 
 
 def named_results(name: str, fields: tuple[str, ...]) -> Any:

@@ -296,6 +296,8 @@ def declare(
     )
     row.overloads = ROWS.setdefault(name, [])
     row.overloads.append(row)
+    if "-> (" in schema_text:
+        _return_types.DECLARED[name.replace(".", "_")] = row
     return row
 
 

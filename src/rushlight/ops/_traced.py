@@ -16,7 +16,6 @@ from .._core.storage import TensorBase, new_tensor
 from ._pending import Pending
 
 
-
 class _Connected(dict[str, Any]):
     """The table's functions by name, taken from the table when they are first asked for."""
 

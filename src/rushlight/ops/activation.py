@@ -7,7 +7,7 @@ from typing import Any, Final
 from .. import dtypes as D
 from .._array import erf, gating, logistic
 from .._array.masks import ordered
-from .._core.apply import apply1
+from .._core.apply import apply1, apply_lone
 from .._core.inplace import apply_inplace
 from . import _checks
 from ._composite import composite
@@ -302,7 +302,9 @@ glu_backward = general(
 # ---- functions that may work in place ----------------------------------------------------------
 def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
     """A row on `input`, or written into it."""
-    return apply_inplace(row.op, [input, *rest]) if inplace else row(input, *rest)
+    if inplace:
+        return apply_inplace(row.op, [input, *rest])
+    return apply_lone(row.op, [input, *rest]) if rest else apply1(row.op, input)
 
 
 @composite("nn.functional", name="relu")

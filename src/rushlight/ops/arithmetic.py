@@ -306,8 +306,8 @@ square = elementwise(
 cube = elementwise(
     "_cube(Tensor self) -> Tensor",
     quotients.cube,
-    self=lambda g, self: g * (
-        self * self * 3 if type(self) is T.ndarray else pow_scalar(self, 2) * 3
+    self=lambda g, self: (
+        g * (self * self * 3 if type(self) is T.ndarray else pow_scalar(self, 2) * 3)
     ),
     node="PowBackward0",
     method=False,

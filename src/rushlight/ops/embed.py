@@ -253,6 +253,8 @@ def embedding_bag(
         raise ValueError(
             f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
         )
+    if input.dim() == 2:
+        include_last_offset = False  # the rows are the bags
     input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights)
     number = _MODES.get(mode)
     if number is None:

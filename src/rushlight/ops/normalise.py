@@ -331,6 +331,10 @@ def batch_norm_operator(
     cudnn_enabled: bool,
 ) -> Any:
     """The input normalised by channel: see `nn.functional.batch_norm`."""
+    if not input._raw.size:
+        out = input.clone()
+        out = out if weight is None else out * weight[0]
+        return out if bias is None else out + bias[0]
     if running_mean is not None or running_var is not None:
         _reduction.refuse_gradient(
             "native_batch_norm", running_mean=running_mean, running_var=running_var

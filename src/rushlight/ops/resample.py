@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable
@@ -161,10 +162,21 @@ def _formula(
         words.append("self_shape")
     if aligns:
         words.append("align_corners")
-    listed = ", ".join([*words, *letters])
-    scope: dict[str, Any] = {"step": step}
-    exec(f"def formula(xp, g, {listed}): return step(xp, g, {listed})", scope)
-    made: Callable[..., Any] = scope["formula"]
+    made: Callable[..., Any] = _maker(", ".join([*words, *letters]))(step)
+    return made
+
+
+@functools.cache
+def _maker(listed: str) -> Callable[..., Any]:
+    """What makes formulas with parameters of these names."""
+    scope: dict[str, Any] = {}
+    exec(
+        "def make(step):\n"
+        f"    def formula(xp, g, {listed}): return step(xp, g, {listed})\n"
+        "    return formula",
+        scope,
+    )
+    made: Callable[..., Any] = scope["make"]
     return made
 
 

@@ -67,6 +67,14 @@ def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:
     return grad
 
 
+def decay_of(group: dict[str, Any], lr: float) -> tuple[float, int]:
+    """The number that a sweep's weight decay works with, and its kind (see `adaptive_sweep`)."""
+    decay = group["weight_decay"]
+    if decay == 0:
+        return 0.0, 0
+    return (1 - lr * decay, 2) if group["decoupled_weight_decay"] else (decay, 1)
+
+
 def as_real(*tensors: Tensor) -> list[Tensor]:
     """Complex tensors as real ones with a last dimension of 2; real tensors as they are."""
     return [f.view_as_real(tensor) if tensor.is_complex() else tensor for tensor in tensors]

@@ -19,9 +19,7 @@ class _Point(NamedTuple):
 
 def _cubic_minimum(a: _Point, b: _Point, bounds: tuple[Any, Any] | None = None) -> Any:
     """Where the cubic with the losses and slopes of two points is least, within bounds."""
-    low, high = bounds or (
-        (a.length, b.length) if a.length <= b.length else (b.length, a.length)
-    )
+    low, high = bounds or ((a.length, b.length) if a.length <= b.length else (b.length, a.length))
     first = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.length - b.length)
     square = first**2 - a.slope * b.slope
     if square < 0:

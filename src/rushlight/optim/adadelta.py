@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from .._array import adaptive_sweep as sweep
 from ._ground import Tensor
+from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
-from .optimizer import check_lr
+from .optimizer import check_lr, number
 
 __all__ = ["Adadelta"]
 
@@ -52,12 +54,38 @@ class Adadelta(RuleOptimizer):
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[p]
+    def _state(self, p: Tensor) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
             state["square_avg"] = zeros_for(p)
             state["acc_delta"] = zeros_for(p)
+        return state
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        plain = Plain(group["params"])
+        if not plain.params:
+            return plain.others
+        states = [self._state(p) for p in plain.params]
+        for state in states:
+            next_step(state["step"])
+        sweep.adadelta_(
+            plain.raws,
+            plain.grads,
+            [state["square_avg"]._raw for state in states],
+            [state["acc_delta"]._raw for state in states],
+            lr=number(group["lr"]),
+            rho=group["rho"],
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            maximize=group["maximize"],
+        )
+        plain.written()
+        return plain.others
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self._state(p)
         counted(state)
         rho, eps = group["rho"], group["eps"]
         grad, target, square, steps = as_real(

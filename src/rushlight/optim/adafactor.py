@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from ._ground import Tensor, f, finfo
+from .._array import adaptive_sweep as sweep
+from ._ground import Tensor, bump, f, finfo
+from ._plain import next_step
 from ._rule import RuleOptimizer, counted, new_count
 from .optimizer import number
 
@@ -61,11 +63,10 @@ class Adafactor(RuleOptimizer):
             # What other rules have, and this one hasn't.
             group.pop("differentiable", None)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        if p.is_complex():
-            raise RuntimeError("Adafactor does not support complex parameters")
-        state = self.state[p]
-        grad: Tensor = p.grad
+    def _state(self, p: Tensor) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        state: dict[str, Any] = self.state[p]
+        grad = p.grad
         if not state:
             state["step"] = new_count()
             if grad.dim() > 1:
@@ -73,6 +74,43 @@ class Adafactor(RuleOptimizer):
                 state["col_var"] = grad.new_zeros((*grad.shape[:-2], 1, grad.shape[-1]))
             else:
                 state["variance"] = f.zeros_like(grad)
+        return state
+
+    def _raw_update(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
+        """The same step on arrays, for contiguous matrices."""
+        count = next_step(state["step"])
+        lr = number(group["lr"])
+        least, smallest = group["eps"]
+        sweep.adafactor_(
+            p._raw,
+            p.grad._raw,
+            state["row_var"]._raw,
+            state["col_var"]._raw,
+            lr=lr,
+            share=count ** group["beta2_decay"],
+            rate=min(lr, 1 / count**0.5),
+            least=finfo(p.dtype).eps if least is None else least,
+            smallest=smallest,
+            longest=group["d"],
+            weight_decay=group["weight_decay"],
+            maximize=group["maximize"],
+        )
+        bump(p)
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        if p.is_complex():
+            raise RuntimeError("Adafactor does not support complex parameters")
+        state = self._state(p)
+        grad: Tensor = p.grad
+        if (
+            p._plain
+            and grad._plain
+            and grad.dim() > 1
+            and p.is_contiguous()
+            and (p._raw.dtype is grad._raw.dtype and p._raw.dtype in sweep.PLAIN and p.numel())
+        ):
+            self._raw_update(p, group, state)
+            return
         if group["maximize"]:
             grad = -grad
         count = counted(state)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, f
+from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, ascent, counted, kept, new_count, rate_of, zeros_for
-from .optimizer import check_lr
+from .optimizer import check_lr, number
 
 __all__ = ["Adamax"]
 
@@ -53,12 +55,39 @@ class Adamax(RuleOptimizer):
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[p]
+    def _state(self, p: Tensor) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
             state["exp_avg"] = zeros_for(p)
             state["exp_inf"] = zeros_for(p)
+        return state
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        plain = Plain(group["params"])
+        if not plain.params:
+            return plain.others
+        beta1, beta2 = (number(beta) for beta in group["betas"])
+        lr = number(group["lr"])
+        states = [self._state(p) for p in plain.params]
+        sweep.adamax_(
+            plain.raws,
+            plain.grads,
+            [state["exp_avg"]._raw for state in states],
+            [state["exp_inf"]._raw for state in states],
+            [lr / (1 - beta1 ** next_step(state["step"])) for state in states],
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            weight_decay=group["weight_decay"],
+            maximize=group["maximize"],
+        )
+        plain.written()
+        return plain.others
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self._state(p)
         count = counted(state)
         beta1, beta2 = group["betas"]
         grad, target, average, largest = as_real(

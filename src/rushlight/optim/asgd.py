@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, dtypes, f
+from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, zeros_for
 from .optimizer import check_lr, number
 
@@ -51,13 +53,41 @@ class ASGD(RuleOptimizer):
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[p]
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
             state["eta"] = f.tensor(float(number(group["lr"])), dtype=dtypes.float32)
             state["mu"] = f.ones((), dtype=dtypes.float32)
             state["ax"] = zeros_for(p)
+        return state
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        plain = Plain(group["params"])
+        if not plain.params:
+            return plain.others
+        states = [self._state(p, group) for p in plain.params]
+        sweep.asgd_(
+            plain.raws,
+            plain.grads,
+            [state["ax"]._raw for state in states],
+            [(state["eta"]._raw.item(), state["mu"]._raw.item()) for state in states],
+            lambd=group["lambd"],
+            weight_decay=group["weight_decay"],
+            maximize=group["maximize"],
+        )
+        plain.written()
+        rate = number(group["lr"])
+        for state in states:
+            count = next_step(state["step"])
+            slowed = (1 + group["lambd"] * rate * count) ** group["alpha"]
+            state["eta"]._raw.fill(rate / slowed)
+            state["mu"]._raw.fill(1 / max(1, count - group["t0"]))
+        return plain.others
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self._state(p, group)
         count = counted(state)
         eta = number(state["eta"])
         grad, target, average = as_real(ascent(p, group), p, state["ax"])

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, dtypes, f
-from ._rule import RuleOptimizer, as_real, counted, new_count, rate_of, zeros_for
+from ._plain import Plain, next_step
+from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, zeros_for
 from .optimizer import check_lr, number
 
 __all__ = ["NAdam"]
@@ -62,13 +64,55 @@ class NAdam(RuleOptimizer):
             group.setdefault("capturable", False)
             group.setdefault("decoupled_weight_decay", False)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[p]
+    def _state(self, p: Tensor) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
             state["mu_product"] = f.ones((), dtype=dtypes.float32)
             state["exp_avg"] = zeros_for(p)
             state["exp_avg_sq"] = zeros_for(p)
+        return state
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        plain = Plain(group["params"])
+        if not plain.params:
+            return plain.others
+        beta1, beta2 = (number(beta) for beta in group["betas"])
+        lr, slowing = number(group["lr"]), group["momentum_decay"]
+        states = [self._state(p) for p in plain.params]
+        factors = []
+        for state in states:
+            count = next_step(state["step"])
+            now = beta1 * (1.0 - 0.5 * 0.96 ** (count * slowing))
+            soon = beta1 * (1.0 - 0.5 * 0.96 ** ((count + 1) * slowing))
+            raw = state["mu_product"]._raw
+            raw *= now
+            product = raw.item()
+            factors.append((
+                -lr * (1.0 - now) / (1.0 - product),
+                (-lr * soon) / (1.0 - product * soon),
+                1 - beta2**count,
+            ))  # fmt: skip
+        decay, kind = decay_of(group, lr)
+        sweep.nadam_(
+            plain.raws,
+            plain.grads,
+            [state["exp_avg"]._raw for state in states],
+            [state["exp_avg_sq"]._raw for state in states],
+            factors,
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            decay=decay,
+            kind=kind,
+            maximize=group["maximize"],
+        )
+        plain.written()
+        return plain.others
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self._state(p)
         count = counted(state)
         beta1, beta2 = (number(beta) for beta in group["betas"])
         lr = rate_of(group)

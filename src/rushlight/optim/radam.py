@@ -2,11 +2,23 @@
 
 from typing import Any
 
+from .._array import adaptive_sweep as sweep
 from ._ground import Tensor
-from ._rule import RuleOptimizer, as_real, counted, new_count, rate_of, zeros_for
+from ._plain import Plain, next_step
+from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, zeros_for
 from .optimizer import check_lr, number
 
 __all__ = ["RAdam"]
+
+
+def _rectification(beta2: float, count: float, correction: float) -> float:
+    """What scales the adaptive rate; 0 while the average of squares is too short for one."""
+    longest = 2 / (1 - beta2) - 1
+    length = longest - 2 * count * (beta2**count) / correction
+    if length <= 5.0:
+        return 0.0
+    ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+    return float(ratio**0.5)
 
 
 class RAdam(RuleOptimizer):
@@ -56,12 +68,48 @@ class RAdam(RuleOptimizer):
             group.setdefault("capturable", False)
             group.setdefault("decoupled_weight_decay", False)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[p]
+    def _state(self, p: Tensor) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
             state["exp_avg"] = zeros_for(p)
             state["exp_avg_sq"] = zeros_for(p)
+        return state
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        plain = Plain(group["params"])
+        if not plain.params:
+            return plain.others
+        beta1, beta2 = (number(beta) for beta in group["betas"])
+        lr = number(group["lr"])
+        states = [self._state(p) for p in plain.params]
+        factors = []
+        for state in states:
+            count = next_step(state["step"])
+            correction = 1 - beta2**count
+            rectified = _rectification(beta2, count, correction)
+            factors.append((1 - beta1**count, correction**0.5, rectified))
+        decay, kind = decay_of(group, lr)
+        sweep.radam_(
+            plain.raws,
+            plain.grads,
+            [state["exp_avg"]._raw for state in states],
+            [state["exp_avg_sq"]._raw for state in states],
+            factors,
+            lr=lr,
+            beta1=beta1,
+            beta2=beta2,
+            eps=group["eps"],
+            decay=decay,
+            kind=kind,
+            maximize=group["maximize"],
+        )
+        plain.written()
+        return plain.others
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self._state(p)
         count = counted(state)
         beta1, beta2 = (number(beta) for beta in group["betas"])
         lr = rate_of(group)
@@ -77,13 +125,8 @@ class RAdam(RuleOptimizer):
         correction1 = 1 - beta1**count
         correction2 = 1 - beta2**count
         corrected = average / correction1
-        longest = 2 / (1 - beta2) - 1
-        length = longest - 2 * count * (beta2**count) / correction2
-        if length > 5.0:
-            # The rectification, and the adaptive rate that it allows.
-            rectified = (
-                (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-            ) ** 0.5
+        rectified = _rectification(beta2, count, correction2)
+        if rectified:
             root = square.sqrt()
             root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
             target.add_(corrected * lr * ((correction2**0.5) / root) * rectified, alpha=-1.0)

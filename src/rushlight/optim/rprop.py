@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, f
+from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, counted, new_count, zeros_for
 from .optimizer import check_lr, number
 
@@ -46,8 +48,9 @@ class Rprop(RuleOptimizer):
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[p]
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
             state["prev"] = zeros_for(p)
@@ -55,6 +58,29 @@ class Rprop(RuleOptimizer):
             # A complex parameter's two parts each have a step of their own.
             first = complex(start, start) if p.is_complex() else start
             state["step_size"] = f.full_like(p, first).detach()
+        return state
+
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        plain = Plain(group["params"])
+        if not plain.params:
+            return plain.others
+        states = [self._state(p, group) for p in plain.params]
+        for state in states:
+            next_step(state["step"])
+        sweep.rprop_(
+            plain.raws,
+            plain.grads,
+            [state["prev"]._raw for state in states],
+            [state["step_size"]._raw for state in states],
+            etas=group["etas"],
+            limits=group["step_sizes"],
+            maximize=group["maximize"],
+        )
+        plain.written()
+        return plain.others
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self._state(p, group)
         counted(state)
         shorter, longer = group["etas"]
         smallest, largest = group["step_sizes"]

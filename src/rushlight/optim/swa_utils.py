@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
-from ..nn.modules.module import Module
 from ..nn.modules.batchnorm import _BatchNorm
+from ..nn.modules.module import Module
 from ._ground import Tensor, f, no_grad
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
@@ -194,9 +194,7 @@ class SWALR(LRScheduler):
             )
         self._anneal_strategy = anneal_strategy
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
-            raise ValueError(
-                f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}"
-            )
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+from .inspection import get_unsafe_globals_in_checkpoint, peek
 from .load import load
 from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
+from .safetensors import load_safetensors, save_safetensors
 from .save import save
+from .settings import (
+    LoadEndianness,
+    get_crc32_options,
+    get_default_load_endianness,
+    get_default_mmap_options,
+    set_crc32_options,
+    set_default_load_endianness,
+    set_default_mmap_options,
+    skip_data,
+)
 
 __all__ = [
+    "LoadEndianness",
     "add_safe_globals",
     "clear_safe_globals",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
     "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
     "load",
+    "load_safetensors",
+    "peek",
     "safe_globals",
     "save",
+    "save_safetensors",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
+    "skip_data",
 ]

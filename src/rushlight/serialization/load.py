@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import mmap as mmap_module
 import os
 import sys
 import zipfile
+import zlib
 from typing import Any
 
 from .. import dtypes as D
 from .._array import memory_of as M
-from ..device import check_cpu, device
-from . import stream
+from . import settings, stream
+from .places import Place, place_of
 from .unpickle import unpickled
 
 
@@ -27,8 +29,9 @@ def load(
 
     By default only tensors and plain containers are made, and nothing that the file names is
     called; `weights_only=False` unpickles anything, so use it on files you trust. `map_location`
-    matters for files from other devices: everything is loaded to the CPU. A function as
-    `map_location` is not called, and `mmap` is accepted and reads the file.
+    (a device, its name, a table of names, or a function of a storage and its place's name) matters
+    for files from other devices: everything is loaded to the CPU. With `mmap` the data stay in the
+    file until they are touched; writing to them doesn't change the file.
 
     Raises:
         FileNotFoundError: where there is no such file.
@@ -36,11 +39,16 @@ def load(
         RuntimeError: where the archive is damaged, or holds tensors of a device that isn't here.
         EOFError: where the file is empty.
     """
-    careful = weights_only is None or bool(weights_only)
+    if pickle_module is not None and weights_only:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    # Whoever names a pickle module trusts the file, as in PyTorch; it is read by our own reader.
+    careful = pickle_module is None if weights_only is None else bool(weights_only)
     encoding = str(pickle_load_args.get("encoding", "utf-8"))
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return _load(file, map_location, careful, encoding)
+            return _load(file, map_location, careful, encoding, f if mmap else None)
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
     if not (hasattr(f, "seek") and hasattr(f, "tell") and hasattr(f, "read")):
         lacking = next(name for name in ("seek", "tell", "read") if not hasattr(f, name))
         raise AttributeError(
@@ -52,47 +60,65 @@ def load(
     return _load(f, map_location, careful, encoding)
 
 
-def _load(file: Any, map_location: Any, careful: bool, encoding: str) -> Any:
+def _load(file: Any, map_location: Any, careful: bool, encoding: str, path: Any = None) -> Any:
     start = file.tell()
     head = file.read(4)
     file.seek(start)
-
-    def check(location: str) -> None:
-        _check_place(location, map_location)
-
+    place = place_of(map_location)
     if head != b"PK\x03\x04":
         if not head:
             raise EOFError("Ran out of input")
-        return stream.read(file, careful, encoding, check)
+        if path is not None:
+            raise RuntimeError(
+                "mmap can only be used with files saved with "
+                f"`torch.save({path}, _use_new_zipfile_serialization=True), "
+                "please torch.save your checkpoint with this option in order to use mmap."
+            )
+        return stream.read(file, careful, encoding, place)
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError):
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, OverflowError):
         raise RuntimeError(
             _broken("reading zip archive", "failed finding central directory")
         ) from None
     with archive:
-        return _from_archive(archive, check, careful, encoding)
+        memory = None if path is None else _mapped(file)
+        return _from_archive(archive, place, careful, encoding, memory)
 
 
-def _check_place(location: str, map_location: Any) -> None:
-    """Refuses storages of a device that isn't here, in PyTorch's words."""
-    if map_location is not None and not callable(map_location):
-        if isinstance(map_location, dict):
-            location = str(map_location.get(location, location))
-        else:
-            location = str(device(map_location))
-    elif callable(map_location):
-        return
-    if location.startswith("cuda"):
+def _mapped(file: Any) -> Any:
+    flags = settings.get_default_mmap_options()
+    if flags == mmap_module.MAP_PRIVATE:
+        # Copied on writing, so that the file stays as it is.
+        return mmap_module.mmap(file.fileno(), 0, access=mmap_module.ACCESS_COPY)
+    return mmap_module.mmap(file.fileno(), 0, flags)
+
+
+def _data_start(archive: zipfile.ZipFile, name: str) -> int | None:
+    """Where a record's data begin in the file; None where they aren't there as they are."""
+    try:
+        info = archive.getinfo(name)
+    except KeyError:
         raise RuntimeError(
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() "
-            "is False. If you are running on a CPU-only machine, please use torch.load with "
-            "map_location=torch.device('cpu') to map your storages to the CPU."
-        )
-    check_cpu(location)
+            f"PytorchStreamReader failed locating file {name}: file not found"
+        ) from None
+    if info.compress_type != zipfile.ZIP_STORED or archive.fp is None:
+        return None
+    archive.fp.seek(info.header_offset)
+    head = archive.fp.read(30)
+    if len(head) < 30 or head[:4] != b"PK\x03\x04":
+        raise RuntimeError(_broken(f"reading file {name}", "its header is missing"))
+    return (
+        info.header_offset
+        + 30
+        + int.from_bytes(head[26:28], "little")
+        + int.from_bytes(head[28:30], "little")
+    )
 
 
-def _from_archive(archive: zipfile.ZipFile, check: Any, careful: bool, encoding: str) -> Any:
+def _from_archive(
+    archive: zipfile.ZipFile, place: Place, careful: bool, encoding: str, memory: Any = None
+) -> Any:
     names = archive.namelist()
     pickles = [n for n in names if n.endswith("/data.pkl") and n.count("/") == 1]
     if not pickles:
@@ -101,18 +127,34 @@ def _from_archive(archive: zipfile.ZipFile, check: Any, careful: bool, encoding:
     swap = False
     if f"{stem}/byteorder" in names:
         swap = _read(archive, f"{stem}/byteorder").decode("ascii", "replace") != sys.byteorder
+    else:
+        kept = settings.get_default_load_endianness()
+        big = kept is settings.LoadEndianness.BIG
+        native = kept is settings.LoadEndianness.NATIVE
+        swap = not native and ("big" if big else "little") != sys.byteorder
     storages: dict[str, Any] = {}
 
     def storage(key: str, dtype: D.dtype, count: int, location: str) -> Any:
-        check(location)
+        place(location, count * dtype.itemsize)
         if key not in storages:
-            data = _read(archive, f"{stem}/data/{key}")
-            if len(data) < count * dtype.itemsize:
-                raise ValueError(
-                    f"the record {key} holds {len(data)} bytes, too few for {count} elements"
-                )
-            storages[key] = M.from_bytes(data[: count * dtype.itemsize], dtype, swap)
+            storages[key] = data_of(f"{stem}/data/{key}", dtype, count)
         return storages[key]
+
+    def data_of(name: str, dtype: D.dtype, count: int) -> Any:
+        needed = count * dtype.itemsize
+        start = None if memory is None else _data_start(archive, name)
+        if start is not None and start + needed <= len(memory):
+            return M.mapped(memory, start, count, dtype, swap)
+        if settings.skipping():
+            held = archive.getinfo(name).file_size
+            if held >= needed:
+                return M.unset(count, dtype)
+        data = _read(archive, name)
+        if len(data) < needed:
+            raise ValueError(
+                f"the record {name} holds {len(data)} bytes, too few for {count} elements"
+            )
+        return M.from_bytes(data[:needed], dtype, swap)
 
     return unpickled(_read(archive, pickles[0]), storage, careful, encoding)
 
@@ -124,7 +166,8 @@ def _read(archive: zipfile.ZipFile, name: str) -> bytes:
         raise RuntimeError(
             f"PytorchStreamReader failed locating file {name}: file not found"
         ) from None
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError,
+            RuntimeError, ValueError) as error:  # fmt: skip
         raise RuntimeError(_broken(f"reading file {name}", str(error))) from None
 
 

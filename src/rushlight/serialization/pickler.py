@@ -10,10 +10,10 @@ from .. import dtypes as D
 from .._array import memory_of as M
 from .._array import types as T
 from .._core.storage import TensorBase
+from ..copies import warn_if_has_hooks
 from ..device import device
 from ..memory_format import layout
 from ..size import Size
-from ..copies import warn_if_has_hooks
 from ..tensor import Tensor
 from .names import STORAGE_NAMES, torch_name
 

@@ -6,11 +6,13 @@ to storages), the list of the storages' keys, and for each its number of element
 
 from __future__ import annotations
 
+import os
 import pickle
 from typing import Any, BinaryIO
 
 from .. import dtypes as D
 from .._array import memory_of as M
+from .places import Place
 from .unpickle import unpickled
 
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
@@ -34,7 +36,7 @@ def write(file: Any, body: bytes, storages: list[tuple[str, Any]], protocol: int
         file.write(M.bytes_of(M.little_endian(flat)))
 
 
-def read(file: BinaryIO, careful: bool, encoding: str, check: Any) -> Any:
+def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
     """What `write` (or an old PyTorch) wrote.
 
     Raises:
@@ -54,15 +56,23 @@ def read(file: BinaryIO, careful: bool, encoding: str, check: Any) -> Any:
     machine = unpickled(file, nothing, careful, encoding)
     swap = isinstance(machine, dict) and machine.get("little_endian") is False
     flats: dict[str, Any] = {}
+    here = file.tell()
+    left = file.seek(0, os.SEEK_END) - here
+    file.seek(here)
 
     def storage(key: str, kind: D.dtype, count: int, location: str) -> Any:
-        check(location)
+        place(location, count * kind.itemsize)
         if key not in flats:
+            if count * kind.itemsize > left:
+                raise ValueError(f"the storage {key} is longer than the file")
             flats[key] = M.unset(count, kind)
         return flats[key]
 
     result = unpickled(file, storage, careful, encoding)
-    for key in unpickled(file, nothing, careful, encoding):
+    keys = unpickled(file, nothing, careful, encoding)
+    if not isinstance(keys, list) or not all(key in flats for key in keys):
+        raise RuntimeError("the file lists storages that it doesn't use; corrupt file?")
+    for key in keys:
         flat = flats[key]
         count = int.from_bytes(file.read(8), "big" if swap else "little")
         data = file.read(count * flat.itemsize)

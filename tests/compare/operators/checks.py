@@ -193,7 +193,13 @@ _FREE_SIGNS = {"linalg.svd", "svd", "linalg.eigh", "linalg.eig", "pca_lowrank", 
 
 
 def _absolute(result: Any) -> list[Any]:
-    return [x.abs() for x in leaves(result)]
+    """Sizes alone; of square singular vectors those that belong to a singular value."""
+    found = leaves(result)
+    if len(found) == 3 and found[1].ndim == found[0].ndim - 1:
+        u, s, v = found
+        k, by_row = s.shape[-1], type(result).__name__ == "linalg_svd"
+        found = [u[..., :k], s, v[..., :k, :] if by_row else v[..., :k]]
+    return [x.abs() for x in found]
 
 
 def strides(op: Any, sample: Any, dtype: torch.dtype) -> None:

@@ -11,6 +11,8 @@ from .dropout import *  # noqa: F403
 from .flatten import *  # noqa: F403
 from .fold import *  # noqa: F403
 from .instancenorm import *  # noqa: F403
+from .lazy import LazyModuleMixin as LazyModuleMixin
+from .lazy_layers import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .loss_options import *  # noqa: F403

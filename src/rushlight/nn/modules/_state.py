@@ -11,6 +11,7 @@ from typing import Any
 
 from .._ground import RemovableHandle, Tensor, no_grad
 from ..parameter import Parameter
+from ..uninitialized import is_lazy
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _Hook = Callable[..., Any]
@@ -225,6 +226,8 @@ class Stateful:
                 "expected torch.Tensor or Tensor-like object from checkpoint but "
                 f"received {type(value)}"
             )
+        if is_lazy(target) and is_lazy(value):
+            return ""
         if target.dim() == 0 and value.dim() == 1:
             # Files from before PyTorch 0.4 hold one-element vectors where 0-d tensors are meant.
             value = value[0]

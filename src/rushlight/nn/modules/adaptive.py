@@ -95,14 +95,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 )
             if input_.dim() != 2:
                 raise RuntimeError(
-                    "1D target tensor expects 2D input tensors, but found inputs with size",
-                    input_.size(),
+                    "1D target tensor expects 2D input tensors, but found inputs with size "
+                    f"{input_.size()}"
                 )
         elif dims == 0:
             if input_.dim() != 1:
                 raise RuntimeError(
-                    "0D target tensor expects 1D input tensors, but found inputs with size",
-                    input_.size(),
+                    "0D target tensor expects 1D input tensors, but found inputs with size "
+                    f"{input_.size()}"
                 )
         else:
             raise RuntimeError(

@@ -1,6 +1,7 @@
 """Modules that hold modules: a chain, a list and a dictionary."""
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from itertools import chain
@@ -11,6 +12,7 @@ from .module import Module, _addindent
 from .parameter_container import ParameterDict, ParameterList
 
 __all__ = [
+    "Container",
     "ModuleDict",
     "ModuleList",
     "Parameter",
@@ -325,3 +327,18 @@ def _pairs(source: Any, caller: str, owner: str) -> Iterator[tuple[str, Any]]:
                 f"{owner} update sequence element #{place} has length {len(parts)}; 2 is required"
             )
         yield parts[0], parts[1]
+
+
+class Container(Module):
+    """Modules under names, as a `Module` has them; warns, because `Module` does it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "`nn.Container` is deprecated. "
+            "All of its functionality is now implemented in `nn.Module`. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        for name, module in kwargs.items():
+            self.add_module(name, module)

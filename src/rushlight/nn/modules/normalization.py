@@ -9,7 +9,7 @@ from .._ground import Tensor, f
 from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
+__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 class LocalResponseNorm(Module):
@@ -189,3 +189,40 @@ class RMSNorm(Module):
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
+
+
+class CrossMapLRN2d(Module):
+    """x / (k + alpha / size · the sum of squares over channels nearby) ** beta.
+
+    Shapes: input (N, C, H, W).
+    Raises: ValueError for inputs of other dimensions.
+    """
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ValueError(
+                f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead."
+            )
+        channels = input.size(1)
+        radius = (self.size - 1) // 2
+        squares = F.pad(input * input, (0, 0, 0, 0, radius, radius))
+        total = squares.narrow(1, 0, channels)
+        for k in range(1, 2 * radius + 1):
+            total = total + squares.narrow(1, k, channels)
+        output: Tensor = input * (self.k + total * (self.alpha / self.size)).pow(-self.beta)
+        return output
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -8,7 +8,7 @@ from typing import Any
 from .. import init
 from .._ground import Tensor, f
 from ..parameter import Parameter
-from ..utils.rnn import PackedSequence
+from ..packed import PackedSequence
 from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -20,7 +20,8 @@ _FUNCTIONS = {"LSTM": "lstm", "GRU": "gru", "RNN_TANH": "rnn_tanh", "RNN_RELU": 
 def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
     """`tensor` in another order along `dim`; warns, because `index_select` does it."""
     warnings.warn(
-        "apply_permutation is deprecated, please use tensor.index_select(dim, permutation) instead",
+        "`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` "
+        "instead",
         FutureWarning,
         stacklevel=2,
     )

@@ -116,8 +116,7 @@ def _batch_of(dataset: Any, indices: list[Any]) -> list[Any]:
     items: list[Any] = dataset.__getitems__(indices)
     if len(items) != len(indices):
         raise ValueError(
-            "Nested dataset's output size mismatch. "
-            f"Expected {len(indices)}, got {len(items)}"
+            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
         )
     return items
 

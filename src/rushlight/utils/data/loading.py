@@ -176,9 +176,7 @@ class Workers(Loading):
                         f"DataLoader worker (pid(s) {names}) exited unexpectedly"
                     ) from None
                 if end is not None and time.monotonic() >= end:
-                    raise RuntimeError(
-                        f"DataLoader timed out after {timeout} seconds"
-                    ) from None
+                    raise RuntimeError(f"DataLoader timed out after {timeout} seconds") from None
 
     def _next(self) -> Any:
         while True:
@@ -186,8 +184,7 @@ class Workers(Loading):
                 # Orders of workers that had nothing left are never answered.
                 while self._wanted < self._sent and not (
                     self._wanted in self._early
-                    or self._active[self._who.get(self._wanted, 0)]
-                    and self._wanted in self._who
+                    or (self._active[self._who.get(self._wanted, 0)] and self._wanted in self._who)
                 ):
                     self._who.pop(self._wanted, None)
                     self._wanted += 1

@@ -153,8 +153,7 @@ class WeightedRandomSampler(Sampler[int]):
         held = f.as_tensor(weights, dtype=dtypes.float64)
         if held.dim() != 1:
             raise ValueError(
-                "weights should be a 1d sequence but given "
-                f"weights have shape {tuple(held.shape)}"
+                f"weights should be a 1d sequence but given weights have shape {tuple(held.shape)}"
             )
         self.weights = held
         self.num_samples = num_samples

@@ -16,8 +16,7 @@ from ....tensor import Tensor
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
 default_collate_err_msg_format = (
-    "default_collate: batch must contain tensors, numpy arrays, numbers, "
-    "dicts or lists; found {}"
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )
 
 

@@ -70,9 +70,7 @@ class Caught:
 
     def reraise(self) -> None:
         """Raises the error here, with the worker's traceback in its message."""
-        message = (
-            f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
-        )
+        message = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
         if self.exc_type is KeyError:
             raise KeyError(KeyErrorMessage(message))
         if getattr(self.exc_type, "message", None):

@@ -1,0 +1,99 @@
+"""A convolution or linear layer and the batch norm after it, as one layer."""
+
+import copy
+from typing import Any
+
+from .._ground import Tensor, f
+from ..parameter import Parameter
+
+__all__ = [
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
+]
+
+
+def _weights(
+    weight: Any, bias: Any, mean: Any, var: Any, eps: float, scale: Any, shift: Any, place: int
+) -> tuple[Parameter, Parameter]:
+    """Weight and bias with the norm's factor taken in, along dimension `place`."""
+    if bias is None:
+        bias = f.zeros_like(mean)
+    scale = f.ones_like(mean) if scale is None else scale
+    shift = f.zeros_like(mean) if shift is None else shift
+    factor = scale * f.rsqrt(var + eps)
+    shape = [1] * weight.dim()
+    shape[place] = -1
+    new_weight = (weight * factor.reshape(shape)).to(dtype=weight.dtype)
+    new_bias = ((bias - mean) * factor + shift).to(dtype=bias.dtype)
+    return (
+        Parameter(new_weight.detach(), weight.requires_grad),
+        Parameter(new_bias.detach(), bias.requires_grad),
+    )
+
+
+def fuse_conv_bn_weights(
+    conv_w: Tensor,
+    conv_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+    transpose: bool = False,
+) -> tuple[Parameter, Parameter]:
+    """Weight and bias of the convolution that does the norm's work too."""
+    return _weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 1 if transpose else 0)
+
+
+def fuse_linear_bn_weights(
+    linear_w: Tensor,
+    linear_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor,
+    bn_b: Tensor,
+) -> tuple[Parameter, Parameter]:
+    """Weight and bias of the linear layer that does the norm's work too."""
+    return _weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
+
+
+def _check(layer: Any, bn: Any) -> None:
+    if layer.training or bn.training:
+        raise AssertionError("Fusion only for eval!")
+    if bn.running_mean is None or bn.running_var is None:
+        raise AssertionError("bn.running_mean and bn.running_var must not be None")
+
+
+def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+    """A copy of the convolution that gives what the norm after it would give, in evaluation.
+
+    Raises: AssertionError in training.
+    """
+    _check(conv, bn)
+    fused = copy.deepcopy(conv)
+    fused.weight, fused.bias = fuse_conv_bn_weights(
+        fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias,
+        transpose,
+    )  # fmt: skip
+    return fused
+
+
+def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+    """A copy of the linear layer that gives what the norm after it would give, in evaluation.
+
+    Raises: AssertionError in training, and for features that can't be the norm's.
+    """
+    _check(linear, bn)
+    fused = copy.deepcopy(linear)
+    if not (linear.out_features == bn.num_features or bn.num_features == 1):
+        raise AssertionError(
+            "To fuse, linear.out_features == bn.num_features or bn.num_features == 1, "
+            f"got linear.out_features={linear.out_features} and bn.num_features={bn.num_features}"
+        )
+    fused.weight, fused.bias = fuse_linear_bn_weights(
+        fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+    )
+    return fused

@@ -1,0 +1,23 @@
+"""Modules without initial values."""
+
+import inspect
+from typing import Any
+
+from ..modules.module import Module
+
+__all__ = ["skip_init"]
+
+
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A module whose parameters hold whatever the memory held.
+
+    Raises: TypeError for something that is no class, RuntimeError for one that is no module class
+    or takes no `device`.
+    """
+    if not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    device = kwargs.pop("device", "cpu")
+    made = module_cls(*args, **kwargs)
+    return made.to_empty(device=device)

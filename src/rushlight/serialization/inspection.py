@@ -1,0 +1,325 @@
+"""What is in a file, found without making any of it: `peek`, and the names a file would need."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import zipfile
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import dtypes as D
+from . import names, stream
+
+__all__ = ["Contents", "TensorNote", "get_unsafe_globals_in_checkpoint", "peek"]
+
+
+@dataclass(frozen=True)
+class TensorNote:
+    """A tensor as a file describes it: its data aren't read."""
+
+    shape: tuple[int, ...]
+    dtype: D.dtype
+    stride: tuple[int, ...]
+    storage_offset: int
+    storage: str
+    location: str
+    requires_grad: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its elements."""
+        count = 1
+        for n in self.shape:
+            count *= n
+        return count * self.dtype.itemsize
+
+
+@dataclass
+class Contents:
+    """What `peek` found. `tensors` is keyed as `state_dict` is: "layer.0.weight"."""
+
+    format: str
+    size: int
+    tensors: dict[str, TensorNote] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+    globals: list[str] = field(default_factory=list)
+    unsafe_globals: list[str] = field(default_factory=list)
+    storages: dict[str, int] = field(default_factory=dict)
+
+    def keys(self) -> list[str]:
+        """The places of the tensors."""
+        return list(self.tensors)
+
+    def __str__(self) -> str:
+        lines = [f"{self.format} file of {self.size} bytes"]
+        width = max(map(len, self.tensors), default=0)
+        for key, note in self.tensors.items():
+            lines.append(f"  {key:{width}}  {note.dtype}  {list(note.shape)}  {note.nbytes} bytes")
+        lines += [f"  {key} = {value}" for key, value in self.values.items()]
+        if self.unsafe_globals:
+            lines.append("  names outside the safe list: " + ", ".join(self.unsafe_globals))
+        return "\n".join(lines)
+
+
+class _Name:
+    """A name in the file, and what was made with it: nothing is looked up, nothing is called."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.full = f"{module}.{name}"
+        self.key = (module, name)
+
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError(f"{self.full} is only a name here")
+
+
+class _Made:
+    """What the file would make by calling a name; whatever is put into it is kept as it comes."""
+
+    def __init__(self, name: Any, args: Any) -> None:
+        self.name = name
+        self.args = args
+        self.state: Any = None
+        self.items: list[Any] = []
+
+    def append(self, item: Any) -> None:
+        self.items.append(item)
+
+    def extend(self, items: Any) -> None:
+        self.items.extend(items)
+
+    def __setitem__(self, key: Any, item: Any) -> None:
+        self.items.append((key, item))
+
+
+@dataclass(frozen=True)
+class _StorageNote:
+    dtype: D.dtype
+    key: str
+    location: str
+    count: int
+
+
+_Base: Any = pickle._Unpickler
+_TENSORS = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3")
+_PARAMETERS = ("_rebuild_parameter", "_rebuild_parameter_with_state")
+_PLAIN = {("collections", "OrderedDict"): OrderedDict, ("builtins", "set"): set}
+
+
+class _Reader(_Base):  # type: ignore[misc]
+    """Runs a pickle's opcodes with stand-ins for everything that it names."""
+
+    dispatch = dict(_Base.dispatch)
+
+    def __init__(self, body: Any) -> None:
+        super().__init__(body, encoding="utf-8", errors="replace")
+        self.names: list[tuple[str, str]] = []
+        self.storages: dict[str, _StorageNote] = {}
+
+    def find_class(self, module: str, name: str) -> Any:
+        """A stand-in for what the file names."""
+        if (module, name) not in self.names:
+            self.names.append((module, name))
+        return _Name(module, name)
+
+    def persistent_load(self, pid: Any) -> Any:
+        """A note of the storage that the file refers to."""
+        if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
+            return pid[1]
+        kind = pid[1] if isinstance(pid, tuple) and len(pid) in (5, 6) else None
+        dtype = names.SAFE.get(kind.key) if isinstance(kind, _Name) else None
+        if not isinstance(dtype, D.dtype):
+            raise pickle.UnpicklingError("a persistent reference that is no storage")
+        note = _StorageNote(dtype, str(pid[2]), str(pid[3]), int(pid[4]))
+        self.storages.setdefault(note.key, note)
+        return note
+
+    def _reduce(self) -> None:
+        args = self.stack.pop()
+        self.stack[-1] = _made(self.stack[-1], args)
+
+    def _newobj(self) -> None:
+        self._reduce()
+
+    def _newobj_ex(self) -> None:
+        options = self.stack.pop()
+        args = self.stack.pop()
+        made = _Made(self.stack[-1], args)
+        made.state = options
+        self.stack[-1] = made
+
+    def _build(self) -> None:
+        state = self.stack.pop()
+        if isinstance(self.stack[-1], _Made):
+            self.stack[-1].state = state
+
+    def _unsupported(self) -> None:
+        raise pickle.UnpicklingError("Unsupported operand")
+
+    dispatch[pickle.REDUCE[0]] = _reduce
+    dispatch[pickle.NEWOBJ[0]] = _newobj
+    dispatch[pickle.NEWOBJ_EX[0]] = _newobj_ex
+    dispatch[pickle.BUILD[0]] = _build
+    for _code in (pickle.INST, pickle.OBJ, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.PERSID,
+                  pickle.NEXT_BUFFER, pickle.READONLY_BUFFER):  # fmt: skip
+        dispatch[_code[0]] = _unsupported
+
+
+def _made(name: Any, args: Any) -> Any:
+    """A stand-in for the result of a call; notes of tensors and plain containers are made."""
+    if isinstance(name, _Name) and isinstance(args, tuple):
+        module, last = name.key
+        if name.key in _PLAIN and not args:
+            return _PLAIN[name.key]()
+        if module == "torch._utils" and last in _TENSORS:
+            note = _tensor_note(args, untyped=last == "_rebuild_tensor_v3")
+            if note is not None:
+                return note
+        if module == "torch._utils" and last in _PARAMETERS and args:
+            return args[0]
+        if (module, last) == ("torch._tensor", "_rebuild_from_type_v2") and len(args) == 4:
+            return _made(args[0], args[2])
+    return _Made(name, args)
+
+
+def _tensor_note(args: tuple[Any, ...], untyped: bool) -> TensorNote | None:
+    if len(args) < 4 or not isinstance(args[0], _StorageNote):
+        return None
+    storage, offset, shape, stride = args[:4]
+    dtype: Any = storage.dtype
+    if untyped:
+        named = args[6] if len(args) > 6 else None
+        dtype = names.SAFE.get(named.key) if isinstance(named, _Name) else None
+    if isinstance(shape, _Made) and isinstance(shape.args, tuple) and shape.args:
+        shape = shape.args[0]
+    right = isinstance(dtype, D.dtype) and all(
+        isinstance(row, (tuple, list)) and all(isinstance(n, int) for n in row)
+        for row in (shape, stride)
+    )
+    if not right or not isinstance(offset, int):
+        return None
+    requires_grad = bool(args[4]) if len(args) > 4 and isinstance(args[4], bool) else False
+    return TensorNote(tuple(shape), dtype, tuple(stride), offset, storage.key, storage.location,
+                      requires_grad)  # fmt: skip
+
+
+def _places(value: Any, place: str, above: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
+    """Every leaf of nested containers, with its place."""
+    if id(value) in above or len(above) > 100:
+        return
+    inside = (*above, id(value))
+    items: Any = None
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)
+    elif isinstance(value, _Made):
+        if value.state is None and not value.items:
+            name = value.name.full if isinstance(value.name, _Name) else "?"
+            yield place, f"{name}(…)"
+            return
+        yield from _places(value.state, place, inside)
+        yield from _places(value.items, place, inside)
+        return
+    if items is None:
+        yield place, value
+        return
+    for key, item in items:
+        shown = key if isinstance(key, (str, int)) else "…"
+        yield from _places(item, f"{place}.{shown}" if place else str(shown), inside)
+
+
+def _body_of(file: Any) -> tuple[str, list[tuple[str, str]], dict[str, _StorageNote], Any]:
+    start = file.tell()
+    head = file.read(4)
+    file.seek(start)
+    if head == b"PK\x03\x04":
+        with _opened(file) as archive:
+            pickles = [n for n in archive.namelist() if n.endswith("/data.pkl")]
+            if not pickles:
+                raise RuntimeError(
+                    "PytorchStreamReader failed locating file data.pkl: file not found"
+                )
+            reader = _Reader(io.BytesIO(archive.read(pickles[0])))
+        return "zip", reader.names, reader.storages, reader.load()
+    readers = [_Reader(file) for _ in range(4)]
+    magic, *_, value = [reader.load() for reader in readers]
+    if magic != stream.MAGIC_NUMBER:
+        raise RuntimeError("Invalid magic number; corrupt file?")
+    return "stream", readers[3].names, readers[3].storages, value
+
+
+def _opened(file: Any) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
+        raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {error}") from None
+
+
+def peek(f: Any) -> Contents:
+    """What a file of `save` (Rushlight's or PyTorch's) holds, without loading or executing any.
+
+    Gives the places, shapes, dtypes and sizes of its tensors, other values as text, and every
+    class and function that the file names, with those apart that `load` would refuse.
+
+    Raises:
+        UnpicklingError: where the file isn't such a file, or is damaged.
+        RuntimeError: where the archive is damaged.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return peek(file)
+    start = f.tell()
+    try:
+        kind, named, storages, value = _body_of(f)
+    except (pickle.UnpicklingError, RuntimeError):
+        raise
+    except Exception as error:
+        raise pickle.UnpicklingError(f"the file is damaged or hostile: {error}"[:300]) from None
+    finally:
+        size = f.seek(0, os.SEEK_END) - start
+        f.seek(start)
+    found = Contents(kind, size)
+    found.globals = [f"{module}.{name}" for module, name in named]
+    found.unsafe_globals = [
+        f"{module}.{name}" for module, name in named if names.safe(module, name) is None
+    ]
+    for key, note in storages.items():
+        unit = 1 if note.dtype is D.uint8 else note.dtype.itemsize
+        found.storages[key] = note.count * unit
+    for place, leaf in _places(value, "", ()):
+        if isinstance(leaf, TensorNote):
+            found.tensors[place] = leaf
+        else:
+            shown = leaf if isinstance(leaf, str) and leaf.endswith("(…)") else _text(leaf)
+            found.values[place] = shown
+    return found
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, _Name):
+        return value.full
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        text = repr(value) if not isinstance(value, int) or value.bit_length() < 10000 else "int"
+        return text if len(text) <= 80 else text[:79] + "…"
+    return type(value).__name__
+
+
+def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+    """The names in a file that `load` would refuse, unless they are made safe globals.
+
+    Raises:
+        ValueError: for a file that isn't in the present format.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return get_unsafe_globals_in_checkpoint(file)
+    start = f.tell()
+    head = f.read(4)
+    f.seek(start)
+    if head != b"PK\x03\x04":
+        raise ValueError("Expected input to be a checkpoint returned by torch.save")
+    return peek(f).unsafe_globals
