@@ -2,7 +2,8 @@
 
 One process runs both, interleaved, and keeps the best of many rounds: machines are noisy. The
 printed ratio is PyTorch's time over Rushlight's, so more than one is faster. `--slow` lists
-only those below a half.
+only those below a half. With `--backward` each differentiable operator is also timed as training
+runs it: recorded, and then backward from a gradient of ones; these columns end in `b`.
 """
 
 from __future__ import annotations
@@ -171,8 +172,11 @@ def _special(torch: Any, F: Any, x: Any, y: Any, i: Any, m: Any) -> dict[str, Ca
     }  # fmt: skip
 
 
-def calls(module: Any, arrays: Any) -> dict[str, Callable[[], Any]]:
-    """Every timed call of one side, over tensors with the values of `arrays`."""
+def calls(module: Any, arrays: Any, recorded: bool = False) -> dict[str, Callable[[], Any]]:
+    """Every timed call of one side, over tensors with the values of `arrays`.
+
+    With `recorded` the tensors of floats require grad.
+    """
     F = importlib.import_module(f"{module.__name__}.nn.functional")
     for name in ("linalg", "special"):
         importlib.import_module(f"{module.__name__}.{name}")
@@ -183,15 +187,40 @@ def calls(module: Any, arrays: Any) -> dict[str, Callable[[], Any]]:
         function = _find(module, name)
         if function is not None:
             x = uniform * (float(high) - float(low)) + float(low)
-            made[name] = _bind(function, x)
+            made[name] = _bind(function, _leaf(x, recorded))
     for text in BINARY.split():
         name, low, high = (*text.split(":"), "-2", "2")[:3]
         function = _find(module, name)
         if function is not None:
             scale, shift = float(high) - float(low), float(low)
-            made[name] = _bind(function, uniform * scale + shift, other * scale + shift)
-    made.update(_special(module, F, uniform * 4 - 2, other + 0.5, index, mask))
+            x, y = uniform * scale + shift, other * scale + shift
+            made[name] = _bind(function, _leaf(x, recorded), _leaf(y, recorded))
+    x, y = _leaf(uniform * 4 - 2, recorded), _leaf(other + 0.5, recorded)
+    made.update(_special(module, F, x, y, index, mask))
     return made
+
+
+def _leaf(x: Any, recorded: bool) -> Any:
+    return x.detach().requires_grad_() if recorded else x
+
+
+def trained(module: Any, call: Callable[[], Any]) -> Callable[[], Any] | None:
+    """The call followed by its backward; None where its result has no gradient."""
+    result = call()
+    if isinstance(result, (tuple, list)):
+        result = next((r for r in result if getattr(r, "requires_grad", False)), None)
+    if not getattr(result, "requires_grad", False) or result.grad_fn is None:
+        return None
+    g = module.ones_like(result.detach())
+    result.backward(g)
+
+    def run() -> None:
+        made = call()
+        if isinstance(made, (tuple, list)):
+            made = next(m for m in made if m.requires_grad)
+        made.backward(g)
+
+    return run
 
 
 def _find(module: Any, name: str) -> Any:
@@ -234,12 +263,30 @@ def best(f: Callable[[], Any], g: Callable[[], Any], budget: float) -> tuple[flo
     return first, second
 
 
+def note(
+    ratios: dict[str, dict[str, float]],
+    name: str,
+    column: str,
+    theirs: Callable[[], Any],
+    ours: Callable[[], Any],
+    budget: float,
+) -> None:
+    """Times one operator on both sides and notes the ratio, or prints why it can't be."""
+    try:
+        a, b = best(theirs, ours, budget)
+    except Exception as error:
+        print(f"{name:40} {column:>4}  {type(error).__name__}: {str(error)[:80]}")
+    else:
+        ratios.setdefault(name, {})[column] = a / b
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.operators")
     parser.add_argument("--only", metavar="REGEX")
     parser.add_argument("--sizes", default="16,1e4,1e6")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--budget", type=float, default=0.06, help="seconds per operator and size")
+    parser.add_argument("--backward", action="store_true", help="also time recorded calls")
     parser.add_argument("--slow", action="store_true", help="list only ratios below 0.5")
     options = parser.parse_args()
     import numpy as np
@@ -264,17 +311,25 @@ def main() -> None:
         with torch.no_grad(), rushlight.no_grad():
             theirs, ours = calls(torch, arrays), calls(rushlight, arrays)
             for name in theirs:
-                if name not in ours or not re.search(options.only or "", name):
-                    continue
+                if name in ours and re.search(options.only or "", name):
+                    print(f"\r{size} {name:40}", end="", file=sys.stderr)
+                    note(ratios, name, size, theirs[name], ours[name], options.budget)
+        if not options.backward:
+            continue
+        theirs, ours = calls(torch, arrays, True), calls(rushlight, arrays, True)
+        for name in theirs:
+            if name in ours and name[-1] != "_" and re.search(options.only or "", name):
+                print(f"\r{size}b {name:40}", end="", file=sys.stderr)
                 try:
-                    a, b = best(theirs[name], ours[name], options.budget)
-                except Exception as error:
-                    print(f"{name:40} {size:>4}  {type(error).__name__}: {str(error)[:80]}")
-                    continue
-                ratios.setdefault(name, {})[size] = a / b
-                print(f"\r{size} {name:40}", end="", file=sys.stderr)
+                    pair = trained(torch, theirs[name]), trained(rushlight, ours[name])
+                except Exception:
+                    continue  # one of the two has no gradient here
+                if pair[0] is not None and pair[1] is not None:
+                    note(ratios, name, f"{size}b", pair[0], pair[1], options.budget)
     print(file=sys.stderr)
     sizes = options.sizes.split(",")
+    if options.backward:
+        sizes = [column for size in sizes for column in (size, f"{size}b")]
     print(f"{'':40}" + "".join(f"{s:>8}" for s in sizes))
     for name, row in ratios.items():
         if not options.slow or min(row.values()) < 0.5:

@@ -19,8 +19,13 @@ _RENAMED: Final = {
     "power": "pow", "conjugate": "conj_physical", "conj": "conj_physical", "rint": "round",
     "invert": "bitwise_not", "bitwise_invert": "bitwise_not", "left_shift": "bitwise_left_shift",
     "right_shift": "bitwise_right_shift", "fabs": "abs", "degrees": "rad2deg",
-    "radians": "deg2rad",
+    "radians": "deg2rad", "equal": "eq",
 }  # fmt: skip
+#: Those whose functions here take plain numbers.
+_WITH_NUMBERS: Final = frozenset({
+    "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "fmod",
+    "power", "float_power", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
+})  # fmt: skip
 #: Those that are called the same and do something else, or give more than one result.
 _OTHERS: Final = frozenset({"divmod", "modf", "frexp", "spacing", "cbrt", "isnat", "vecmat"})
 
@@ -41,14 +46,26 @@ def _operand(value: Any) -> Any:
 def universal(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What NumPy's universal function gives for tensors: the tensor function, with its gradient.
 
-    Where there is none of the name, or NumPy is given options (`out=`, `where=`, a method such as
-    `reduce`), NumPy computes on the arrays, which a tensor that requires grad refuses.
+    A number of NumPy's is taken as Python's. Where no tensor requires grad NumPy computes on the
+    arrays, as in PyTorch; so it does where there is no function of the name, or it is given
+    options (`out=`, `where=`, a method such as `reduce`), but then a tensor that requires grad
+    refuses.
     """
-    function = _function(ufunc.__name__) if method == "__call__" and not options else None
+    records = any(
+        value.requires_grad  # type: ignore[attr-defined]
+        if isinstance(value, TensorBase)
+        else batches.is_array(value) and not batches.is_whole(value)
+        for value in inputs
+    )
+    function = None
+    if records and method == "__call__" and not options:
+        function = _function(ufunc.__name__)
     if function is not None:
         operands = [_operand(value) for value in inputs]
-        if not isinstance(operands[0], TensorBase):
-            operands[0] = PUBLIC["", "as_tensor"](operands[0])
+        for place, value in enumerate(operands):
+            number = not isinstance(value, TensorBase)
+            if number and (place == 0 or ufunc.__name__ not in _WITH_NUMBERS):
+                operands[place] = PUBLIC["", "as_tensor"](value)
         return function(*operands)
     outs = options.get("out", ())
     if any(isinstance(out, TensorBase) for out in outs):
@@ -62,7 +79,11 @@ def universal(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[st
 
 
 def _array(value: Any) -> Any:
-    return value.numpy() if isinstance(value, TensorBase) else value
+    if isinstance(value, TensorBase):
+        array: Any = value.numpy()  # type: ignore[attr-defined]
+        return array
+    # NumPy's single numbers don't widen tensors: `np.float64(2) * t` is as `2.0 * t`.
+    return value.item() if batches.is_array(value) and not batches.is_whole(value) else value
 
 
 def exported(t: Any, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:

@@ -1,7 +1,7 @@
 """The bridge to `scipy.optimize`: functions of tensors as functions of flat NumPy vectors.
 
-    from scipy.optimize import minimize
-    result = minimize(value_and_grad(f), x0, jac=True, hessp=hessian_product(f))
+from scipy.optimize import minimize
+result = minimize(value_and_grad(f), x0, jac=True, hessp=hessian_product(f))
 """
 
 from __future__ import annotations

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, Final
 
-from . import copies, errors
+from . import array_protocol, copies, errors
 from . import dtypes as D
 from ._array import text
 from ._array import types as T
 from ._core import slow
+from ._core.hooks import GRAD_DTYPE, hooks_of
 from ._core.mode import current
 from ._core.node import note_output
 from ._core.run import inside_transform
@@ -42,6 +44,9 @@ else:
             raise AttributeError(
                 f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
             )
+
+        def __delete__(self, instance: Any) -> None:
+            self.__set__(instance, None)
 
 
 class Tensor(TensorBase):
@@ -133,10 +138,10 @@ class Tensor(TensorBase):
     @ReadOnly
     def retains_grad(self) -> bool:
         """Whether a non-leaf keeps its gradient, as `retain_grad` asks."""
-        node = self._node
-        if node is None or node.hooks is None:
+        hooks = self.hooks if self._node is None else self._node.hooks
+        if hooks is None:
             return False
-        ref = node.hooks.retain.get(self._nr - 1 if self._nr else 0)
+        ref = hooks.retain.get(self._nr - 1 if self._nr else 0)
         return ref is not None and ref() is self
 
     @ReadOnly
@@ -179,6 +184,8 @@ class Tensor(TensorBase):
             raise RuntimeError(errors.DETACH_VIEW)
         if not self._inference:
             version_cell(self)
+        if self.retains_grad:
+            hooks_of(self).retain[0] = weakref.ref(self)
         self._node = None
         self._nr = 0
         self._requires_grad = False
@@ -594,8 +601,11 @@ def set_grad(t: TensorBase, value: Any) -> None:
         raise TypeError(errors.ASSIGNED_GRAD_KIND + type(value).__name__)
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
-    if value._raw.dtype != t._raw.dtype:
-        mine, given = T.from_raw(t._raw.dtype), T.from_raw(value._raw.dtype)
+    wanted = t._raw.dtype
+    if t.hooks is not None:
+        wanted = t.hooks.extra.get(GRAD_DTYPE, wanted)
+    if wanted is not None and value._raw.dtype != wanted:
+        mine, given = T.from_raw(wanted), T.from_raw(value._raw.dtype)
         raise RuntimeError(errors.assigned_grad_dtype(D.scalar_name(mine), D.c_name(given)))
     if value._raw.shape != t._raw.shape:
         raise RuntimeError(errors.assigned_grad_shape(t._raw.shape, value._raw.shape))

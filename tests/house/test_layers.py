@@ -16,9 +16,9 @@ LAYERS = {
     1: "_array",
     2: "_core",
     3: "ops",
-    4: "copies tensor return_types legacy subclasses batching _methods",
+    4: "array_protocol copies tensor return_types legacy subclasses batching _methods",
     5: "_coverage autograd fft func linalg masked random settings signal special watching",
-    6: "_loaded testing distributions _C _functorch compiler cuda nn optim utils serialization viz overrides profiler",
+    6: "_loaded testing distributions _C _functorch compiler cuda nn optim optimize utils serialization viz overrides profiler",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see
 }
@@ -30,6 +30,7 @@ ARRAYS = {"numpy", "scipy", "ml_dtypes", "cupy"}
 GUESTS = {
     "mypy_extensions": {"rushlight._native"},
     "rich": {"rushlight.viz.progress"},
+    "tensorboardX": {"rushlight.utils.tensorboard"},
 }
 
 

@@ -5,19 +5,24 @@ Everything here stands elsewhere under a name of its own; this is where `torch._
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from .. import autograd
+from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import is_grad_enabled
 from .._core.mode import is_grad_enabled as _is_grad_enabled
 from .._core.mode import set_grad as _set_grad_enabled
 from .._core.run import RUNNING, execution_order, will_run
 from .._core.storage import TensorBase
 from ..autograd.edges import core_of, seen_as
 from ..autograd.function import Function as _FunctionBase
+from ..autograd.grad_mode import settled
 from ..autograd.variable import ExecutionEngine as _ImperativeEngine
 from ..device import device
 from ..dtypes import dtype
 from ..random import Generator
+from ..settings import is_warn_always_enabled, set_warn_always
 from ..size import Size
 from . import _autograd, _functions
 
@@ -40,6 +45,10 @@ def _will_engine_execute_node(node: Any) -> bool:
     Raises:
         RuntimeError: outside of a backward, and for a leaf whose gradient `autograd.grad` gives.
     """
+    if isinstance(node, TensorBase) or not hasattr(type(node), "next_functions"):
+        raise RuntimeError(
+            f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}"
+        )
     return will_run(core_of(node))
 
 
@@ -62,6 +71,74 @@ def _is_multithreading_enabled() -> bool:
     return autograd.is_multithreading_enabled()
 
 
+def _is_view_replay_enabled() -> bool:
+    """Whether views remember the operations that made them."""
+    return autograd.is_view_replay_enabled()
+
+
+def _set_view_replay_enabled(enabled: bool) -> None:
+    """Has views remember the operations that made them, or not."""
+    autograd._force_original_view_tracking(enabled)
+
+
+def _get_warnAlways() -> bool:
+    """Whether warnings that are given once in a process are given each time."""
+    return is_warn_always_enabled()
+
+
+def _set_warnAlways(enabled: bool) -> None:
+    """Has warnings that are given once in a process given each time, or not."""
+    set_warn_always(enabled)
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether tangents go through operations."""
+    return autograd.forward_ad._is_fwd_grad_enabled()
+
+
+def _set_fwd_grad_enabled(enabled: bool) -> None:
+    """Has tangents go through operations, or not, for the context that runs now."""
+    CURRENT.set(settled(replaced(ready(), forward_grad=enabled)))
+
+
+class _WeakTensorRef:
+    """A weak reference to a tensor: `expired()` says whether it has gone."""
+
+    def __init__(self, tensor: TensorBase) -> None:
+        self._ref = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor has gone."""
+        return self._ref() is None
+
+
+# Tensors that somebody has marked as cached, by identity; counted while this is switched on only.
+_cached: dict[int, weakref.ref[TensorBase]] = {}
+_caching = [False]
+
+
+def _set_cached_tensors_enabled(enabled: bool) -> None:
+    """Has marks of cached tensors kept, or not."""
+    _caching[0] = enabled
+
+
+def _add_cached_tensor(tensor: TensorBase) -> None:
+    """Marks a tensor as one that a cache holds; marking it again changes nothing."""
+    if _caching[0]:
+        key = id(tensor)
+        _cached[key] = weakref.ref(tensor, lambda _: _cached.pop(key, None))
+
+
+def _remove_cached_tensor(tensor: TensorBase) -> None:
+    """Takes the mark away."""
+    _cached.pop(id(tensor), None)
+
+
+def _is_cached_tensor(tensor: TensorBase) -> bool:
+    """Whether a tensor is marked."""
+    return _caching[0] and id(tensor) in _cached
+
+
 def _set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
     """Does nothing: there are no streams on the CPU."""
 
@@ -72,9 +149,14 @@ def _get_privateuse1_backend_name() -> str:
 
 
 __all__ = [
-    "Generator", "Size", "TensorBase", "_FunctionBase", "_ImperativeEngine", "_autograd",
-    "_current_autograd_node", "_current_graph_task_execution_order", "_current_graph_task_id",
-    "_functions", "_get_privateuse1_backend_name", "_is_grad_enabled", "_is_multithreading_enabled",
-    "_set_grad_enabled", "_set_multithreading_enabled",
+    "Generator", "Size", "TensorBase", "_FunctionBase", "_ImperativeEngine", "_WeakTensorRef",
+    "_add_cached_tensor", "_autograd", "_current_autograd_node",
+    "_current_graph_task_execution_order", "_current_graph_task_id", "_functions",
+    "_get_privateuse1_backend_name", "_get_warnAlways", "_is_cached_tensor",
+    "_is_fwd_grad_enabled", "_is_grad_enabled", "_is_multithreading_enabled",
+    "_is_view_replay_enabled", "_remove_cached_tensor", "_set_cached_tensors_enabled",
+    "_set_fwd_grad_enabled", "_set_grad_enabled", "_set_multithreading_enabled",
+    "_set_view_replay_enabled", "_set_warnAlways",
     "_set_warn_on_accumulate_grad_stream_mismatch", "_will_engine_execute_node", "device", "dtype",
+    "is_grad_enabled",
 ]  # fmt: skip

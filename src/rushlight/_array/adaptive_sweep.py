@@ -1,5 +1,6 @@
 """The updates of the rarer optimizers on raw arrays. See `sweep`, whose conventions hold here."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -369,4 +370,4 @@ def adafactor_(
 
 def _length(array: Any) -> float:
     flat = array.reshape(-1)
-    return float(np.dot(flat, flat)) ** 0.5
+    return math.sqrt(float(np.dot(flat, flat)))

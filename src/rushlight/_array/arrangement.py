@@ -105,6 +105,12 @@ def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
         )
     if not x.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    if len(dims) == 1 and x.flags.c_contiguous and x.size:
+        axis = axis_of(dims[0], x.ndim)
+        cut = -shifts[0] % x.shape[axis]
+        before = (slice(None),) * axis
+        parts = x[(*before, slice(cut, None))], x[(*before, slice(0, cut))]
+        return np.concatenate(parts, axis)
     return np.roll(x, shifts, tuple([axis_of(d, x.ndim) for d in dims]))
 
 

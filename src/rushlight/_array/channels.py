@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from . import small_rows
 from .moments import layer_norm, layer_norm_backward
 from .rows import lifted, ones
 
@@ -165,7 +166,10 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple
     """
     n, channels = x.shape[:2]
     rows = np.ascontiguousarray(lifted(x)).reshape(n * groups, x.size // (n * groups or 1))
-    out, mean, inverse = layer_norm(rows, 1, eps=eps)
+    if small_rows.fits(rows):
+        out, mean, inverse = small_rows.layer_norm(rows, None, None, eps)
+    else:
+        out, mean, inverse = layer_norm(rows, 1, eps=eps)
     if weight is not None or bias is not None:
         wide = out.reshape(n, channels, -1) if x.size else out.reshape(n, channels, 0)
         if weight is not None:

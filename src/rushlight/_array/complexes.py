@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .. import dtypes as D
 from .blocks import SIGN_BITS, fits, mapped
-from .masks import where
-from .types import from_raw, to_raw
+from .masks import anywhere, where
+from .types import FLOAT32, FLOAT64, from_raw, to_raw
 
 
 def absolute(x: Any) -> Any:
@@ -31,8 +31,16 @@ def angle(x: Any) -> Any:
         x = x.astype(to_raw(D.get_default_dtype()))
     if fits(x):
         return mapped(_write_angle, x)
-    flat = where(np.less(x, 0), x.dtype.type(np.pi), x.dtype.type(0))
-    return where(np.isnan(x), x, flat)
+    half_turn = _HALF_TURN.get(x.dtype)
+    if half_turn is None:
+        flat = where(np.less(x, 0), x.dtype.type(np.pi), x.dtype.type(0))
+    else:
+        flat = np.multiply(np.less(x, 0), half_turn)
+    unknown = np.isnan(x)
+    return where(unknown, x, flat) if half_turn is None or anywhere(unknown) else flat
+
+
+_HALF_TURN: Final = {d: np.asarray(np.pi, d) for d in (FLOAT32, FLOAT64)}
 
 
 def _write_angle(out: Any, x: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -237,6 +237,9 @@ def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
     return numbers.astype(raw, copy=False)
 
 
+_FEW_STEPS: Final = 4096
+
+
 def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does."""
     raw = to_raw(dtype)
@@ -257,6 +260,13 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     half = steps // 2
     result = np.empty(steps, raw)
     low, high = result[:half], result[half:]
+    if steps < _FEW_STEPS and raw.itemsize > 2:  # all of them are exact
+        i = np.arange(steps, dtype=raw)
+        np.add(np.multiply(i[:half], step, low), first, low)
+        # As many steps from the end: the same numbers, in reverse.
+        np.multiply(i[steps - half - 1 :: -1], step, high)
+        np.subtract(last, high, high)
+        return result
     i = np.arange(steps)
     np.add(np.multiply(i[:half].astype(raw), step, low), first, low)
     high[...] = (steps - 1 - i[half:]).astype(raw)

@@ -17,6 +17,8 @@ arithmetic).
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import erf as scalar_erf
+from math import erfc as scalar_erfc
 from math import pi, sqrt
 from typing import Any
 
@@ -26,6 +28,9 @@ __all__ = ["erf", "erfc", "erfinv", "gelu", "gelu_backward", "normal_cdf"]
 
 # See Note [Blocks that stay in the cache]: elements per block by item size.
 _BLOCK = {4: 32768, 8: 32768}
+
+# Elements up to which the C library's functions, one by one, are quicker than the passes.
+_FEW = 64
 
 _Coefficients = tuple[Any, ...]
 _Rational = tuple[_Coefficients, _Coefficients]
@@ -236,6 +241,11 @@ def _blockwise(single: _Body, double: _Body, wide: bool, rows: int, *operands: A
     return out
 
 
+def _each(function: Callable[[float], float], x: Any) -> Any:
+    """`function` of each of a few elements, computed in float64."""
+    return np.array([function(value) for value in x.ravel().tolist()], x.dtype).reshape(x.shape)
+
+
 # --- erf, erfc ------------------------------------------------------------------------------------
 
 
@@ -276,6 +286,8 @@ def erf(x: Any) -> Any:
 
     Special: erf(inf) -> 1; erf(-inf) -> -1; erf(-0.0) -> -0.0; erf(nan) -> nan.
     """
+    if x.size <= _FEW and (x.dtype == np.float32 or x.dtype == np.float64):
+        return _each(scalar_erf, x)
     return _blockwise(
         _erf32, _erf64, np.dtype(x.dtype) == np.float64, _ERF_ROWS[x.dtype.itemsize], x
     )
@@ -346,6 +358,8 @@ def erfc(x: Any) -> Any:
 
     Special: erfc(inf) -> 0; erfc(-inf) -> 2; erfc(nan) -> nan.
     """
+    if x.size <= _FEW and (x.dtype == np.float32 or x.dtype == np.float64):
+        return _each(scalar_erfc, x)
     return _blockwise(_erfc32, _erfc64, True, 6, x)
 
 
@@ -393,11 +407,33 @@ def _infinite_ends(x: Any, out: Any) -> None:
         out[x == -1] = -np.inf
 
 
+_POWERS = np.arange(6.0)
+_INVERSE32_BOTH = np.array(_INVERSE32).T.copy()
+
+
+def _few_inverses(x: Any) -> Any:
+    """`erfinv` of a few float32: both polynomials at once, as one product with the powers of w."""
+    wide = x.astype(np.float64).reshape(-1)
+    with np.errstate(all="ignore"):
+        w = np.subtract(_ONE, wide)
+        np.multiply(w, np.add(wide, _ONE), w)
+        np.log(w, w)
+        np.negative(w, w)
+        both = np.power(w[:, None], _POWERS).dot(_INVERSE32_BOTH)
+        np.divide(both[:, 0], both[:, 1], w)
+        np.multiply(w, wide, w)
+    if x.size:
+        _infinite_ends(wide, w)
+    return w.astype(np.float32).reshape(x.shape)
+
+
 def erfinv(x: Any) -> Any:
     """The number whose error function is each element.
 
     Special: erfinv(1) -> inf; erfinv(-1) -> -inf; erfinv(1.5) -> nan; erfinv(nan) -> nan.
     """
+    if x.size <= _FEW and x.dtype == np.float32:
+        return _few_inverses(x)
     return _blockwise(_erfinv32, _erfinv64, True, 4, x)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import errors
 from .reduce import at_least_1d, axes_of, axis_of, in_order, name_of
+from .rows import row_max
 from .types import ndarray
 
 _maximum: Any = np.maximum.reduce
@@ -54,12 +55,26 @@ def smallest(x: Any) -> Any:
     return _minimum(x, None)
 
 
+def _is_matrix_by_rows(x: Any, axis: Any) -> bool:
+    """Whether `row_max` serves, and faster: it reads rows of floats in C order."""
+    return (
+        x.size > 128
+        and x.ndim == 2
+        and axis in (1, -1, (1,), (-1,))
+        and x.dtype.kind == "f"
+        and bool(x.flags.c_contiguous)
+    )
+
+
 def amax(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The largest elements over the dimensions `dim`."""
     if not x.size:
         _refuse_empty("amax", x, dim)
     axis = axes_of(x.ndim, dim)
     _refuse_complex("max_values_cpu", x)
+    if _is_matrix_by_rows(x, axis):
+        top = row_max(x)
+        return top[:, None] if keepdim else top
     return in_order(_maximum(x, axis, None, None, keepdim))
 
 
@@ -69,6 +84,9 @@ def amin(x: Any, dim: Any = (), keepdim: bool = False) -> Any:
     if not x.size:
         _refuse_empty("amin", x, dim)
     _refuse_complex("min_values_cpu", x)
+    if _is_matrix_by_rows(x, axis):
+        low = row_max(x, ndarray.argmin)
+        return low[:, None] if keepdim else low
     return in_order(_minimum(x, axis, None, None, keepdim))
 
 

@@ -10,8 +10,9 @@ one long sum. Narrow rows (a few numbers each) go through `np.bincount`, which a
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -72,6 +73,10 @@ def _sum_by_place(places: int, index: Any, source: Any) -> tuple[Any, Any]:
         keys, order = keys[starts], np.arange(len(starts))
 
 
+_INT64: Final = np.dtype(np.int64)
+_FEW: Final = 4096
+
+
 def _add_flat(out: Any, places: Any, values: Any) -> None:
     """Adds `values` to the flat array `out` at `places`, repeated ones included."""
     if out.dtype.kind == "c":
@@ -102,7 +107,7 @@ def add_rows(out: Any, index: Any, source: Any) -> Any:
     if width == 1:
         _add_flat(target.reshape(-1), index, rows.reshape(-1))
     elif width <= _NARROW and out.dtype.kind == "f" and out.shape[0] <= 8 * count:
-        if width <= 4:
+        if width <= 4 and target.size > _FEW:
             for column in range(width):
                 _add_flat(target[:, column], index, rows[:, column])
         else:
@@ -118,7 +123,12 @@ def add_rows(out: Any, index: Any, source: Any) -> Any:
 
 def _wrong_place(index: Any, size: int) -> int | None:
     """The first index that is negative or not below `size`."""
-    if index.size == 0 or (int(index.min()) >= 0 and int(index.max()) < size):
+    if index.size == 0:
+        return None
+    if index.dtype is _INT64:  # a negative index is a very large one without its sign
+        if np.maximum.reduce(index.view(np.uint64), None) < size:
+            return None
+    elif int(index.min()) >= 0 and int(index.max()) < size:
         return None
     return int(index[(index < 0) | (index >= size)].reshape(-1)[0])
 
@@ -170,8 +180,25 @@ def embedding_backward(
 # --- along an axis --------------------------------------------------------------------------------
 
 
+@lru_cache(256)
+def _grid(shape: tuple[int, ...], axis: int, extents: tuple[int, ...]) -> tuple[int, Any]:
+    """How far apart places along `axis` are, and where each of the others begins."""
+    strides = [prod(shape[a + 1 :]) for a in range(len(shape))]
+    offsets: Any = None
+    for a, extent in enumerate(extents):
+        if a != axis and extent > 1:
+            step = np.arange(0, extent * strides[a], strides[a])
+            step = step.reshape((extent,) + (1,) * (len(shape) - 1 - a))
+            offsets = step if offsets is None else offsets + step
+    return strides[axis], offsets
+
+
 def _places(shape: tuple[int, ...], axis: int, index: Any) -> Any:
     """The flat places in a C-ordered array of `shape` that `index` names along `axis`."""
+    if index.size <= _FEW and index.ndim == len(shape):
+        stride, offsets = _grid(shape, axis, index.shape)
+        places = np.multiply(index, stride) if stride != 1 else index.astype(np.int64)
+        return (places if offsets is None else np.add(places, offsets, places)).reshape(-1)
     strides = [prod(shape[a + 1 :]) for a in range(len(shape))]
     places = index * strides[axis] if strides[axis] != 1 else index.astype(np.int64)
     for a, extent in enumerate(index.shape):
@@ -263,7 +290,7 @@ def scatter_add(x: Any, axis: int, index: Any, source: Any) -> Any:
     half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
     out = np.array(x, dtype=np.float32 if half else None, order="C")
     if index.size:
-        values = (
+        values = source if np.shape(source) == index.shape else (
             source[tuple(slice(extent) for extent in index.shape)] if np.ndim(source) else source
         )
         flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))

@@ -35,7 +35,13 @@ def glu(x: Any, dim: int) -> Any:
     if x.dtype.itemsize == 2:
         return single(glu, x, dim)
     a, b = _halves(x, dim)
-    return np.multiply(a, sigmoid(b))
+    if x.dtype.kind != "f" or x.ndim < 2:
+        return np.multiply(a, sigmoid(b))
+    # a / (1 + exp(-b)): the halves may be parts of rows, but what is computed is whole.
+    out = np.negative(b, order="C")
+    np.exp(out, out)
+    np.add(out, 1, out)
+    return np.divide(a, out, out)
 
 
 def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]:

@@ -286,6 +286,11 @@ def nonzero(x: Any) -> Any:
     """The places of all nonzero elements, a row each."""
     if x.ndim == 0:
         return np.zeros((int(bool(x)), 0), np.int64)
+    if x.size >= 4096 and x.ndim == 2 and x.flags.c_contiguous:
+        flat = np.flatnonzero(x if x.dtype.kind == "b" else np.not_equal(x, 0))
+        places = np.empty((2, flat.size), np.int64)
+        np.divmod(flat, x.shape[1], places[0], places[1])
+        return places.T
     return np.transpose(np.array(x.nonzero()))
 
 

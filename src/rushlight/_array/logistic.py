@@ -183,7 +183,7 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
     """x above zero, negative_slope x below."""
     if 0 <= negative_slope <= 1 and _few(x):
         t = np.multiply(x, negative_slope)
-        return np.maximum(x, t, t)
+        return np.maximum(x, t, out=t)
     if x.dtype.itemsize == 2:
         return single(leaky_relu, x, negative_slope)
     if negative_slope and abs(negative_slope) < INF and fits(x):
@@ -198,7 +198,7 @@ def hardtanh(x: Any, min_val: Any, max_val: Any) -> Any:
     """x between two bounds."""
     if _few(x):
         t = np.maximum(x, min_val)
-        return np.minimum(t, max_val, t)
+        return np.minimum(t, max_val, out=t)
     if x.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
     elif x.dtype.itemsize == 2:
@@ -292,7 +292,7 @@ def softshrink(x: Any, lambd: float) -> Any:
         )
     if _few(x):
         cut = np.maximum(x, -lambd)
-        np.minimum(cut, lambd, cut)
+        np.minimum(cut, lambd, out=cut)
         return np.subtract(x, cut, cut)
     if fits(x):
         return mapped(_nearing(lambd), x)
@@ -314,7 +314,7 @@ def prelu(x: Any, weight: Any) -> Any:
         slope = weight.item()
         if 0 < slope < INF and _few(x):
             t = np.multiply(weight, x)
-            return (np.maximum if slope <= 1 else np.minimum)(x, t, t)
+            return (np.maximum if slope <= 1 else np.minimum)(x, t, out=t)
         if fits(x) and slope and abs(slope) < INF:
             return mapped(_leaking(slope), x)
     return where(np.greater(x, 0), x, np.multiply(weight, x))

@@ -98,9 +98,16 @@ def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
     _inside(index, x.shape[axis] if x.ndim else 1, axis, RuntimeError)
 
 
+def _below(index: Any, n: int) -> bool:
+    # A negative index is a very large one without its sign.
+    return bool(np.maximum.reduce(index.view(np.uint64), None) < n)
+
+
 def _inside(
     index: Any, n: int, axis: int, error: Any, lead: str = "", negative: bool = False
 ) -> None:
+    if index.size and not negative and index.dtype is _INT64 and _below(index, n):
+        return
     if index.size and not ((-n if negative else 0) <= int(index.min()) and int(index.max()) < n):
         flat = index.reshape(-1)
         wrong = int(flat[(flat < (-n if negative else 0)) | (flat >= n)][0])

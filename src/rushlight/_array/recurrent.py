@@ -116,7 +116,7 @@ def rnn(
         _product(h[:batch], turned, add)
         np.add(row, add, row)
         if relu:
-            np.maximum(row, 0, row)
+            np.maximum(row, 0, out=row)
         else:
             np.tanh(row, row)
         h[:batch] = row

@@ -143,7 +143,8 @@ def equal_arrays(a: Any, b: Any) -> bool:
     if a.shape != b.shape:
         return False
     if a.size <= _FIRST or not (a.flags.c_contiguous and b.flags.c_contiguous):
-        return bool(np.equal(a, b).all())
+        same = np.equal(a, b)
+        return 0 not in same.tobytes() if a.size <= _FIRST else bool(same.all())
     # Most arrays that differ do so from the start.
     a, b = a.reshape(-1), b.reshape(-1)
     stop = _FIRST

@@ -136,6 +136,12 @@ def _write_copysign(out: Any, x: Any, other: Any) -> None:
     np.bitwise_or(bits, np.bitwise_and(other.view(integer), sign), bits)
 
 
+_LIMITS: Final = {
+    np.dtype(d): (np.asarray(np.finfo(d).min), np.asarray(np.finfo(d).max))
+    for d in (np.float32, np.float64)
+}
+
+
 def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """`x` with numbers for nan and the infinities: 0 and the type's limits unless given."""
     if x.dtype.kind not in "fc":
@@ -147,12 +153,13 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
         return result
     if x.size < LARGE and not anywhere(np.logical_not(np.isfinite(x))):
         return np.array(x)
-    limits = np.finfo(x.dtype)
     if posinf is None and neginf is None and fits(x):
-        result = clip(x, limits.min, limits.max)
+        least, most = _LIMITS[x.dtype]
+        result = clip(x, least, most)
         if np.isnan(np.maximum.reduce(result, None)):
             result[np.isnan(x)] = 0.0 if nan is None else nan
         return result
+    limits = np.finfo(x.dtype)
     result = np.array(x)
     result[np.isnan(x)] = 0.0 if nan is None else nan
     result[np.equal(x, np.inf)] = limits.max if posinf is None else posinf
@@ -172,20 +179,25 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if x.size >= LARGE and (
-        low is not None and low.__class__ in _NUMBERS or high.__class__ in _NUMBERS
+        (low is not None and low.__class__ in _NUMBERS) or high.__class__ in _NUMBERS
     ):
         bounds = -INF if low is None else low, INF if high is None else high
-        if bounds[0].__class__ in _NUMBERS and bounds[1].__class__ in _NUMBERS and fits(x):
-            # See Note [Bounds by clip]. With NaN as a bound it would not give NaN.
-            if bounds[0] == bounds[0] and bounds[1] == bounds[1]:
-                return clip(x, float(bounds[0]), float(bounds[1]))
+        # See Note [Bounds by clip]. With NaN as a bound it would not give NaN.
+        if (
+            bounds[0].__class__ in _NUMBERS
+            and bounds[1].__class__ in _NUMBERS
+            and fits(x)
+            and bounds[0] == bounds[0]
+            and bounds[1] == bounds[1]
+        ):
+            return clip(x, float(bounds[0]), float(bounds[1]))
     if low.__class__ is float and high.__class__ is float and x.size < LARGE:
         if low and high and low == low and high == high and x.dtype.kind == "f":
             return clip(x, low, high)  # zeros of the other sign only differ from a bound of zero
     if low is not None:
         x = np.maximum(x, low)
         if high.__class__ is float and type(x) is np.ndarray and x.dtype.kind == "f":
-            return np.minimum(x, high, x)
+            return np.minimum(x, high, out=x)
     return x if high is None else np.minimum(x, high)
 
 

@@ -87,6 +87,24 @@ def row_sum(rows: Any, exact: bool = False) -> Any:
     return total if exact else total.astype(rows.dtype)
 
 
+def row_max(rows: Any, find: Any = np.ndarray.argmax) -> Any:
+    """The maximum of each row of a C-ordered matrix, NaN where a row has one.
+
+    The minimum with `ndarray.argmin` as `find`. Searching for it and reading it takes half of what
+    `numpy.maximum.reduce` takes along rows.
+    """
+    count, length = rows.shape
+    return rows.reshape(-1).take(find(rows, 1) + row_starts(count, length))
+
+
+@lru_cache(maxsize=256)
+def row_starts(rows: int, length: int) -> Any:
+    """The flat places at which the rows of a matrix begin."""
+    starts = np.arange(0, rows * length, length or 1)[:rows]
+    starts.flags.writeable = False
+    return starts
+
+
 def row_dot(left: Any, right: Any) -> Any:
     """The inner product of each row of one matrix with the same row of another."""
     length = left.shape[1]
@@ -138,7 +156,9 @@ def exponentials(rows: Any, out: Any) -> tuple[Any, Any]:
         total = row_sum(out)
         if np.minimum.reduce(total) > FLOOR[size]:
             return None, total[:, None]
-    shift = np.maximum.reduce(rows, axis=1, keepdims=True)
+    shift = row_max(rows)[:, None] if rows.flags.c_contiguous else np.maximum.reduce(
+        rows, axis=1, keepdims=True
+    )  # fmt: skip
     # A row of -inf, and one with inf: the same NaN as PyTorch, from inf - inf.
     np.subtract(rows, shift, out)
     np.exp(out, out)

@@ -91,9 +91,12 @@ def view(x: Any, size: tuple[int, ...]) -> Any:
         except ValueError:
             resolved_shape(x.size, size)
             raise
-    if found.shape != size:
+    if found.shape != size and size != _FLAT:
         resolved_shape(x.size, size)
     return found
+
+
+_FLAT: Final = (-1,)
 
 
 def view_dtype(x: Any, dtype: D.dtype) -> Any:

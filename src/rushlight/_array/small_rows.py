@@ -7,13 +7,12 @@ or logits whose exponentials would lose digits (see Note [Softmax without the ro
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import exp
 from typing import Any
 
 import numpy as np
 
-from .rows import ones
+from .rows import ones, row_max, row_starts
 from .types import FLOAT32, FLOAT64
 
 __all__ = [
@@ -28,14 +27,6 @@ _MOST = 1e30
 _LEAST = exp(-16.0)
 _INT64 = np.dtype(np.int64)
 _UINT64 = np.dtype(np.uint64)
-
-
-@lru_cache(maxsize=256)
-def row_starts(rows: int, length: int) -> Any:
-    """The flat places at which the rows of a matrix begin."""
-    starts = np.arange(0, rows * length, length or 1)[:rows]
-    starts.flags.writeable = False
-    return starts
 
 
 def fits(x: Any) -> bool:
@@ -81,7 +72,8 @@ def log_softmax(x: Any) -> Any:
     Here the row maximum is worth its cost: x - log Σ exp(x) would lose the digits of a logarithm
     near zero, the loss of a confident prediction.
     """
-    out = np.subtract(x, np.maximum.reduce(x, axis=1, keepdims=True))
+    top = row_max(x)[:, None] if x.size > 128 else np.maximum.reduce(x, axis=1, keepdims=True)
+    out = np.subtract(x, top)
     total = np.exp(out).dot(ones(x.shape[1], x.dtype))
     return np.subtract(out, np.log(total, total)[:, None], out)
 

@@ -244,9 +244,7 @@ def _lane_shape(x: Any, axis: int) -> tuple[int, ...]:
 
 def _median_places(x: Any, axis: int, ignore_nan: bool) -> Any:
     n = x.shape[axis]
-    if x.size >= _LARGE and not (
-        x.dtype.kind == "f" and np.isnan(np.maximum.reduce(x, None))
-    ):
+    if x.size >= _LARGE and not (x.dtype.kind == "f" and np.isnan(np.maximum.reduce(x, None))):
         found = _single_places(x, (n - 1) // 2, axis)
         if found is not None:
             return found

@@ -181,6 +181,9 @@ def erfcx(x: Any) -> Any:
 
 def entr(x: Any) -> Any:
     """-x log(x), 0 at 0 and -inf below."""
+    if fits(x) and np.minimum.reduce(x, None) > 0:
+        result = np.log(x)
+        return np.negative(np.multiply(x, result, result), result)
     return _call("entr", x)
 
 

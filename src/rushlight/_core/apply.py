@@ -197,6 +197,19 @@ def apply_n(op: Op, args: list[Any]) -> Any:
     return slow.apply(op, args)
 
 
+def runner(op: Op) -> Any:
+    """The function that `apply_n` hands the calls of `op` to."""
+    if op.lone:
+        return apply_lone
+    if op.direct:
+        return apply_several
+    if op.is_view or op.lists >= 0:
+        return apply_n
+    if op.n_out != 1:
+        return apply_outputs
+    return apply_mixed if op.broadcasts else apply_n
+
+
 def apply_several(op: Op, args: list[Any]) -> Any:
     """The result of an operation on some tensors, taken as they are, and further arguments."""
     mode: Mode = current()

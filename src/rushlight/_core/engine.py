@@ -20,7 +20,7 @@ from typing import Any, Final
 from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
-from .hooks import Hooks, before, enter, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .hooks import GRAD_DTYPE, Hooks, before, enter, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .leaf import receive
 from .mode import CURRENT, Mode, current
 from .node import GENERAL, PACKED, Node, Vertex
@@ -260,6 +260,11 @@ def finish_leaf(leaf: Vertex, notes: Vertex, run: Run) -> None:
         return
     if leaf.hooks is not None:
         run.node = leaf
+        if g is not None and leaf.hooks.extra:
+            wanted: Any = leaf.hooks.extra.get(GRAD_DTYPE)
+            if wanted is not None:
+                g = (WORLDS.traced if run.traced else WORLDS.raw).to_dtype(g, wanted)
+                owned = False
     if leaf.hooks is not None and leaf.hooks.tensor:
         g = run_tensor_hooks(leaf, 0, g, run)
         owned = False
@@ -449,13 +454,17 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
         child is not None and (child if table is None else table[child]).run == number
         for child in targets
     ]
+    hooks: Hooks | None = node.hooks
+    awaited = hooks is not None and len(hooks.post) > 0
     if g is None and not node.op.runs_on_none:
         grads: list[Any] = [None] * len(targets)
     else:
         grads = input_gradients(node, g, need, traced)
-    hooks: Hooks | None = node.hooks
+    hooks = node.hooks  # an unpack hook may have been the one to register the first
     if hooks is not None and hooks.post:
-        outs = g if type(g) is list else [g]
+        outs: list[Any] = []  # given up, as in PyTorch, where no hook had asked for them by then
+        if awaited:
+            outs = g if type(g) is list else [g]
         return run_post_hooks(hooks, grads, outs, traced)
     return grads
 

@@ -20,6 +20,8 @@ from .storage import TensorBase, new_tensor
 
 ndarray: Final = _ndarray
 
+GRAD_DTYPE: Final = 1  # the key in a leaf's `Hooks.extra` for the type its gradient is to have
+
 
 class Hooks:
     """The hooks of one vertex, by handle id; they run in the order of registration."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from . import attributes as _attributes
 from . import forward_ad, graph
 from .anomaly import (
     detect_anomaly,
@@ -36,6 +37,7 @@ _LATER = {
     "kineto_available": "engine_calls",
     "_force_original_view_tracking": "grad_mode",
     "_unsafe_preserve_version_counter": "grad_mode",
+    "is_view_replay_enabled": "grad_mode",
     "GradcheckError": "gradcheck",
     "functional": "functional",
     "gradcheck": "gradcheck",

@@ -21,7 +21,7 @@ from typing import Any, Final
 from .. import errors
 from .._array import types as T
 from .._core import engine, slow
-from .._core.hooks import enter, wrapped
+from .._core.hooks import GRAD_DTYPE, enter, wrapped
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode
 from .._core.node import Vertex
@@ -323,7 +323,10 @@ class FunctionNode(CoreNode):
                     f"{errors.shape_text(shape)}"
                 )
             g = engine.WORLDS.traced.sum_to(g, shape)
-        if g._raw.dtype != dtype:
+        child = self.next[edge]
+        if child is not None and child.hooks is not None and isinstance(child, TensorBase):
+            dtype = child.hooks.extra.get(GRAD_DTYPE, dtype)
+        if dtype is not None and g._raw.dtype != dtype:
             if g._raw.dtype.kind == "c" and dtype.kind != "c":
                 raise RuntimeError(
                     "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "

@@ -33,7 +33,10 @@ _ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateG
 
 def core_of(seen: Any) -> Vertex:
     """The vertex behind what users see: a node, an `AccumulateGrad`, a function's context."""
-    return seen if isinstance(seen, CoreNode) else seen._vertex()
+    if isinstance(seen, CoreNode):
+        return seen
+    vertex: Vertex = seen._vertex()
+    return vertex
 
 
 def seen_as(vertex: Vertex) -> Any:

@@ -79,6 +79,24 @@ def _backward_hooks(self: Tensor) -> Any:
     return None if vertex.hooks is None else vertex.hooks.tensor.get(nr)
 
 
+def _set_backward_hooks(self: Tensor, table: Any) -> None:
+    """Replaces the table of this tensor's hooks; None: it has none any more."""
+    vertex, nr = vertex_of_tensor(self)
+    if table is not None:
+        hooks_of(vertex).tensor[nr] = table
+    elif vertex.hooks is not None:
+        vertex.hooks.tensor.pop(nr, None)
+
+
+def _keep_backward_hooks(self: Tensor) -> None:
+    """Never returns.
+
+    Raises:
+        RuntimeError: always: the table can't be deleted.
+    """
+    raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
+
 def _post_accumulate_grad_hooks(self: Tensor) -> Any:
     """The table of this leaf's post-accumulate hooks; None before the first."""
     return None if self.hooks is None else (self.hooks.accumulated or None)
@@ -87,7 +105,9 @@ def _post_accumulate_grad_hooks(self: Tensor) -> Any:
 Tensor.register_hook = register_hook  # type: ignore[attr-defined]
 Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
 Tensor.retain_grad = retain_grad  # type: ignore[attr-defined]
-Tensor._backward_hooks = property(_backward_hooks)  # type: ignore[attr-defined]
+Tensor._backward_hooks = property(  # type: ignore[attr-defined]
+    _backward_hooks, _set_backward_hooks, _keep_backward_hooks
+)
 Tensor._post_accumulate_grad_hooks = property(_post_accumulate_grad_hooks)  # type: ignore[attr-defined]
 
 __all__ = ["register_hook", "register_post_accumulate_grad_hook", "retain_grad"]

@@ -4,7 +4,16 @@ from . import functional, init, utils
 from .modules import *  # noqa: F403
 from .modules.module import Module as Module
 from .parallel import DataParallel
-from .parameter import Buffer, Parameter
-from .uninitialized import UninitializedBuffer, UninitializedParameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["Buffer", "DataParallel", "Module", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "utils"]
+__all__ = [
+    "Buffer",
+    "DataParallel",
+    "Module",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "functional",
+    "init",
+    "utils",
+]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
-from ._ground import Tensor, dtypes, f
 from ..ops.packing import pad_rows as _pad_rows
+from ._ground import Tensor, dtypes, f
 
 __all__ = [
     "PackedSequence",
@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-class PackedSequence_(NamedTuple):  # noqa: N801  (PyTorch's name)
+class PackedSequence_(NamedTuple):
     """The four parts of a packed sequence."""
 
     data: Tensor

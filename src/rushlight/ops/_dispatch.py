@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .._core.apply import apply1, apply2, apply_n
+from .._core.apply import apply1, apply2, apply_n, runner
 from .._core.inplace import apply_inplace
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
@@ -30,11 +30,12 @@ _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1":
 class Plan:
     """A resolved call: the row, and for each parameter where its value comes from."""
 
-    __slots__ = ("row", "op", "sources", "convert", "direct", "ordered", "tail", "named")
+    __slots__ = ("row", "op", "run", "sources", "convert", "direct", "ordered", "tail", "named")
 
     def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
         self.row = row
         self.op = row.op
+        self.run: Any = runner(row.op)  # what `apply_n` would come to
         self.sources = sources  # an int (positional), a str (keyword), or a _Default
         self.convert = convert
         given = sum(1 for s in sources if isinstance(s, int))
@@ -251,7 +252,12 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
     plans = general.plans
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        plan = plans.get(call_key(args, kwargs) if kwargs else tuple(map(type, args)))
+        if not kwargs:
+            plan = plans.get(tuple(map(type, args)))
+            if plan is not None and plan.direct:
+                return plan.run(plan.op, [*args, *plan.tail])
+        else:
+            plan = plans.get(call_key(args, kwargs))
         if plan is None or not plan.ordered:
             return general(*args, **kwargs)
         values = [*args, *plan.tail]
@@ -259,7 +265,7 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
             values[position] = kwargs[name]
         for position, convert in plan.convert:
             values[position] = convert(values[position])
-        return apply_n(plan.op, values)
+        return plan.run(plan.op, values)
 
     return function
 

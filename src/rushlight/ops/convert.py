@@ -8,6 +8,7 @@ from .. import dtypes as D
 from .. import errors
 from .._array import types as T
 from .._core.apply import apply_n
+from .._core.mode import current
 from .._core.storage import TensorBase
 from ..device import check_cpu
 from ..device import device as _Device
@@ -174,7 +175,7 @@ def numpy(self: Any, *, force: bool = False) -> Any:
         RuntimeError: for a tensor that requires grad, unless `force`.
         TypeError: for bfloat16, which NumPy has not.
     """
-    if self.requires_grad and not force:
+    if self.requires_grad and not force and current().grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )

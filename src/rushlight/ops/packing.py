@@ -113,7 +113,8 @@ def _pad_packed_sequence(
 
 
 def _longest(sequences: Any) -> int:
-    return max(s.shape[0] for s in sequences)
+    longest: int = max(s.shape[0] for s in sequences)
+    return longest
 
 
 @composite("private")

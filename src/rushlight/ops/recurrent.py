@@ -361,7 +361,9 @@ def _network(
     return input, [table("stack")(states) for states in last]
 
 
-def _run(kind: str, several: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def _run(
+    kind: str, several: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
     """A call of one of the four functions, in either of its forms."""
     form = _PACKED if _is_packed(args, kwargs, several) else _PADDED
     given = dict(zip(form, args))

@@ -166,11 +166,11 @@ class _Memory:
     """The last steps and changes of the gradient, which stand for the inverse Hessian."""
 
     def __init__(self, state: dict[str, Any]) -> None:
-        self.changes = state.get("old_dirs")
-        self.steps = state.get("old_stps")
-        self.weights = state.get("ro")
-        self.scale = state.get("H_diag")
-        self.factors = state.get("al")
+        self.changes: Any = state.get("old_dirs")
+        self.steps: Any = state.get("old_stps")
+        self.weights: Any = state.get("ro")
+        self.scale: Any = state.get("H_diag")
+        self.factors: Any = state.get("al")
 
     def clear(self) -> None:
         self.changes, self.steps, self.weights, self.scale = [], [], [], 1

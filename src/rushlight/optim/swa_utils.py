@@ -78,7 +78,8 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
 
     @no_grad()
     def update(average: Tensor, current: Tensor, count: Any) -> Tensor:
-        return average + (current - average) / (count + 1)
+        moved: Tensor = average + (current - average) / (count + 1)
+        return moved
 
     return update
 

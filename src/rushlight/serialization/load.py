@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap as mmap_module
 import os
+import pickle
 import sys
 import zipfile
 import zlib
@@ -64,7 +65,33 @@ def _load(file: Any, map_location: Any, careful: bool, encoding: str, path: Any 
     start = file.tell()
     head = file.read(4)
     file.seek(start)
-    place = place_of(map_location)
+    place = Placing(place_of(map_location))
+    try:
+        return _read_either(file, head, place, careful, encoding, path)
+    except pickle.UnpicklingError:
+        if place.error is None:
+            raise
+        raise place.error from None
+
+
+class Placing:
+    """The check of storages' places, which remembers its error: that one is the caller's own."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.error: Exception | None = None
+
+    def __call__(self, location: str, count: int) -> None:
+        try:
+            self.place(location, count)
+        except Exception as error:
+            self.error = error
+            raise
+
+
+def _read_either(
+    file: Any, head: bytes, place: Place, careful: bool, encoding: str, path: Any
+) -> Any:
     if head != b"PK\x03\x04":
         if not head:
             raise EOFError("Ran out of input")

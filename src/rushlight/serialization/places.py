@@ -65,6 +65,9 @@ def place_of(map_location: Any) -> Place:
         name = str(map_location)
         return lambda location, count: _check(name)
 
+    if not callable(map_location):
+        raise TypeError(f"'{type(map_location).__name__}' object is not callable")
+
     def asked(location: str, count: int) -> None:
         found = map_location(UntypedStorage(count), location)
         if found is None:

@@ -133,8 +133,7 @@ def _checked(name: str, entry: Any) -> tuple[D.dtype, list[int], list[int]]:
         dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         shape, offsets = entry["shape"], entry["data_offsets"]
         numbers = isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2
-        if dtype is not None and numbers and len(shape) <= 64:
-            if all(type(n) is int and n >= 0 for n in (*shape, *offsets)):
-                if offsets[0] <= offsets[1]:
-                    return dtype, shape, offsets
+        whole = numbers and all(type(n) is int and n >= 0 for n in (*shape, *offsets))
+        if dtype is not None and whole and len(shape) <= 64 and offsets[0] <= offsets[1]:
+            return dtype, shape, offsets
     raise ValueError(f"the entry of the tensor {name} is malformed")

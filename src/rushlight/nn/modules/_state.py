@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._ground import RemovableHandle, Tensor, no_grad
-from ..parameter import Parameter
-from ..uninitialized import is_lazy
+from ..parameter import Parameter, is_lazy
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _Hook = Callable[..., Any]

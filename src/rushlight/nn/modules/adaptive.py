@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from .. import functional as F
@@ -105,9 +106,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                     f"{input_.size()}"
                 )
         else:
-            raise RuntimeError(
-                "0D or 1D target tensor expected, multi-target not supported"
-            )
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         batched = dims > 0
         input = input_ if batched else input_.unsqueeze(0)
         target = target_ if batched else target_.unsqueeze(0)
@@ -116,7 +115,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         output = input.new_zeros(batch)
         head_places = target.new_empty(batch)
         bounds = [0, *self.cutoffs]
-        for i, (low, high) in enumerate(zip(bounds, bounds[1:])):
+        for i, (low, high) in enumerate(pairwise(bounds)):
             rows = ((target >= low) & (target < high)).nonzero().squeeze(1)
             if rows.numel() == 0:
                 continue
@@ -148,7 +147,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head = F.log_softmax(head_output, dim=1)
         size = self.shortlist_size
         out[:, :size] = head[:, :size]
-        for i, (start, stop) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):
+        for i, (start, stop) in enumerate(pairwise(self.cutoffs)):
             cluster = F.log_softmax(self.tail[i](input), dim=1)
             out[:, start:stop] = cluster + head[:, size + i].unsqueeze(1)
         return out
@@ -169,5 +168,3 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         rest = inside.logical_not()
         output[rest] = f.argmax(self._get_full_log_prob(input[rest], head[rest]), dim=1)
         return output
-
-

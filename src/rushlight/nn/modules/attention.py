@@ -169,5 +169,3 @@ class MultiheadAttention(Module):
                 padding = key_padding_mask.view(batch, 1, 1, length)
                 merged = merged + padding.expand(-1, self.num_heads, -1, -1)
         return merged, kind
-
-

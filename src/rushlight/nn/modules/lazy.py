@@ -4,7 +4,7 @@ import itertools
 import warnings
 from typing import Any
 
-from ..uninitialized import is_lazy
+from ..parameter import is_lazy
 
 __all__ = ["LazyModuleMixin"]
 

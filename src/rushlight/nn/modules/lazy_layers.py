@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._ground import Tensor, dtypes, f
-from ..uninitialized import UninitializedBuffer, UninitializedParameter
+from ..parameter import UninitializedBuffer, UninitializedParameter
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, _NormBase
 from .conv import (
     Conv1d,
@@ -57,7 +57,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor) -> None:
         """Takes `in_features` from the input."""
         if self.has_uninitialized_params():
             self.in_features = input.shape[-1]
@@ -111,7 +111,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
                 f"to {self.__class__.__name__}, but "
                 f"got input of size: {input.shape}"
             )
-        return input.shape[1] if input.dim() == dims + 2 else input.shape[0]
+        channels: int = input.shape[1] if input.dim() == dims + 2 else input.shape[0]
+        return channels
 
     def _get_num_spatial_dims(self) -> int:
         return self._dims
@@ -231,7 +232,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor) -> None:
         """Takes `num_features` from the input."""
         if not self.has_uninitialized_params():
             return

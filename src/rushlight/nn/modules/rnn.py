@@ -7,8 +7,8 @@ from typing import Any
 
 from .. import init
 from .._ground import Tensor, f
-from ..parameter import Parameter
 from ..packed import PackedSequence
+from ..parameter import Parameter
 from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -25,7 +25,8 @@ def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tens
         FutureWarning,
         stacklevel=2,
     )
-    return tensor.index_select(dim, permutation)
+    found: Tensor = tensor.index_select(dim, permutation)
+    return found
 
 
 class RNNBase(Module):

@@ -36,10 +36,10 @@ def _generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = N
 
 def _length(src: Tensor, batch_first: bool) -> int | None:
     """The length of the sequences; None for more than a batch of them."""
-    size = src.size()
-    if len(size) == 2:
-        return size[0]
-    return size[1 if batch_first else 0] if len(size) == 3 else None
+    size = tuple(src.size())
+    if len(size) not in (2, 3):
+        return None
+    return int(size[1 if batch_first and len(size) == 3 else 0])
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int | None) -> bool:
@@ -59,7 +59,7 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 
-def _get_clones(module: Module, N: int) -> ModuleList:  # noqa: N803
+def _get_clones(module: Module, N: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
@@ -155,9 +155,7 @@ class TransformerEncoderLayer(Module):
         return done
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        done: Tensor = self.dropout2(
-            self.linear2(self.dropout(self.activation(self.linear1(x))))
-        )
+        done: Tensor = self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
         return done
 
 
@@ -274,9 +272,7 @@ class TransformerDecoderLayer(Module):
         return done
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        done: Tensor = self.dropout3(
-            self.linear2(self.dropout(self.activation(self.linear1(x))))
-        )
+        done: Tensor = self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
         return done
 
 

@@ -11,11 +11,14 @@ def norm_except_dim(v: Tensor, power: int, dim: int) -> Tensor:
     if dim == -1:
         found = v.norm(power)
         return found
+    ones = (1,) * (v.dim() - 1)
     if dim == 0:
-        return v.reshape(v.size(0), -1).norm(power, 1).view(-1, *(1,) * (v.dim() - 1))
-    if dim == v.dim() - 1:
-        return v.reshape(-1, v.size(-1)).norm(power, 0).view(*(1,) * (v.dim() - 1), -1)
-    return norm_except_dim(v.transpose(0, dim), power, 0).transpose(0, dim)
+        found = v.reshape(v.size(0), -1).norm(power, 1).view(-1, *ones)
+    elif dim == v.dim() - 1:
+        found = v.reshape(-1, v.size(-1)).norm(power, 0).view(*ones, -1)
+    else:
+        found = norm_except_dim(v.transpose(0, dim), power, 0).transpose(0, dim)
+    return found
 
 
 def weight_of(v: Tensor, g: Tensor, dim: int) -> Tensor:

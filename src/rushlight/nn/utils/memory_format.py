@@ -9,7 +9,8 @@ __all__ = ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_
 
 def _converted(module: Any, memory_format: Any, kinds: tuple[type, ...]) -> Any:
     if isinstance(module, kinds):
-        weight: Any = module.weight
+        owner: Any = module
+        weight = owner.weight
         weight.data = weight.detach().clone().contiguous(memory_format=memory_format)
     for child in module.children():
         _converted(child, memory_format, kinds)

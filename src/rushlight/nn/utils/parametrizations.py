@@ -15,18 +15,19 @@ __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 _EPS = {dtypes.float64: 2.0**-52, dtypes.complex128: 2.0**-52}
 
 
-def _is_orthogonal(Q: Tensor, eps: float | None = None) -> bool:  # noqa: N803
+def _is_orthogonal(Q: Tensor, eps: float | None = None) -> bool:
     n, k = Q.size(-2), Q.size(-1)
     identity = f.eye(k, dtype=Q.dtype, device=Q.device)
     bound = 10.0 * n * _EPS.get(Q.dtype, 2.0**-23) if eps is None else eps
     return bool(f.allclose(Q.mH @ Q, identity, atol=bound))
 
 
-def _make_orthogonal(A: Tensor) -> Tensor:  # noqa: N803
+def _make_orthogonal(A: Tensor) -> Tensor:
     """The orthogonal factor of A, with the signs that make a positive diagonal of the other."""
     reflections, tau = f.geqrf(A)
     q: Tensor = linalg.householder_product(reflections, tau)
-    return q * reflections.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    q = q * reflections.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    return q
 
 
 class _OrthMaps(Enum):
@@ -49,15 +50,13 @@ class _Orthogonal(Module):
     ) -> None:
         super().__init__()
         if weight.is_complex() and orthogonal_map == _OrthMaps.householder:
-            raise ValueError(
-                "The householder parametrization does not support complex tensors."
-            )
+            raise ValueError("The householder parametrization does not support complex tensors.")
         self.shape = weight.shape
         self.orthogonal_map = orthogonal_map
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def forward(self, X: Tensor) -> Tensor:  # noqa: N803
+    def forward(self, X: Tensor) -> Tensor:
         n, k = X.size(-2), X.size(-1)
         wide = n < k
         if wide:
@@ -85,7 +84,7 @@ class _Orthogonal(Module):
             q = self.base @ q
         return q.mT if wide else q
 
-    def right_inverse(self, Q: Tensor) -> Tensor:  # noqa: N803
+    def right_inverse(self, Q: Tensor) -> Tensor:
         """What the map sends to the orthogonal matrix nearest to Q, in the sense of QR."""
         if Q.shape != self.shape:
             raise ValueError(
@@ -232,7 +231,8 @@ class _SpectralNorm(Module):
         if self.dim != 0:
             rest = (d for d in range(weight.dim()) if d != self.dim)
             weight = weight.permute(self.dim, *rest)
-        return weight.flatten(1)
+        matrix: Tensor = weight.flatten(1)
+        return matrix
 
     def _power_method(self, weight_mat: Tensor, n_power_iterations: int) -> None:
         with no_grad():
@@ -253,7 +253,8 @@ class _SpectralNorm(Module):
         u = self._u.clone()
         v = self._v.clone()
         sigma = f.vdot(u, f.mv(matrix, v))
-        return weight / sigma
+        scaled: Tensor = weight / sigma
+        return scaled
 
     def right_inverse(self, value: Tensor) -> Tensor:
         """The value itself: it is taken to have the norm one."""

@@ -9,7 +9,7 @@ its last parametrization goes, it gets the old class back.
 import collections
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from .._ground import Tensor, no_grad
@@ -44,7 +44,7 @@ def cached() -> Iterator[None]:
             _cache = {}
 
 
-def _register_parameter_or_buffer(module: Module, name: str, X: Tensor) -> None:  # noqa: N803
+def _register_parameter_or_buffer(module: Module, name: str, X: Tensor) -> None:
     if isinstance(X, Parameter):
         module.register_parameter(name, X)
     else:
@@ -88,13 +88,11 @@ class ParametrizationList(ModuleList):
         self.unsafe = unsafe
         shape, dtype = original.shape, original.dtype
         with no_grad():
-            new = original
-            for module in reversed(self):  # type: ignore[call-overload]
+            new: Any = original
+            for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    try:
+                    with suppress(NotImplementedError):
                         new = module.right_inverse(new)
-                    except NotImplementedError:
-                        pass
         if not isinstance(new, Tensor) and not isinstance(new, Sequence):
             raise ValueError(
                 "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
@@ -102,7 +100,7 @@ class ParametrizationList(ModuleList):
             )
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
-        if self.is_tensor:
+        if isinstance(new, Tensor):
             if original.dtype != new.dtype:
                 raise ValueError(
                     "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
@@ -145,11 +143,10 @@ class ParametrizationList(ModuleList):
         """
         with no_grad():
             found: Any = value
-            for module in reversed(self):  # type: ignore[call-overload]
+            for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(
-                        f"parametrization {type(module).__name__} does not implement "
-                        "right_inverse."
+                        f"parametrization {type(module).__name__} does not implement right_inverse."
                     )
                 found = module.right_inverse(found)
             if self.is_tensor:

@@ -70,7 +70,8 @@ class BasePruningMethod(ABC):
         ]
         if len(earlier) > 1:
             raise AssertionError(
-                f"Avoid adding multiple pruning hooks to the\nsame tensor {name} of module {module}. "
+                "Avoid adding multiple pruning hooks to the\n"
+                f"same tensor {name} of module {module}. "
                 "Use a PruningContainer."
             )
         method: Any = cls(*args, **kwargs)
@@ -121,7 +122,8 @@ class BasePruningMethod(ABC):
             raise AssertionError("importance_scores should have the same shape as tensor t")
         scores = t if importance_scores is None else importance_scores
         default = f.ones_like(t) if default_mask is None else default_mask
-        return t * self.compute_mask(scores, default_mask=default)
+        pruned: Tensor = t * self.compute_mask(scores, default_mask=default)
+        return pruned
 
     def remove(self, module: Any) -> None:
         """Makes the pruned weight the module's parameter; the mask goes."""
@@ -179,7 +181,7 @@ class PruningContainer(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """The latest method's mask of what the earlier ones left."""
         method = self._pruning_methods[-1]
-        mask = default_mask.to(dtype=t.dtype)
+        mask: Tensor = default_mask.to(dtype=t.dtype)
         part: Any
         if method.PRUNING_TYPE == "unstructured":
             part = mask == 1
@@ -234,7 +236,7 @@ class _ByAmount(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         count = self._count(t.nelement())
-        mask = default_mask.clone()
+        mask: Tensor = default_mask.clone()
         if count:
             mask.view(-1)[self._which(t, count)] = 0
         return mask
@@ -354,7 +356,8 @@ class CustomFromMask(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if default_mask.shape != self.mask.shape:
             raise AssertionError("default_mask and mask must have the same shape")
-        return default_mask * self.mask.to(dtype=default_mask.dtype)
+        mask: Tensor = default_mask * self.mask.to(dtype=default_mask.dtype)
+        return mask
 
     @classmethod
     def apply(cls, module: Any, name: str, mask: Tensor) -> Any:  # type: ignore[override]
@@ -475,7 +478,7 @@ def is_pruned(module: Any) -> bool:
 def _validate_pruning_amount_init(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if (isinstance(amount, numbers.Integral) and amount < 0) or (
+    if (isinstance(amount, numbers.Integral) and int(amount) < 0) or (
         not isinstance(amount, numbers.Integral) and (float(amount) > 1.0 or float(amount) < 0.0)
     ):
         raise ValueError(
@@ -485,7 +488,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
-    if isinstance(amount, numbers.Integral) and amount > tensor_size:
+    if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
         raise ValueError(
             f"amount={amount} should be smaller than the number of parameters to "
             f"prune={tensor_size}"
@@ -503,9 +506,8 @@ def _validate_structured_pruning(t: Tensor) -> None:
 
 
 def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
-    if isinstance(amount, numbers.Integral):
-        return int(amount)
-    return round(amount * tensor_size)
+    count: int = round(amount * tensor_size) if isinstance(amount, float) else int(amount)
+    return count
 
 
 def _validate_pruning_dim(t: Tensor, dim: int) -> None:
@@ -518,5 +520,3 @@ def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
     rest = tuple(d for d in range(t.dim()) if d != dim % t.dim())
     found: Tensor = f.norm(t, p=n, dim=rest)
     return found
-
-

@@ -37,7 +37,8 @@ class SpectralNorm:
         if self.dim != 0:
             rest = (d for d in range(weight.dim()) if d != self.dim)
             weight = weight.permute(self.dim, *rest)
-        return weight.reshape(weight.size(0), -1)
+        matrix: Tensor = weight.reshape(weight.size(0), -1)
+        return matrix
 
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
         """The weight divided by the estimate of its norm, which an iteration improves in place."""
@@ -52,7 +53,8 @@ class SpectralNorm:
                     u.copy_(F.normalize(f.mv(matrix, v), dim=0, eps=self.eps))
                 # Copies: the buffers change in place while a graph may still need these values.
                 u, v = u.clone(), v.clone()
-        return weight / f.dot(u, f.mv(matrix, v))
+        scaled: Tensor = weight / f.dot(u, f.mv(matrix, v))
+        return scaled
 
     def remove(self, module: Any) -> None:
         """Makes the present weight a parameter again."""
@@ -83,9 +85,7 @@ class SpectralNorm:
         made = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
         if weight is None:
-            raise ValueError(
-                f"`SpectralNorm` cannot be applied as parameter `{name}` is None"
-            )
+            raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
         with no_grad():
             matrix = made.reshape_weight_to_matrix(weight)
             h, w = matrix.size()

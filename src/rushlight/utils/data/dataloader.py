@@ -119,18 +119,19 @@ class DataLoader(Generic[Item]):
                 "batch_size=None option disables auto-batching and is mutually exclusive with "
                 "drop_last"
             )
-        if sampler is None:
+        order: Any = sampler
+        if order is None:
             if iterable:
-                sampler = _InfiniteConstantSampler()
+                order = _InfiniteConstantSampler()
             elif shuffle:
-                sampler = RandomSampler(dataset, generator=generator)  # type: ignore[arg-type]
+                order = RandomSampler(dataset, generator=generator)  # type: ignore[arg-type]
             else:
-                sampler = SequentialSampler(dataset)  # type: ignore[arg-type]
+                order = SequentialSampler(dataset)  # type: ignore[arg-type]
         if batch_size is not None and batch_sampler is None:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+            batch_sampler = BatchSampler(order, batch_size, drop_last)
         self.batch_size = batch_size
         self.drop_last = drop_last
-        self.sampler = sampler
+        self.sampler = order
         self.batch_sampler = batch_sampler
         self.generator = generator
         if collate_fn is None:

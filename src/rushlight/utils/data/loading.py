@@ -97,8 +97,16 @@ class Workers(Loading):
             orders = context.Queue()
             # Orders that a dead worker didn't take must not keep this process from ending.
             orders.cancel_join_thread()
-            setup = W.Setup(number, count, loader.dataset, loader._fetch(), self._base_seed,
-                            loader.worker_init_fn, os.getpid(), loader._dataset_kind == 1)  # fmt: skip
+            setup = W.Setup(
+                number,
+                count,
+                loader.dataset,
+                loader._fetch(),
+                self._base_seed,
+                loader.worker_init_fn,
+                os.getpid(),
+                loader._dataset_kind == 1,
+            )
             process = context.Process(
                 target=W.run,
                 args=(setup, orders, self._results, self._done),

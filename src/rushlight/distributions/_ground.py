@@ -1,0 +1,28 @@
+"""Everything that `distributions` takes from the layers below it, named once."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+from .. import dtypes
+from ..autograd.backward import grad
+from ..autograd.function import Function
+from ..autograd.grad_mode import enable_grad, no_grad
+from ..limits import finfo
+from ..nn._ground import f, linalg
+from ..memory_format import contiguous_format
+from ..nn.functional import (
+    binary_cross_entropy_with_logits,
+    one_hot,
+    pad,
+    softmax,
+    softplus,
+)
+from ..size import Size
+from ..tensor import Tensor
+
+__all__ = [
+    "Function", "Size", "Tensor", "binary_cross_entropy_with_logits", "contiguous_format", "dtypes",
+    "enable_grad", "f", "finfo", "grad", "inf", "linalg", "nan", "no_grad", "one_hot", "pad",
+    "softmax", "softplus",
+]  # fmt: skip

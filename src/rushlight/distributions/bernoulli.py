@@ -1,0 +1,107 @@
+"""The Bernoulli distribution: 1 with probability p, else 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import Size, binary_cross_entropy_with_logits, f, nan, no_grad
+from .distribution import value_checked
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+
+
+def either(probs: Any, logits: Any) -> None:
+    """Raises ValueError unless exactly one of the two is given."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+
+
+class BinaryOutcome(ExponentialFamily):
+    """What distributions with a probability or its log odds as parameter share."""
+
+    _parameters = {"probs": 0, "logits": 0}
+
+    def _take(self, probs: Any, logits: Any) -> Any:
+        either(probs, logits)
+        given = probs if logits is None else logits
+        (value,) = broadcast_all(given)
+        self.__dict__["probs" if logits is None else "logits"] = value
+        self._param = value
+        return () if isinstance(given, (int, float, bool)) else value.size()
+
+    def _expand_rest(self, new: Any, batch: Any) -> None:
+        new._param = new.__dict__["probs" if "probs" in new.__dict__ else "logits"]
+
+    def _new(self, *args: Any, **kwargs: Any) -> Any:
+        return self._param.new(*args, **kwargs)
+
+    @lazy_property
+    def logits(self) -> Any:
+        """The log odds."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Any:
+        """The probability of 1."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._param.size()
+
+
+class Bernoulli(BinaryOutcome):
+    """1 with probability `probs` (or log odds `logits`), else 0."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.boolean
+    has_enumerate_support = True
+    _mean_carrier_measure = 0
+    _parameters = {"probs": 0, "logits": 0}
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(self._take(probs, logits), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        mode = (self.probs >= 0.5).to(self.probs)
+        mode[self.probs == 0.5] = nan
+        return mode
+
+    @property
+    def variance(self) -> Any:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = Size()) -> Any:
+        with no_grad():
+            return f.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        logits, value = broadcast_all(self.logits, value)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Any:
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        values = f.arange(2, dtype=self._param.dtype, device=self._param.device)
+        return self._enumerated(values, expand)
+
+    @property
+    def _natural_params(self) -> Any:
+        return (f.logit(self.probs),)
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        return f.log1p(f.exp(natural_params[0]))
+
+
+__all__ = ["Bernoulli"]

@@ -1,0 +1,89 @@
+"""The binomial distribution: how many of n throws succeed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import Size, f, no_grad
+from .bernoulli import BinaryOutcome, either
+from .distribution import value_checked
+from .utils import broadcast_all
+
+
+def softplus_of(x: Any) -> Any:
+    """log(1 + e^x), written so that nothing overflows."""
+    return x.clamp(min=0) + (-x.abs()).exp().log1p()
+
+
+class Binomial(BinaryOutcome):
+    """P(k) = C(n, k) p^k (1 - p)^(n - k), for k = 0 … n."""
+
+    arg_constraints = {
+        "total_count": constraints.nonnegative_integer,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+    has_enumerate_support = True
+    _parameters = {"total_count": 0, "probs": 0, "logits": 0}
+
+    def __init__(
+        self,
+        total_count: Any = 1,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        either(probs, logits)
+        given = probs if logits is None else logits
+        self.total_count, value = broadcast_all(total_count, given)
+        self.total_count = self.total_count.type_as(value)
+        self.__dict__["probs" if logits is None else "logits"] = value
+        self._param = value
+        super().__init__(value.size(), validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Any:
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Any:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = Size()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return f.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        n = self.total_count
+        ways = f.lgamma(n + 1) - f.lgamma(value + 1) - f.lgamma(n - value + 1)
+        return ways + value * self.logits - n * softplus_of(self.logits)
+
+    def _all_counts(self, what: str) -> int:
+        total = int(self.total_count.max())
+        if not self.total_count.min() == total:
+            raise NotImplementedError(what)
+        return total
+
+    def entropy(self) -> Any:
+        self._all_counts("Inhomogeneous total count not supported by `entropy`.")
+        log_prob = self.log_prob(self.enumerate_support(False))
+        return -(f.exp(log_prob) * log_prob).sum(0)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        total = self._all_counts("Inhomogeneous total count not supported by `enumerate_support`.")
+        values = f.arange(1 + total, dtype=self._param.dtype, device=self._param.device)
+        return self._enumerated(values, expand)
+
+
+__all__ = ["Binomial"]

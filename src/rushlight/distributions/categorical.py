@@ -1,0 +1,101 @@
+"""The categorical distribution: one of several outcomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import Size, dtypes, f, finfo, nan, no_grad
+from .bernoulli import either
+from .distribution import Distribution, value_checked
+from .utils import lazy_property, logits_to_probs, probs_to_logits
+
+
+class Categorical(Distribution):
+    """The index of an outcome, from probabilities or log weights along the last axis."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support = True
+    _parameters = {"probs": 1, "logits": 1}
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        either(probs, logits)
+        given, name = (probs, "probs") if logits is None else (logits, "logits")
+        if given.dim() < 1:
+            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
+        if logits is None:
+            self.probs = probs / probs.sum(-1, keepdim=True)
+        else:
+            self.logits = logits - logits.logsumexp(dim=-1, keepdim=True)
+        self._param = self.__dict__[name]
+        self._num_events = self._param.size(-1)
+        super().__init__(self._param.size()[:-1], validate_args=validate_args)
+
+    def _expand_rest(self, new: Any, batch: Any) -> None:
+        new._param = new.__dict__["probs" if "probs" in new.__dict__ else "logits"]
+        new._num_events = self._num_events
+
+    def _new(self, *args: Any, **kwargs: Any) -> Any:
+        return self._param.new(*args, **kwargs)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @lazy_property
+    def logits(self) -> Any:
+        """The log probabilities."""
+        return probs_to_logits(self.probs)
+
+    @lazy_property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return logits_to_probs(self.logits)
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._param.size()
+
+    def _nothing(self) -> Any:
+        return f.full(
+            self._extended_shape(), nan, dtype=self.probs.dtype, device=self.probs.device
+        )
+
+    @property
+    def mean(self) -> Any:
+        return self._nothing()
+
+    @property
+    def mode(self) -> Any:
+        return self.probs.argmax(dim=-1)
+
+    @property
+    def variance(self) -> Any:
+        return self._nothing()
+
+    def sample(self, sample_shape: Any = Size()) -> Any:
+        size = Size(sample_shape)
+        with no_grad():
+            rows = self.probs.reshape(-1, self._num_events)
+            drawn = f.multinomial(rows, size.numel(), True).T
+            return drawn.reshape(self._extended_shape(size))
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        value, weights = f.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        return weights.gather(-1, value[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Any:
+        # A log of zero times its probability, zero, is zero.
+        logits = f.clamp(self.logits, min=finfo(self.logits.dtype).min)
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        values = f.arange(self._num_events, dtype=dtypes.int64, device=self._param.device)
+        return self._enumerated(values, expand)
+
+
+__all__ = ["Categorical"]

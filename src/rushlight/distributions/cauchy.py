@@ -1,0 +1,63 @@
+"""The Cauchy distribution, whose mean doesn't exist."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import constraints
+from ._ground import Size, f, inf, nan
+from .distribution import Distribution, value_checked
+from .utils import broadcast_all
+
+
+class Cauchy(Distribution):
+    """The density 1 / (π scale (1 + ((x - loc) / scale)²))."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+    _parameters = {"loc": 0, "scale": 0}
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
+
+    def _full(self, value: float) -> Any:
+        return f.full(
+            self._extended_shape(), value, dtype=self.loc.dtype, device=self.loc.device
+        )
+
+    @property
+    def mean(self) -> Any:
+        return self._full(nan)
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return self._full(inf)
+
+    def rsample(self, sample_shape: Any = Size()) -> Any:
+        eps = self.loc.new(self._extended_shape(sample_shape)).cauchy_()
+        return self.loc + eps * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        distance = ((value - self.loc) / self.scale) ** 2
+        return -math.log(math.pi) - self.scale.log() - distance.log1p()
+
+    def cdf(self, value: Any) -> Any:
+        value_checked(self, value)
+        return f.atan((value - self.loc) / self.scale) / math.pi + 0.5
+
+    def icdf(self, value: Any) -> Any:
+        return f.tan(math.pi * (value - 0.5)) * self.scale + self.loc
+
+    def entropy(self) -> Any:
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+__all__ = ["Cauchy"]

@@ -1,0 +1,63 @@
+"""The Laplace distribution: two exponential sides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import Size, f, finfo
+from .distribution import Distribution, value_checked
+from .utils import broadcast_all
+
+
+class Laplace(Distribution):
+    """The density exp(-|x - loc| / scale) / (2 scale)."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+    _parameters = {"loc": 0, "scale": 0}
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        return 2 * self.scale.pow(2)
+
+    @property
+    def stddev(self) -> Any:
+        return (2**0.5) * self.scale
+
+    def rsample(self, sample_shape: Any = Size()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        u = self.loc.new(shape).uniform_(finfo(self.loc.dtype).eps - 1, 1)
+        return self.loc - self.scale * u.sign() * f.log1p(-u.abs())
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        return -f.log(2 * self.scale) - f.abs(value - self.loc) / self.scale
+
+    def cdf(self, value: Any) -> Any:
+        value_checked(self, value)
+        side = (value - self.loc).sign()
+        return 0.5 - 0.5 * side * f.expm1(-(value - self.loc).abs() / self.scale)
+
+    def icdf(self, value: Any) -> Any:
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * f.log1p(-2 * term.abs())
+
+    def entropy(self) -> Any:
+        return 1 + f.log(2 * self.scale)
+
+
+__all__ = ["Laplace"]

@@ -1,0 +1,96 @@
+"""One of several outcomes as a vector with a single one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import Size, f, no_grad, one_hot
+from .categorical import Categorical
+from .distribution import Distribution, value_checked
+
+
+class OneHotCategorical(Distribution):
+    """A vector of zeros with a one at the outcome."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.one_hot
+    has_enumerate_support = True
+    _parameters: dict[str, int] = {}
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits)
+        super().__init__(
+            self._categorical.batch_shape,
+            self._categorical.param_shape[-1:],
+            validate_args=validate_args,
+        )
+
+    def _expand_rest(self, new: Any, batch: Any) -> None:
+        new._categorical = self._categorical.expand(batch)
+
+    def _new(self, *args: Any, **kwargs: Any) -> Any:
+        return self._categorical._new(*args, **kwargs)
+
+    @property
+    def _param(self) -> Any:
+        return self._categorical._param
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        """The log probabilities."""
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Any:
+        return self._categorical.probs
+
+    @property
+    def mode(self) -> Any:
+        chosen = self._categorical.probs.argmax(dim=-1)
+        return one_hot(chosen, num_classes=self._categorical.probs.size(-1)).to(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        return self._categorical.probs * (1 - self._categorical.probs)
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter."""
+        return self._categorical.param_shape
+
+    def sample(self, sample_shape: Any = Size()) -> Any:
+        with no_grad():
+            chosen = self._categorical.sample(Size(sample_shape))
+            return one_hot(chosen, self._categorical._num_events).to(self._categorical.probs)
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        return self._categorical.log_prob(value.max(-1)[1])
+
+    def entropy(self) -> Any:
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        n = self.event_shape[0]
+        return self._enumerated(f.eye(n, dtype=self._param.dtype, device=self._param.device), expand)
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """`OneHotCategorical` whose draws pass their gradient straight to the probabilities."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = Size()) -> Any:
+        drawn = self.sample(sample_shape)
+        return drawn + (self._categorical.probs - self._categorical.probs.detach())
+
+
+__all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]

@@ -1,0 +1,55 @@
+"""The Poisson distribution: how many events fall into an interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import Size, f, no_grad
+from .distribution import value_checked
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all
+
+
+class Poisson(ExponentialFamily):
+    """P(k) = λ^k e^-λ / k!"""
+
+    arg_constraints = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+    _parameters = {"rate": 0}
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = broadcast_all(rate)
+        shape = () if isinstance(rate, (int, float, bool)) else self.rate.size()
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.rate
+
+    @property
+    def mode(self) -> Any:
+        return self.rate.floor()
+
+    @property
+    def variance(self) -> Any:
+        return self.rate
+
+    def sample(self, sample_shape: Any = Size()) -> Any:
+        with no_grad():
+            return f.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        rate, value = broadcast_all(self.rate, value)
+        return value.xlogy(rate) - rate - (value + 1).lgamma()
+
+    @property
+    def _natural_params(self) -> Any:
+        return (f.log(self.rate),)
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        return f.exp(natural_params[0])
+
+
+__all__ = ["Poisson"]

@@ -1,0 +1,54 @@
+"""`SummaryWriter`, from the package tensorboardX: event files that TensorBoard shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the package when its class is first asked for.
+
+    Raises:
+        ModuleNotFoundError: where tensorboardX isn't installed; it says so.
+    """
+    if name != "SummaryWriter":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    try:
+        from tensorboardX import SummaryWriter as Writer
+    except ModuleNotFoundError as error:
+        if error.name != "tensorboardX":
+            raise
+        raise ModuleNotFoundError(
+            "rushlight.utils.tensorboard needs the package tensorboardX: pip install tensorboardX",
+            name="tensorboardX",
+        ) from None
+
+    class SummaryWriter(Writer):  # type: ignore[misc]
+        """Writes event files; tensors are taken as they are."""
+
+        def __getattribute__(self, attribute: str) -> Any:
+            found = super().__getattribute__(attribute)
+            if not attribute.startswith("add_") or not callable(found):
+                return found
+
+            def with_arrays(*args: Any, **options: Any) -> Any:
+                plain = {key: _plain(value) for key, value in options.items()}
+                return found(*(_plain(value) for value in args), **plain)
+
+            return with_arrays
+
+    globals()["SummaryWriter"] = SummaryWriter
+    return SummaryWriter
+
+
+def _plain(value: Any) -> Any:
+    """Arrays in place of tensors, also in lists and dictionaries."""
+    from ..tensor import Tensor
+
+    if isinstance(value, Tensor):
+        return value.detach().numpy()
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_plain(item) for item in value)
+    return value
