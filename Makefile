@@ -61,9 +61,10 @@ freethreaded:  ## the tests of threads and memory, on a Python without the globa
 	@build/free/bin/python -m pip install --disable-pip-version-check -q numpy pytest
 	@PYTHONPATH=src PYTHON_GIL=0 build/free/bin/python -m pytest -q -p no:cacheprovider $(if $(ARGS),$(ARGS),tests/core tests/autograd)
 
-compare: $(VENV)/.compare  ## the same programs on PyTorch and on Rushlight: do they print the same?
+compare: $(VENV)/.compare  ## the same programs, then every operator, on PyTorch and on Rushlight
 	$(call step,comparing with PyTorch)
 	@$(PY) -m pytest $(if $(ARGS),$(ARGS),-q tests/compare)
+	@$(if $(ARGS),:,$(MAKE) --no-print-directory operators ARGS=--fresh)
 
 operators: $(VENV)/.compare  ## every operator on torch's own samples: values, layout, derivatives, errors
 	$(call step,operator by operator)

@@ -8,7 +8,8 @@ from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple
 
 from ._core.engine import WORLDS
-from .ops import ROWS, Row
+from .ops import ROWS, TENSOR_METHODS, Row
+from .ops._batch import rule_of
 from .ops._composite import COMPOSITES
 
 FORWARD_MODE: Final = {
@@ -28,6 +29,7 @@ class Support(NamedTuple):
     gradient: str  # the arguments that have one
     second: str  # which orders of gradients can be differentiated again
     tangent: str  # how forward mode gets its tangents
+    vmap: str  # how it runs on a batch: by a rule, or in a loop over the examples
     inplace: str
     out: str
 
@@ -38,7 +40,7 @@ class Coverage(tuple[Support, ...]):
     __slots__ = ()
 
     HEAD: Final = Support(
-        "operator", "forward", "gradient", "second order", "forward mode", "in-place", "out="
+        "operator", "forward", "gradient", "second order", "forward mode", "vmap", "in-place", "out="
     )
 
     def __repr__(self) -> str:
@@ -56,13 +58,15 @@ class Coverage(tuple[Support, ...]):
         return (
             f"{len(public)} overloads with a forward, {sum(bool(s.gradient) for s in public)} with "
             f"a gradient, {sum(s.second == 'yes' for s in public)} with gradients of every order, "
-            f"{sum(bool(s.tangent) for s in public)} with forward mode; {composed} functions "
+            f"{sum(bool(s.tangent) for s in public)} with forward mode, "
+            f"{sum(s.vmap == 'rule' for s in public)} with a batching rule; {composed} functions "
             "composed of them."
         )
 
 
 def coverage() -> Coverage:
-    """What every public operation supports: gradients of each order, forward mode, in-place, out=.
+    """What every public operation supports: gradients of each order, forward mode, vmap, in-place,
+    out=.
 
     Functions that are composed of other operations stand last; they inherit from those what they
     support.
@@ -72,7 +76,7 @@ def coverage() -> Coverage:
     for namespace, name in COMPOSITES:
         shown = f"{namespace}.{name}" if namespace else name
         if namespace != "private" and not name.startswith("_") and shown not in known:
-            found.append(Support(shown, "composed", "", "", "", "", ""))
+            found.append(Support(shown, "composed", "", "", "", "", "", ""))
     found.sort(key=lambda s: (s.forward == "composed", s.operator.lower(), s.operator))
     return Coverage(found)
 
@@ -104,13 +108,17 @@ def support(row: Row) -> Support:
     tangent = FORWARD_MODE[row.kind] if formulas else ""
     if schema.is_view and formulas:
         tangent = "itself"
+    if row.jvp is not None and formulas:
+        tangent = "rule"
+    batch = rule_of(row)
     return Support(
         name,
         "view" if schema.is_view else row.kind,
         gradient,
         second,
         tangent,
-        "yes" if row.inplace else "",
+        "" if batch == "none" else batch,
+        "yes" if row.inplace or (row.method and f"{schema.name}_" in TENSOR_METHODS) else "",
         "yes" if row.out and row.public else "",
     )
 

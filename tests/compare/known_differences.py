@@ -15,6 +15,7 @@ _MISSING = "Not there yet: "
 KNOWN: dict[str, str] = {
     # ---- numbers -------------------------------------------------------------------------------
     "activations_losses.smooth_activations": _ROUNDING,
+    "activations_losses.attention": _ROUNDING,
     "activations_losses.softmaxes": _ROUNDING,
     "activations_losses.cross_entropy_with_probabilities": _ROUNDING,
     "anomaly_checkpoint.a_checkpoint_gives_the_same_gradients": _ROUNDING,
@@ -51,13 +52,8 @@ KNOWN: dict[str, str] = {
     "input_errors.out_arguments_are_checked": "`out=5` is refused as no tensor",
     "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
     # ---- not there yet -------------------------------------------------------------------------
-    "activations_losses.attention": _MISSING + "scaled_dot_product_attention",
     "activations_losses.hard_activations": _MISSING + "rrelu",
-    "input_errors.layers_with_bad_input": _MISSING + "LSTM, MultiheadAttention",
-    "modules.layers_print_their_arguments": _MISSING + "LSTM, MultiheadAttention",
-    "modules.recurrent_layers": _MISSING + "recurrent layers",
     "optimisers.lbfgs_with_a_closure": _MISSING + "LBFGS",
     "random_numbers.distributions_of_counts": _MISSING + "poisson",
-    "random_numbers.layers_draw_their_weights_in_order": _MISSING + "LSTM",
     "random_numbers.random_split_and_samplers": _MISSING + "utils.data",
 }

@@ -9,6 +9,7 @@ import argparse
 import ast
 import inspect
 import sys
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,11 +17,15 @@ from types import CodeType
 from typing import Any
 
 from rushlight import dtypes as D
-from rushlight._coverage import coverage, is_public
+from rushlight._array import types as T
+from rushlight._core.apply import apply_n
+from rushlight._core.storage import new_tensor
+from rushlight._coverage import coverage, is_public, support
 from rushlight.ops import ROWS, Row
 from rushlight.ops._composite import COMPOSITES, METHODS
 from rushlight.schema import REQUIRED, Parameter, public_name
 from tests.table._expected_failures import EXPECTED
+from tests.table._samples import TYPES, Maker, all_rows, given_samples, normalised
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 NOTICE = "<!-- Written by `python -m tests.table.report` from the table: edit the rows instead. -->"
@@ -44,17 +49,65 @@ def coverage_page() -> str:
         NOTICE, "", "# What is supported", "", table.summary, "",
         "`rushlight.coverage()` gives the same table. A gradient lists the arguments that have "
         "one. In forward mode a tangent goes through the row's own formulas (`formula`), through "
-        "the operation applied to tangents (`itself`), or through two backward passes. Every "
-        "cell is tested, from the row, by `tests/table/`.", "",
-        "| " + " | ".join(table.HEAD) + " |",
-        "|" + "---|" * len(table.HEAD),
+        "the operation applied to tangents (`itself`), a rule of the row's own (`rule`), or "
+        "through two backward passes. Under vmap an operation runs on the whole batch by a rule, "
+        "or in a loop over the examples. The element types are those in which the row's first "
+        "sample runs: bool, int (8 to 64 bits), half (float16 and bfloat16), float (32 and 64 "
+        "bits), complex (64 and 128). Every cell is tested, from the row, by `tests/table/`; "
+        "`tests/compare/operators/` compares operators with PyTorch.", "",
+        "| " + " | ".join([*table.HEAD, "element types"]) + " |",
+        "|" + "---|" * (len(table.HEAD) + 1),
     ]  # fmt: skip
-    lines += ["| " + " | ".join([f"`{s.operator}`", *s[1:]]) + " |" for s in rows]
+    types: dict[str, str] = {}
+    for row in filter(is_public, all_rows()):
+        types.setdefault(support(row).operator, element_types(row))
+    lines += [
+        "| " + " | ".join([f"`{s.operator}`", *s[1:], types[s.operator]]) + " |" for s in rows
+    ]
     lines += ["", "## Composed of these", ""]
     lines += wrapped(", ".join(f"`{name}`" for name in composed))
     lines += ["", "## Known failures", ""]
     lines += [f"- `{name}`: {reason}" for name, reason in sorted(EXPECTED.items())] or ["None."]
     return "\n".join(lines) + "\n"
+
+
+GROUPS = {
+    "bool": (D.bool_,),
+    "int": (D.uint8, D.int8, D.int16, D.int32, D.int64),
+    "half": (D.float16, D.bfloat16),
+    "float": (D.float32, D.float64),
+    "complex": (D.complex64, D.complex128),
+}
+
+
+def element_types(row: Row) -> str:
+    """The groups of element types in which the row's first sample runs."""
+    usual = TYPES.get(row.dtypes) or (D.BY_NAME[row.dtypes],)
+    mk = Maker(1, usual[0])
+    first = normalised(row, given_samples(row, mk)[0])
+    tensors = [a for a in first if isinstance(a, T.ndarray)]
+    tensors += [a for part in first if isinstance(part, list) for a in part]
+    if not tensors:
+        return ""
+    of_type = tensors[0].dtype if not mk.asked_default else T.to_raw(usual[0])
+
+    def given(arg: Any, dtype: D.dtype) -> Any:
+        if isinstance(arg, list):
+            return [given(a, dtype) for a in arg]
+        if not isinstance(arg, T.ndarray):
+            return arg
+        return new_tensor(arg.astype(T.to_raw(dtype)) if arg.dtype == of_type else arg.copy())
+
+    def runs(dtype: D.dtype) -> bool:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                apply_n(row.op, [given(a, dtype) for a in first])
+            except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
+                return False
+        return True
+
+    return ", ".join(name for name, types in GROUPS.items() if any(map(runs, types)))
 
 
 def wrapped(text: str, width: int = 100) -> list[str]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from .. import errors
 from .._core.mode import CURRENT, ready, replaced
+from .._core.run import RUNNING
+from .._core.saved import Packed, _packed, _unpack_packed
 from .._core.storage import TensorBase, version_cell
 from ..autograd.output_metadata import _InputMetadata
 from ..ops._nodes import SavedTensor
@@ -68,20 +70,62 @@ def _saved_tensors_hooks_get_disabled_error_message() -> str | None:
     return ready().saved_hooks_off or None
 
 
+def _get_current_graph_task_keep_graph() -> bool:
+    """Whether the backward in progress keeps what was saved; True outside of one."""
+    run = RUNNING.get()
+    return True if run is None else bool(run.keep)
+
+
+class _OwnSavedTensor(SavedTensor):
+    """A tensor saved for no node."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: Any) -> None:
+        self._held = held
+
+    def _value(self) -> Any:
+        return self._held
+
+    def _pack(self, hooks: tuple[Any, ...]) -> None:
+        self._held = _packed(self._held, hooks, -1, self._held)
+
+    def unpack(self) -> Any:
+        """The tensor, through the unpack hook where there is one."""
+        held = self._held
+        return _unpack_packed(None, held, True) if type(held) is Packed else held
+
+
+def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
+    """A tensor saved as an operation saves it: through the hooks that are in force."""
+    held: Any = tensor
+    hooks = ready().saved_hooks
+    if hooks:
+        held = _packed(tensor, hooks[-1], -1, tensor)
+    return _OwnSavedTensor(held)
+
+
 def _unsafe_set_version_counter(
     tensors: TensorBase | Iterable[TensorBase], versions: int | Iterable[int]
 ) -> None:
-    """Sets how many writes tensors have seen, whatever has been saved of them."""
+    """Sets how many writes tensors have seen, whatever has been saved of them.
+
+    Raises:
+        RuntimeError: for a negative number.
+    """
     if isinstance(tensors, TensorBase):
         tensors = (tensors,)
     if isinstance(versions, int):
         versions = (versions,)
     for t, n in zip(tensors, versions):
+        if n < 0:
+            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {n}")
         version_cell(t).n = n
 
 
 __all__ = [
-    "SavedTensor", "_InputMetadata", "_pop_saved_tensors_default_hooks",
+    "SavedTensor", "_InputMetadata", "_get_current_graph_task_keep_graph", "_make_saved_tensor",
+    "_pop_saved_tensors_default_hooks",
     "_push_saved_tensors_default_hooks", "_saved_tensors_hooks_disable",
     "_saved_tensors_hooks_enable", "_saved_tensors_hooks_get_disabled_error_message",
     "_saved_tensors_hooks_is_enabled", "_top_saved_tensors_default_hooks",

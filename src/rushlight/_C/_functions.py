@@ -10,8 +10,9 @@ from typing import Any
 
 from .._core.copyslices import CopySlices, custom_op
 from .._core.node import Node
-from ..autograd.delayed_error import DelayedError, Error, behind
-from ..autograd.edges import AccumulateGrad
+from ..autograd import delayed_error as _delayed
+from ..autograd.delayed_error import Error, behind
+from ..autograd.edges import AccumulateGrad, MakesNodes
 
 
 class UndefinedGradBackward(Node):
@@ -28,7 +29,11 @@ _UNDEFINED = custom_op("undefined_grad", UndefinedGradBackward)
 _UNDEFINED.runs_on_none = True
 
 
-class UndefinedGrad:
+class DelayedError(_delayed.DelayedError, MakesNodes):
+    """Called with tensors it gives equal ones, whose backward raises `RuntimeError(message)`."""
+
+
+class UndefinedGrad(MakesNodes):
     """Called with a tensor it gives an equal one, whose gradient goes nowhere."""
 
     def __call__(self, *inputs: Any) -> Any:

@@ -13,7 +13,7 @@ from .. import dtypes as D
 from .. import errors
 from .axes import ALL, axes_of, axis_of
 from .number import number_like
-from .types import from_raw, to_raw
+from .types import FLOAT32, FLOAT64, from_raw, to_raw
 from .windows import diagonal
 
 
@@ -215,6 +215,8 @@ def trace(x: Any) -> Any:
     if x.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
     found = diagonal(x)
+    if x.dtype is FLOAT32 or x.dtype is FLOAT64:
+        return np.add.reduce(found)
     if x.dtype.kind in "biu":
         return found.sum(dtype=np.int64)
     if x.dtype.itemsize == 2:

@@ -127,5 +127,9 @@ def lgamma(x: Any, other: Callable[..., Any]) -> Any:
         np.multiply(inverse, np.subtract(z, _HALF, z), inverse)
         np.add(series, inverse, series)
         out[...] = series
+        for zero in (1, 2):  # there the difference is all error
+            places = np.equal(x, zero)
+            if places.any():
+                out[places] = 0
 
     return mapped(body, x)

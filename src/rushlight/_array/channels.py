@@ -168,8 +168,13 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple
     rows = np.ascontiguousarray(lifted(x)).reshape(n * groups, x.size // (n * groups or 1))
     if small_rows.fits(rows):
         out, mean, inverse = small_rows.layer_norm(rows, None, None, eps)
-    else:
-        out, mean, inverse = layer_norm(rows, 1, eps=eps)
+        wide = out.reshape(n, channels, -1)
+        if weight is not None:
+            np.multiply(wide, weight.reshape(channels, 1), wide)
+        if bias is not None:
+            np.add(wide, bias.reshape(channels, 1), wide)
+        return wide.reshape(x.shape), mean.reshape(n, groups), inverse.reshape(n, groups)
+    out, mean, inverse = layer_norm(rows, 1, eps=eps)
     if weight is not None or bias is not None:
         wide = out.reshape(n, channels, -1) if x.size else out.reshape(n, channels, 0)
         if weight is not None:

@@ -262,6 +262,7 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     low, high = result[:half], result[half:]
     if steps < _FEW_STEPS and raw.itemsize > 2:  # all of them are exact
         i = np.arange(steps, dtype=raw)
+        first, last, step = np.asarray(first), np.asarray(last), np.asarray(step)
         np.add(np.multiply(i[:half], step, low), first, low)
         # As many steps from the end: the same numbers, in reverse.
         np.multiply(i[steps - half - 1 :: -1], step, high)

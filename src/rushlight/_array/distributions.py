@@ -88,7 +88,9 @@ def normal_(stream: Stream, out: Any, mean: float = 0.0, std: float = 1.0) -> An
         raise refuse("normal_kernel_cpu", out.dtype)
 
     def draw(flat: Any, contiguous: bool) -> None:
-        if contiguous and flat.size >= 16:
+        if contiguous and flat.size >= 16 and mean == 0.0 and std == 1.0:
+            _normal(stream, flat, 0.0, 1.0)  # nothing can overflow
+        elif contiguous and flat.size >= 16:
             with np.errstate(over="ignore"):
                 _normal(stream, flat, float(mean), float(std))
         else:

@@ -334,6 +334,11 @@ def binary_cross_entropy_logits(
     """-(p t log σ(x) + (1 - t) log σ(-x)) for the positive weight p, weighted and reduced."""
     raw, wanted = _logits_and_targets(x, target)
     dtype = x.dtype if x.dtype == target.dtype else np.result_type(x.dtype, target.dtype)
+    if dtype.itemsize == 2:
+        each = _half_logits(raw, wanted, pos_weight, dtype)
+        if weight is not None:
+            each = _weighted(each, lifted(weight)).astype(dtype).astype(raw.dtype)
+        return reduced(each, reduction, dtype)
     soft = _softplus_of_minus_abs(raw)
     if pos_weight is None:
         # max(x, 0) - x t + log(1 + exp(-|x|))
@@ -349,6 +354,20 @@ def binary_cross_entropy_logits(
     if weight is not None:
         each = _weighted(each, lifted(weight))
     return reduced(each, reduction, dtype)
+
+
+def _half_logits(x: Any, target: Any, pos_weight: Any, dtype: Any) -> Any:
+    """(1 - t) x - (1 + (p - 1) t) log σ(x), rounded to a half after every step as PyTorch does."""
+
+    def rounded(value: Any) -> Any:
+        return np.asarray(value).astype(dtype).astype(x.dtype)
+
+    log_sigmoid = rounded(np.minimum(x, 0) - _softplus_of_minus_abs(x))
+    if pos_weight is not None:
+        broadcast_shape(pos_weight.shape, x.shape)
+        scale = rounded(rounded(rounded(lifted(pos_weight) - 1) * target) + 1)
+        log_sigmoid = rounded(scale * log_sigmoid)
+    return rounded(rounded(rounded(1 - target) * x) - log_sigmoid)
 
 
 def _weighted(each: Any, weight: Any) -> Any:

@@ -408,7 +408,7 @@ def _infinite_ends(x: Any, out: Any) -> None:
 
 
 _POWERS = np.arange(6.0)
-_INVERSE32_BOTH = np.array(_INVERSE32).T.copy()
+_INVERSE32_BOTH: Any = np.array(_INVERSE32).T.copy()
 
 
 def _few_inverses(x: Any) -> Any:

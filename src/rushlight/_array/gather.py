@@ -88,6 +88,11 @@ def _add_flat(out: Any, places: Any, values: Any) -> None:
         np.add.at(out, places, values)
 
 
+@lru_cache(64)
+def _numbers(count: int) -> Any:
+    return np.arange(count)
+
+
 def add_rows(out: Any, index: Any, source: Any) -> Any:
     """Adds each row of `source` to the row of `out` that `index` names, in place; gives `out`.
 
@@ -111,7 +116,7 @@ def add_rows(out: Any, index: Any, source: Any) -> Any:
             for column in range(width):
                 _add_flat(target[:, column], index, rows[:, column])
         else:
-            places = (index[:, None] * width + np.arange(width)).reshape(-1)
+            places = (index[:, None] * width + _numbers(width)).reshape(-1)
             _add_flat(target.reshape(-1), places, rows.reshape(-1))
     elif out.dtype.kind == "b":
         np.logical_or.at(target, index, rows)
@@ -290,9 +295,9 @@ def scatter_add(x: Any, axis: int, index: Any, source: Any) -> Any:
     half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
     out = np.array(x, dtype=np.float32 if half else None, order="C")
     if index.size:
-        values = source if np.shape(source) == index.shape else (
-            source[tuple(slice(extent) for extent in index.shape)] if np.ndim(source) else source
-        )
+        values = source
+        if np.ndim(source) and source.shape != index.shape:
+            values = source[tuple(slice(extent) for extent in index.shape)]
         flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
         values = np.ascontiguousarray(values, out.dtype).reshape(-1)
         _add_flat(out.reshape(-1), flat_places, values)

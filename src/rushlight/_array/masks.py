@@ -130,7 +130,7 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     else:
         if isinstance(value, complex) and x.dtype.kind != "c":
             raise RuntimeError(_no_room(x))
-        value = np.array(value).astype(x.dtype)
+        value = np.array(value).astype(x.dtype) if x.dtype.kind != "f" else x.dtype.type(value)
     return where(mask, value, x)
 
 

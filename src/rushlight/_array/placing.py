@@ -118,6 +118,8 @@ def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     """A copy of `x` with `alpha` times the parts of `source` added at the places `index`."""
     axis = axis_of(dim, x.ndim)
     _check_add(x, axis, index, source, "index_add_()")
+    if axis == 0 and x.ndim and x.dtype.kind == "f" and alpha.__class__ is int and alpha == 1:
+        return fast.add_rows(x.copy(order="C"), index, source)
     if source.ndim == 0 and x.ndim:
         source = source.reshape((1,) * x.ndim)
     return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))

@@ -33,8 +33,12 @@ _MOST_FLOOR: Final = float(1 << 23)  # here also the float32 steps of NumPy's ar
 
 
 def _fits_float32(a: Any, b: Any) -> bool:
-    return a.dtype is FLOAT32 and a.size >= LARGE and (
-        fits(a, b) or (type(b) is np.ndarray and b.dtype is FLOAT32 and not b.ndim and fits(a))
+    return (
+        a.dtype is FLOAT32
+        and a.size >= LARGE
+        and (
+            fits(a, b) or (type(b) is np.ndarray and b.dtype is FLOAT32 and not b.ndim and fits(a))
+        )
     )
 
 

@@ -146,6 +146,8 @@ def equal_arrays(a: Any, b: Any) -> bool:
         same = np.equal(a, b)
         return 0 not in same.tobytes() if a.size <= _FIRST else bool(same.all())
     # Most arrays that differ do so from the start.
+    if a.item(0) != b.item(0):
+        return False
     a, b = a.reshape(-1), b.reshape(-1)
     stop = _FIRST
     start = 0

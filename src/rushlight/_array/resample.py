@@ -199,13 +199,16 @@ def _linear(size: int, out: int, align: bool, factor: float | None, kind: Any) -
 
 def cubic_weights(t: Any) -> tuple[Any, Any, Any, Any]:
     """The weights of four neighbours at a distance t after the second of them (A = -0.75)."""
-    a = -0.75
+    a: Any = -0.75
+    # A Python number would make float32 of bfloat16; these numbers are exact in each type.
+    half = isinstance(t, np.ndarray) and t.dtype.kind == "V"
+    kind = t.dtype.type if half else float
 
     def near(x: Any) -> Any:
-        return ((a + 2) * x - (a + 3)) * x * x + 1
+        return (kind(a + 2) * x - kind(a + 3)) * x * x + kind(1)
 
     def far(x: Any) -> Any:
-        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+        return ((kind(a) * x - kind(5 * a)) * x + kind(8 * a)) * x - kind(4 * a)
 
     return far(t + 1), near(t), near(1 - t), far(2 - t)
 

@@ -191,9 +191,17 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
             and bounds[1] == bounds[1]
         ):
             return clip(x, float(bounds[0]), float(bounds[1]))
-    if low.__class__ is float and high.__class__ is float and x.size < LARGE:
-        if low and high and low == low and high == high and x.dtype.kind == "f":
-            return clip(x, low, high)  # zeros of the other sign only differ from a bound of zero
+    if (
+        low.__class__ is float
+        and high.__class__ is float
+        and x.size < LARGE
+        and low
+        and high
+        and low == low
+        and high == high
+        and x.dtype.kind == "f"
+    ):
+        return clip(x, low, high)  # zeros of the other sign only differ from a bound of zero
     if low is not None:
         x = np.maximum(x, low)
         if high.__class__ is float and type(x) is np.ndarray and x.dtype.kind == "f":
@@ -236,6 +244,11 @@ def heaviside(x: Any, values: Any) -> Any:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     if x.dtype.kind == "c":
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    if x.dtype.kind == "f" and x.dtype.itemsize > 2 and not anywhere(np.isnan(x)):
+    if (
+        x.size < LARGE
+        and x.dtype.kind == "f"
+        and x.dtype.itemsize > 2
+        and not anywhere(np.isnan(x))
+    ):
         return np.heaviside(x, values)
     return where(np.equal(x, 0), values, np.greater(x, 0).astype(x.dtype))

@@ -204,6 +204,9 @@ def _complex_logcumsumexp(x: Any, axis: int) -> Any:
     return np.ascontiguousarray(np.moveaxis(out, 0, axis)).astype(x.dtype, copy=False)
 
 
+_FEW = 1024
+
+
 def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, Any]:
     if x.ndim == 0 and dim not in (0, -1):
         raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
@@ -225,7 +228,10 @@ def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, A
         here |= np.isnan(wide)
     shape = [1] * x.ndim
     shape[axis] = -1
-    if axis == x.ndim - 1 and here.flags.c_contiguous:
+    if x.size <= _FEW:
+        places = np.multiply(here, np.arange(x.shape[axis]).reshape(shape))
+        indices = np.maximum.accumulate(places, axis, None, places)
+    elif axis == x.ndim - 1 and here.flags.c_contiguous:
         # Each place holds from where it was taken up to the next one; a lane's first always was.
         taken = np.flatnonzero(here)
         lengths = np.diff(taken, append=here.size)

@@ -22,6 +22,8 @@ WIDTH = 12  # and results of up to this many columns
 def product(a: Any, b: Any) -> Any:
     """The product of two float32 matrices of at most `LIMIT` multiplications."""
     k = a.shape[1]
+    if k != b.shape[0]:
+        raise ValueError("the inner sizes differ")  # einsum would stretch a size of one
     transposed = b.flags.f_contiguous and not b.flags.c_contiguous
     if (
         transposed

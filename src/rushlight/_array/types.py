@@ -84,9 +84,8 @@ def _load_bfloat16() -> Any:
     return raw
 
 
-def as_array(value: Any) -> Any:
-    """`value` as an ndarray; NumPy gives scalars where a result has no dimensions."""
-    return np.asarray(value)
+# `value` as an ndarray; NumPy gives scalars where a result has no dimensions.
+as_array: Final[Any] = np.asarray
 
 
 def is_discrete(raw: Any) -> bool:
@@ -415,7 +414,9 @@ def owner(array: Any) -> Any:
 
 def is_part(array: Any) -> bool:
     """Whether a plain array is a view of more memory than its elements fill."""
-    return type(array) is ndarray and array.base is not None and array.nbytes < owner(array).nbytes
+    if type(array) is not ndarray or array.base is None:
+        return False
+    return 0 < array.nbytes < owner(array).nbytes
 
 
 def is_channels_last(array: Any) -> bool:

@@ -113,7 +113,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
 
 
 def write_at_once(op: Op, me: TensorBase, args: list[Any]) -> bool:
-    """Whether one ufunc has written the result of two operands into `me`, where nothing is recorded.
+    """Whether one ufunc has written the result of two operands into `me`; nothing is recorded.
 
     False, with nothing written, for whatever needs a closer look.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._core import engine
 from .._core.mode import CURRENT, ready, replaced
-from .._core.storage import TensorBase, new_tensor
+from .._core.storage import TensorBase, new_tensor, version_of
 from .context import FunctionNode
 from .duals import set_tangent, tangent_of
 
@@ -29,6 +29,7 @@ def carry_tangents(
     given = [tangent_of(a) if isinstance(a, TensorBase) else None for a in args]
     if all(t is None for t in given):
         return
+    before = {id(t): version_of(t) for t in given if t is not None}
     shown = list(given)
     if node.materialize:
         shown = [
@@ -74,7 +75,7 @@ def carry_tangents(
         if id(o) in written and id(o) in by_input:
             old = by_input[id(o)]
             if old is not None:
-                if t is not old:
+                if t is not old or version_of(t) == before[id(old)]:
                     raise RuntimeError(
                         "An inplace custom Function is not modifying the forward mode gradients "
                         "inplace. If the forward is modifying an input inplace, then the jvp "
@@ -97,9 +98,12 @@ def _check_shares(o: TensorBase, t: Any, args: tuple[Any, ...], given: list[Any]
     for a, old in zip(args, given):
         if isinstance(a, TensorBase) and _root(a) is source and old is not None:
             if _root(t) is not _root(old):
+                whose = "the given grad input" if old._view is None else (
+                    "the same base as the given grad input"
+                )
                 raise RuntimeError(
                     "A custom Function is returning a view but the jvp is not returning a view of "
-                    "the given grad input."
+                    f"{whose}."
                 )
             return
 

@@ -213,6 +213,12 @@ class AccumulateGrad(_NodeFace):
         return f"<AccumulateGrad object at {hex(id(self))}>"
 
 
+class MakesNodes:
+    """A base of classes that stand for the nodes they make, which `Node` takes for its own."""
+
+    __slots__ = ()
+
+
 class Node(ABC):
     """The class of all nodes of the graph, for `isinstance`: it has no instances of its own."""
 
@@ -252,7 +258,9 @@ class Node(ABC):
 
     @classmethod
     def __subclasshook__(cls, other: type) -> bool:
-        return cls is Node and issubclass(other, (CoreNode, _NodeFace))
+        if cls is not Node:
+            return False
+        return other is Node or issubclass(other, (CoreNode, _NodeFace, MakesNodes))
 
 
 class GradientEdge(NamedTuple):

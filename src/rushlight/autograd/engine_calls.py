@@ -60,11 +60,6 @@ def _get_grad_fn_or_grad_acc(t: Any) -> Any:
     return seen_as(vertex_of_tensor(t)[0])
 
 
-def kineto_available() -> bool:
-    """Whether the profiler records through PyTorch's Kineto library, which isn't here."""
-    return False
-
-
 __all__ = [
     "_calculate_shape",
     "_engine_run_backward",
@@ -72,5 +67,4 @@ __all__ = [
     "_is_checkpoint_valid",
     "_make_grads",
     "_tensor_or_tensors_to_tuple",
-    "kineto_available",
 ]

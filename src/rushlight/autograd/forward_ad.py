@@ -122,7 +122,7 @@ def _placed_alike(tangent: Any, tensor: Any) -> Any:
 
     So a window over the memory beyond the tensor (`as_strided`) has a tangent of zeros there.
     """
-    count = tensor.untyped_storage().nbytes() // tensor.element_size()
+    count = T.owner(tensor._raw).nbytes // tensor.element_size()
     memory = tangent.new_zeros(count)
     place = memory.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
     return place.copy_(tangent)

@@ -269,6 +269,11 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
             "The inputs that are modified inplace must all be outputs of the Function."
         )
     inputs = {id(a) for a in args if isinstance(a, TensorBase)}
+    if node.attributes.get("_is_pure_view") and (len(inputs) > 1 or len(outputs) > 1):
+        raise RuntimeError(
+            "Pure view custom Function can only have one input Tensor and one output Tensor. Open "
+            "an issue if you need to support more."
+        )
     written: Any = ()
     if dirty:
         written = {id(d) for d in dirty}

@@ -326,7 +326,7 @@ def _compare_fast(func: Func, inputs: tuple[Any, ...], everything: Any, part: _P
     for j, u in enumerate(directions):
         for i, place in enumerate(places):
             n = found[j][place]
-            sum_u = float((u[0] if isinstance(u, tuple) else u).sum())
+            sum_u = float(sum(half.sum() for half in u) if isinstance(u, tuple) else u.sum())
             if part.forward:
                 a, scale = pushed_[j][place].reshape(-1), sum_u
                 n = n.reshape(-1)
@@ -458,4 +458,65 @@ def _seed_like(o: Any, apart: bool) -> Any:
     return seed
 
 
-__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+def _warn_private(name: str) -> None:
+    warnings.warn(
+        f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are "
+        "deprecating it and it will be removed in a future version of PyTorch. If you have a "
+        "specific use for this or feature request for this to be a stable API, please file us an "
+        "issue at https://github.com/pytorch/pytorch/issues/new",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+def get_numerical_jacobian(
+    fn: Callable[..., Any], inputs: tuple[Any, ...], target: Any = None, eps: float = 1e-3,
+    grad_out: float = 1.0,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Jacobians of the first output of `fn(inputs)` by central differences; deprecated.
+
+    One for each input that requires grad, or for those in `target`.
+
+    Raises:
+        ValueError: for another `grad_out` than 1.
+    """
+    _warn_private("get_numerical_jacobian")
+    if grad_out != 1.0:
+        raise ValueError(
+            "Expected grad_out to be 1.0. get_numerical_jacobian no longer supports values of "
+            "grad_out != 1.0."
+        )
+    wanted = sequence(inputs if target is None else target)
+    places = [k for k in live_inputs(inputs) if any(inputs[k] is t for t in wanted)]
+    found = [numerical_jacobians(lambda *x: fn(x), inputs, k, eps)[0] for k in places]
+    return tuple(new_tensor(jacobian) for jacobian in found)
+
+
+def get_analytical_jacobian(
+    inputs: tuple[Any, ...], output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0
+) -> tuple[tuple[Any, ...], bool, bool, bool]:
+    """Jacobians of `output` by backward; whether they are reproducible, and their sizes and types
+    right. Deprecated.
+
+    Raises:
+        ValueError: for another `grad_out` than 1.
+    """
+    _warn_private("get_analytical_jacobian")
+    if grad_out != 1.0:
+        raise ValueError(
+            "Expected grad_out to be 1.0. get_analytical_jacobian no longer supports values of "
+            "grad_out != 1.0."
+        )
+    first = analytical_jacobians(output, inputs, False)
+    second = analytical_jacobians(output, inputs, False)
+    stable = all(not a.size or float(abs(a - b).max()) <= nondet_tol for a, b in zip(first, second))
+    return tuple(new_tensor(a) for a in first), stable, True, True
+
+
+__all__ = [
+    "GradcheckError",
+    "get_analytical_jacobian",
+    "get_numerical_jacobian",
+    "gradcheck",
+    "gradgradcheck",
+]

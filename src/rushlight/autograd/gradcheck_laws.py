@@ -70,7 +70,7 @@ def check_undefined(func: Func, count: int, inputs: tuple[Any, ...]) -> None:
             _warn_of_undefined()
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads. Please look at "
-                "'Notes about undefined output gradients' in 'tools/autograd/derivatives.yaml'"
+                '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
             ) from error
         if any(g is not None and bool((g._raw != 0).any()) for g in found):
             _warn_of_undefined()
@@ -154,7 +154,7 @@ def check_batched_forward(func: Func, inputs: tuple[Any, ...]) -> None:
         tangents = _batch_of_two(inputs[k])
         each = [_push(func, inputs, k, t) for t in (tangents[0], tangents[1])]
         try:
-            with Batching(2, "error") as layer:
+            with Batching(2, "unsupported") as layer:
                 found = [
                     unwrapped(t, layer) for t in _push(func, inputs, k, wrap(tangents, 0, layer))
                 ]

@@ -13,9 +13,9 @@ from .._array import types as T
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
 from ..ops import PUBLIC
+from ..size import Size
 from . import forward_ad
 from .backward import grad
-from .grad_mode import no_grad
 
 
 class GradcheckError(RuntimeError):
@@ -35,10 +35,12 @@ def sequence(value: Any) -> tuple[Any, ...]:
 
 
 def values_at(func: Callable[..., Any], inputs: tuple[Any, ...]) -> list[Any]:
-    """The outputs of `func` as arrays; those that are no tensors: None. Nothing is recorded."""
-    with no_grad():
-        outputs = sequence(func(*[plain(v) for v in inputs]))
-        return [T.copy(o._raw) if isinstance(o, TensorBase) else None for o in outputs]
+    """The outputs of `func` as arrays; those that are no tensors: None.
+
+    It is called as its user calls it, recording: it may register hooks on what it computes.
+    """
+    outputs = sequence(func(*inputs))
+    return [T.copy(o._raw) if isinstance(o, TensorBase) else None for o in outputs]
 
 
 def plain(v: Any) -> Any:
@@ -62,7 +64,23 @@ def differences(
         down = values_at(func, inputs)
     finally:
         array[where] = before
+    for a, b in zip(up, down):
+        if a is not None and b is not None and (a.shape != b.shape or a.dtype != b.dtype):
+            raise AssertionError(_changed(a, b, where, eps))
     return [None if a is None else _slope(a, b, eps) for a, b in zip(up, down)]
+
+
+def _changed(up: Any, down: Any, where: Any, eps: float) -> str:
+    """The message for outputs whose shape or dtype depends on the inputs' values."""
+    at = "" if where is ... else f"on index {tuple(int(i) for i in where)} "
+    if up.shape != down.shape:
+        what, a, b = "shape", str(Size(down.shape)), str(Size(up.shape))
+    else:
+        what, a, b = "dtype", str(T.from_raw(down.dtype)), str(T.from_raw(up.dtype))
+    return (
+        f"Expected `func` to return outputs with the same {what} when inputs are perturbed {at}by "
+        f"{eps}, but got: {what}s {a} and {b}."
+    )
 
 
 def _slope(a: Any, b: Any, eps: float) -> Any:
@@ -162,8 +180,11 @@ def forward_jacobians(func: Callable[..., Any], inputs: tuple[Any, ...], k: int)
 def pushed(func: Callable[..., Any], inputs: tuple[Any, ...], k: int, unit: Any) -> list[Any]:
     """The tangents of all outputs for a tangent of input `k`; None for what isn't a tensor."""
     with forward_ad.dual_level():
+        live = live_inputs(inputs)
         duals = [
-            forward_ad.make_dual(v.detach(), new_tensor(unit)) if m == k else plain(v)
+            forward_ad.make_dual(v.detach(), new_tensor(unit if m == k else T.zeros_like(v._raw)))
+            if m == k or m in live
+            else plain(v)
             for m, v in enumerate(inputs)
         ]
         found: list[Any] = []

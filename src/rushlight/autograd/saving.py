@@ -17,6 +17,7 @@ from .._core.node import Node as CoreNode
 from .._core.node import new_node
 from .._core.saved import IDENTITY
 from .._core.storage import new_tensor, version_cell
+from ..ops._nodes import SavedTensor
 
 
 class AliasBackward0(CoreNode):
@@ -126,6 +127,11 @@ class _AllowMutationOnSavedContext:
         # By the identity of the version cell, which all tensors over the same memory share: the
         # cell (so that no other takes its identity) and the handles of what was saved of it.
         self._by_memory: dict[int, tuple[Any, weakref.WeakSet[_Handle]]] = {}
+
+    @property
+    def tid_to_weakhandle(self) -> dict[int, _Handle]:
+        """What is saved and has not been cloned: a handle for each memory that it lies in."""
+        return {key: next(iter(held)) for key, (_, held) in self._by_memory.items() if held}
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -264,6 +270,7 @@ class save_on_disk(saved_tensors_hooks):
 
 
 __all__ = [
+    "SavedTensor",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "save_on_cpu",

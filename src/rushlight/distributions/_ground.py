@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from math import inf, nan
+from typing import Any
 
 from .. import dtypes
 from ..autograd.backward import grad
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..limits import finfo
-from ..nn._ground import f, linalg
 from ..memory_format import contiguous_format
+from ..nn._ground import f, linalg
 from ..nn.functional import (
     binary_cross_entropy_with_logits,
+    log_softmax,
     one_hot,
     pad,
     softmax,
     softplus,
 )
+from ..ops import namespace
 from ..size import Size
 from ..tensor import Tensor
 
+special: Any = namespace("special").module("rushlight's special functions")
+
 __all__ = [
     "Function", "Size", "Tensor", "binary_cross_entropy_with_logits", "contiguous_format", "dtypes",
-    "enable_grad", "f", "finfo", "grad", "inf", "linalg", "nan", "no_grad", "one_hot", "pad",
-    "softmax", "softplus",
+    "enable_grad", "f", "finfo", "grad", "inf", "linalg", "log_softmax", "nan", "no_grad", "one_hot", "pad",
+    "softmax", "softplus", "special",
 ]  # fmt: skip

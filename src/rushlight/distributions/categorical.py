@@ -60,9 +60,7 @@ class Categorical(Distribution):
         return self._param.size()
 
     def _nothing(self) -> Any:
-        return f.full(
-            self._extended_shape(), nan, dtype=self.probs.dtype, device=self.probs.device
-        )
+        return f.full(self._extended_shape(), nan, dtype=self.probs.dtype, device=self.probs.device)
 
     @property
     def mean(self) -> Any:

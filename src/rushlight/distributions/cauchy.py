@@ -24,9 +24,7 @@ class Cauchy(Distribution):
         super().__init__(self.loc.size(), validate_args=validate_args)
 
     def _full(self, value: float) -> Any:
-        return f.full(
-            self._extended_shape(), value, dtype=self.loc.dtype, device=self.loc.device
-        )
+        return f.full(self._extended_shape(), value, dtype=self.loc.dtype, device=self.loc.device)
 
     @property
     def mean(self) -> Any:

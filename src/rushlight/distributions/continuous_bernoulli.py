@@ -76,9 +76,7 @@ class ContinuousBernoulli(BinaryOutcome):
     @property
     def variance(self) -> Any:
         p = self._cut()
-        variance = p * (p - 1.0) / f.pow(1.0 - 2.0 * p, 2) + 1.0 / f.pow(
-            f.log1p(-p) - f.log(p), 2
-        )
+        variance = p * (p - 1.0) / f.pow(1.0 - 2.0 * p, 2) + 1.0 / f.pow(f.log1p(-p) - f.log(p), 2)
         x = f.pow(self.probs - 0.5, 2)
         near = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         return f.where(self._away(), variance, near)
@@ -124,7 +122,7 @@ class ContinuousBernoulli(BinaryOutcome):
         x = natural_params[0]
         outside = f.max(f.le(x, self._lims[0] - 0.5), f.gt(x, self._lims[1] - 0.5))
         cut = f.where(outside, x, (self._lims[0] - 0.5) * f.ones_like(x))
-        norm = f.log(f.abs(f.special_expm1(cut))) - f.log(f.abs(cut))
+        norm = f.log(f.abs(f.expm1(cut))) - f.log(f.abs(cut))
         return f.where(outside, norm, 0.5 * x + f.pow(x, 2) / 24.0 - f.pow(x, 4) / 2880.0)
 
 

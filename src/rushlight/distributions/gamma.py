@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, finfo
+from ._ground import Size, f, finfo, special
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
@@ -51,7 +51,7 @@ class Gamma(ExponentialFamily):
 
     def cdf(self, value: Any) -> Any:
         value_checked(self, value)
-        return f.special_gammainc(self.concentration, self.rate * value)
+        return special.gammainc(self.concentration, self.rate * value)
 
     def entropy(self) -> Any:
         a = self.concentration

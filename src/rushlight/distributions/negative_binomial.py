@@ -52,9 +52,7 @@ class NegativeBinomial(BinaryOutcome):
 
     @lazy_property
     def _gamma(self) -> Any:
-        return Gamma(
-            concentration=self.total_count, rate=f.exp(-self.logits), validate_args=False
-        )
+        return Gamma(concentration=self.total_count, rate=f.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Any = Size()) -> Any:
         with no_grad():

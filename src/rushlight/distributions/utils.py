@@ -109,7 +109,9 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
     Raises: ValueError where no matrix has that number of entries.
     """
     length = vec.shape[-1]
-    n = (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * length + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
+    n = (
+        -(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * length + 4 * abs(diag) * (diag + 1)) ** 0.5
+    ) / 2
     if round(n) - n > finfo(vec.dtype).eps:
         raise ValueError(
             f"The size of last dimension is {length} which cannot be expressed as the lower "

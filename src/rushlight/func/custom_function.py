@@ -35,12 +35,14 @@ def apply(cls: Any, args: tuple[Any, ...]) -> Any:
     Raises:
         RuntimeError: for a function that can't be used there.
     """
+    mode = ready()
+    layer: Layer | None = mode.layers[-1] if mode.layers else None
+    if layer is not None and layer.randomness == "unsupported":
+        return slow.NOT_HANDLED  # a batch of gradients: the function's own code runs on it
     if not _is_setup_context_defined(cls.setup_context):
         raise RuntimeError(NO_SETUP)
-    mode = ready()
-    if not mode.layers:
+    if layer is None:
         return slow.NOT_HANDLED
-    layer: Layer = mode.layers[-1]
     own = cls.vmap is not Function.vmap
     name = cls.__name__
     if cls.generate_vmap_rule:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from .._core.apply import apply1, apply2, apply_n, runner
 from .._core.inplace import apply_inplace
+from .._core.op import Op
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter
@@ -35,7 +36,8 @@ class Plan:
     def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
         self.row = row
         self.op = row.op
-        self.run: Any = runner(row.op)  # what `apply_n` would come to
+        # What `apply_n` would come to; signatures of functions have no operation.
+        self.run: Any = runner(row.op) if isinstance(row.op, Op) else None
         self.sources = sources  # an int (positional), a str (keyword), or a _Default
         self.convert = convert
         given = sum(1 for s in sources if isinstance(s, int))
@@ -273,7 +275,7 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
 def inplace_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     """The in-place method (`add_`) of the rows of one name."""
     general = Dispatcher(name, rows, inplace=True)
-    short = rows[0].simple_op
+    short: Any = rows[0].simple_op
     pair = short is not None and len(short.tensors) == 2
     numbers = pair and len(rows) == 1
 

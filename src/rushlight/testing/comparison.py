@@ -74,7 +74,9 @@ def _is_numpy(value: Any) -> bool:
 
 
 def _is_boolean(value: Any) -> bool:
-    return isinstance(value, bool) or (_is_numpy(value) and type(value).__name__ in ("bool", "bool_"))
+    return isinstance(value, bool) or (
+        _is_numpy(value) and type(value).__name__ in ("bool", "bool_")
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -141,9 +143,7 @@ def _comparison(actual: Any, expected: Any, path: tuple[Any, ...], options: _Opt
     if _alike(actual, expected, options):
         return _compare_tensors
     kinds = f"{type(actual)} and {type(expected)}"
-    _fail(
-        f"No comparison pair was able to handle inputs of type {kinds}.", path, None, TypeError
-    )
+    _fail(f"No comparison pair was able to handle inputs of type {kinds}.", path, None, TypeError)
 
 
 def _alike(actual: Any, expected: Any, options: _Options) -> bool:
@@ -171,9 +171,7 @@ def _compare_numbers(actual: Any, expected: Any, path: tuple[Any, ...], options:
     expected = expected.item() if _is_numpy(expected) else expected
     rtol, atol = options.tolerances(_KINDS[type(actual)], _KINDS[type(expected)])
     if options.check_dtype and type(actual) is not type(expected):
-        _fail(
-            f"The (d)types do not match: {type(actual)} != {type(expected)}.", path, options.msg
-        )
+        _fail(f"The (d)types do not match: {type(actual)} != {type(expected)}.", path, options.msg)
     if actual == expected:
         return
     if options.equal_nan and cmath.isnan(actual) and cmath.isnan(expected):

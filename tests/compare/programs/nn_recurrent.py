@@ -1,5 +1,7 @@
 """Recurrent layers, cells and packed sequences: values, gradients, texts, refusals."""
 
+import warnings
+
 import torch
 from observation import near, outcome
 
@@ -34,7 +36,9 @@ def a_plain_network_in_all_its_forms() -> None:
 def an_lstm_in_all_its_forms() -> None:
     _run(nn.LSTM)
     _run(nn.LSTM, num_layers=2, bidirectional=True, batch_first=True)
-    _run(nn.LSTM, proj_size=2, num_layers=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch says once which kernel it takes
+        _run(nn.LSTM, proj_size=2, num_layers=2)
     _run(nn.LSTM, num_layers=2, dropout=0.5)
 
 

@@ -1,6 +1,6 @@
 """Gradients clipped, weights parametrized, normalised, pruned and fused, sequences packed."""
 
-from . import parametrizations, parametrize, prune, rnn, stateless
+from . import parametrizations, parametrize, rnn, stateless
 from .clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,

@@ -1,0 +1,58 @@
+"""The inverse gamma distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import f, inf
+from .gamma import Gamma
+from .transformed_distribution import TransformedDistribution
+from .transforms import PowerTransform
+
+
+class InverseGamma(TransformedDistribution):
+    """1 / X, X from Gamma(concentration, rate)."""
+
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        base = Gamma(concentration, rate, validate_args=validate_args)
+        super().__init__(base, PowerTransform(-base.rate.new_ones(())), validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        return super().expand(batch_shape, self._get_checked_instance(InverseGamma, _instance))
+
+    @property
+    def concentration(self) -> Any:
+        """The concentration of the gamma distribution."""
+        return self.base_dist.concentration
+
+    @property
+    def rate(self) -> Any:
+        """The rate of the gamma distribution."""
+        return self.base_dist.rate
+
+    @property
+    def mean(self) -> Any:
+        result = self.rate / (self.concentration - 1)
+        return f.where(self.concentration > 1, result, inf)
+
+    @property
+    def mode(self) -> Any:
+        return self.rate / (self.concentration + 1)
+
+    @property
+    def variance(self) -> Any:
+        a = self.concentration
+        result = self.rate.square() / ((a - 1).square() * (a - 2))
+        return f.where(a > 2, result, inf)
+
+    def entropy(self) -> Any:
+        a = self.concentration
+        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
+
+
+__all__ = ["InverseGamma"]

@@ -1,0 +1,87 @@
+"""The relaxed Bernoulli distribution: a differentiable stand-in for throws of a coin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import constraints
+from ._ground import Size, f
+from .bernoulli import BinaryOutcome
+from .distribution import value_checked
+from .transformed_distribution import TransformedDistribution
+from .transforms import SigmoidTransform
+from .utils import broadcast_all, clamp_probs
+
+
+class LogitRelaxedBernoulli(BinaryOutcome):
+    """The log odds of a relaxed Bernoulli number: (logits + logistic noise) / temperature."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.real
+    has_rsample = True
+    _parameters = {"probs": 0, "logits": 0}
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.temperature = temperature
+        super().__init__(self._take(probs, logits), validate_args=validate_args)
+
+    def _expand_rest(self, new: Any, batch: Any) -> None:
+        new.temperature = self.temperature
+        super()._expand_rest(new, batch)
+
+    def rsample(self, sample_shape: Any = Size()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        p = clamp_probs(self.probs.expand(shape))
+        u = clamp_probs(f.rand(shape, dtype=p.dtype, device=p.device))
+        return (u.log() - (-u).log1p() + p.log() - (-p).log1p()) / self.temperature
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        logits, value = broadcast_all(self.logits, value)
+        difference = logits - value.mul(self.temperature)
+        return self.temperature.log() + difference - 2 * difference.exp().log1p()
+
+
+class RelaxedBernoulli(TransformedDistribution):
+    """Numbers in (0, 1) that approach a Bernoulli distribution as the temperature falls."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.unit_interval
+    has_rsample = True
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        base = LogitRelaxedBernoulli(temperature, probs, logits)
+        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        return super().expand(batch_shape, self._get_checked_instance(RelaxedBernoulli, _instance))
+
+    @property
+    def temperature(self) -> Any:
+        """The temperature."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Any:
+        """The log odds."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Any:
+        """The probability of 1."""
+        return self.base_dist.probs
+
+
+__all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
