@@ -141,6 +141,13 @@ def _bytes(x: Any, maps: tuple[LineMap, ...]) -> Any:
             x = along(x, axis, lines)
             continue
         weight = lines.weight if lines.real is None else np.where(lines.real, lines.weight, 0)
+        if lines.real is None:
+            # Beyond an edge the same byte is taken again: its weights are one, before rounding.
+            weight = weight.copy()
+            for t in range(1, len(weight)):
+                again = lines.index[t] == lines.index[t - 1]
+                weight[t] += np.where(again, weight[t - 1], 0)
+                weight[t - 1][again] = 0
         largest, bits = float(weight.max()), 0
         while bits < 22 and int(0.5 + largest * (1 << (bits + 1))) < 1 << 15:
             bits += 1
@@ -290,7 +297,7 @@ def line_map(
 def _maps(
     x: Any, mode: str, size: Any, out: Any, align: bool, factors: tuple[Any, ...]
 ) -> tuple[LineMap, ...]:
-    single = x.dtype != FLOAT64
+    single = x.dtype != FLOAT64 and x.dtype.kind != "u"  # bytes have weights in double precision
     return tuple([line_map(mode, n, o, align, f, single) for n, o, f in zip(size, out, factors)])
 
 

@@ -324,5 +324,6 @@ def is_inference_mode_enabled() -> bool:
 __all__ = [
     "_force_original_view_tracking", "_unsafe_preserve_version_counter",
     "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
-    "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled",
+    "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "set_grad_enabled",
+    "set_multithreading_enabled",
 ]  # fmt: skip

@@ -27,7 +27,24 @@ from ..tensor import Tensor
 special: Any = namespace("special").module("rushlight's special functions")
 
 __all__ = [
-    "Function", "Size", "Tensor", "binary_cross_entropy_with_logits", "contiguous_format", "dtypes",
-    "enable_grad", "f", "finfo", "grad", "inf", "linalg", "log_softmax", "nan", "no_grad", "one_hot", "pad",
-    "softmax", "softplus", "special",
-]  # fmt: skip
+    "Function",
+    "Size",
+    "Tensor",
+    "binary_cross_entropy_with_logits",
+    "contiguous_format",
+    "dtypes",
+    "enable_grad",
+    "f",
+    "finfo",
+    "grad",
+    "inf",
+    "linalg",
+    "log_softmax",
+    "nan",
+    "no_grad",
+    "one_hot",
+    "pad",
+    "softmax",
+    "softplus",
+    "special",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, binary_cross_entropy_with_logits, f, nan, no_grad
+from ._ground import binary_cross_entropy_with_logits, f, nan, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
@@ -80,7 +80,7 @@ class Bernoulli(BinaryOutcome):
     def variance(self) -> Any:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             return f.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 

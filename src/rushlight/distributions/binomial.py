@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, no_grad
+from ._ground import f, no_grad
 from .bernoulli import BinaryOutcome, either
 from .distribution import value_checked
 from .utils import broadcast_all
@@ -58,7 +58,7 @@ class Binomial(BinaryOutcome):
     def variance(self) -> Any:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return f.binomial(self.total_count.expand(shape), self.probs.expand(shape))

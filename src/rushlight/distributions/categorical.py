@@ -74,7 +74,7 @@ class Categorical(Distribution):
     def variance(self) -> Any:
         return self._nothing()
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         size = Size(sample_shape)
         with no_grad():
             rows = self.probs.reshape(-1, self._num_events)

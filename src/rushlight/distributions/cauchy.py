@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, inf, nan
+from ._ground import f, inf, nan
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
 
@@ -38,7 +38,7 @@ class Cauchy(Distribution):
     def variance(self) -> Any:
         return self._full(inf)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         eps = self.loc.new(self._extended_shape(sample_shape)).cauchy_()
         return self.loc + eps * self.scale
 

@@ -64,12 +64,8 @@ def _below(constraint: Any) -> Any:
 
 def _between(constraint: Any) -> Any:
     low, high = constraint.lower_bound, constraint.upper_bound
-    if (
-        isinstance(low, numbers.Number)
-        and low == 0
-        and isinstance(high, numbers.Number)
-        and high == 1
-    ):
+    plain = isinstance(low, numbers.Number) and isinstance(high, numbers.Number)
+    if plain and low == 0 and high == 1:
         return transforms.SigmoidTransform()
     return transforms.ComposeTransform(
         [transforms.SigmoidTransform(), transforms.AffineTransform(low, high - low)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ._ground import dtypes, f, finfo, linalg
 
@@ -107,7 +108,7 @@ class _IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """The set of a mixture: that of its components, with one axis before the event taken as many."""
+    """The set of a mixture: that of its components, an axis before the event taken as many."""
 
     def __init__(self, base_constraint: Any) -> None:
         self.base_constraint = base_constraint
@@ -349,7 +350,15 @@ class _Stack(_Joined):
 
 
 dependent = _Dependent()
-dependent_property: Any = _DependentProperty
+if TYPE_CHECKING:
+
+    def dependent_property(
+        *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+    ) -> Callable[[Any], Any]: ...
+
+else:
+    dependent_property = _DependentProperty
+
 independent = _IndependentConstraint
 boolean = _Boolean()
 one_hot = _OneHot()

@@ -1,4 +1,4 @@
-"""The continuous Bernoulli distribution: densities proportional to p^x (1 - p)^(1 - x) on [0, 1]."""
+"""The continuous Bernoulli distribution: density proportional to p^x (1 - p)^(1 - x) on [0, 1]."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import constraints
-from ._ground import Size, binary_cross_entropy_with_logits, f, no_grad
+from ._ground import binary_cross_entropy_with_logits, f, no_grad
 from .bernoulli import BinaryOutcome, either
 from .distribution import value_checked
 from .utils import broadcast_all, clamp_probs
@@ -81,11 +81,11 @@ class ContinuousBernoulli(BinaryOutcome):
         near = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
         return f.where(self._away(), variance, near)
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         u = f.rand(
             self._extended_shape(sample_shape), dtype=self.probs.dtype, device=self.probs.device
         )

@@ -134,12 +134,12 @@ class Distribution:
         """The square root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         """A draw, or `sample_shape` of them, without gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         """A draw that has a gradient by the parameters."""
         raise NotImplementedError
 
@@ -167,7 +167,7 @@ class Distribution:
         """e to the power of the entropy."""
         return f.exp(self.entropy())
 
-    def _extended_shape(self, sample_shape: Any = Size()) -> Any:
+    def _extended_shape(self, sample_shape: Any = ()) -> Any:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def _enumerated(self, values: Any, expand: bool) -> Any:
@@ -203,8 +203,8 @@ class Distribution:
             return
         if not support.check(value).all():
             raise ValueError(
-                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to "
-                f"be within the support ({support!r}) of the distribution {self!r}, but found "
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
+                f"to be within the support ({support!r}) of the distribution {self!r}, but found "
                 f"invalid values:\n{value}"
             )
 

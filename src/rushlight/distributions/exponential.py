@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f
+from ._ground import f
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
@@ -40,7 +40,7 @@ class Exponential(ExponentialFamily):
     def variance(self) -> Any:
         return self.rate.pow(-2)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
 
     def log_prob(self, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, finfo, nan
+from ._ground import f, finfo, nan
 from .distribution import Distribution, value_checked
 from .gamma import Gamma
 from .utils import broadcast_all
@@ -49,7 +49,7 @@ class FisherSnedecor(Distribution):
             / (self.df1 * (df2 - 2).pow(2) * (df2 - 4))
         )  # fmt: skip
 
-    def rsample(self, sample_shape: Any = Size(())) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         x1 = self._gamma1.rsample(sample_shape).view(shape)
         x2 = self._gamma2.rsample(sample_shape).view(shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, finfo, special
+from ._ground import f, finfo, special
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
@@ -36,7 +36,7 @@ class Gamma(ExponentialFamily):
     def variance(self) -> Any:
         return self.concentration / self.rate.pow(2)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         value = f._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         # Zero has no logarithm; the gradient isn't to see the bound.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, inf
+from ._ground import f, inf
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
 
@@ -33,7 +33,7 @@ class GeneralizedPareto(Distribution):
         zero = f.isclose(c, f.zeros_like(c))
         return zero, f.where(zero, f.ones_like(c), c)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         u = f.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
         return self.icdf(u)
 

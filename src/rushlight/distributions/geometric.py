@@ -6,7 +6,6 @@ from typing import Any
 
 from . import constraints
 from ._ground import (
-    Size,
     binary_cross_entropy_with_logits,
     contiguous_format,
     f,
@@ -52,7 +51,7 @@ class Geometric(BinaryOutcome):
     def variance(self) -> Any:
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             u = self.probs.new(shape).uniform_(finfo(self.probs.dtype).tiny, 1)

@@ -48,7 +48,7 @@ class Independent(Distribution):
     def has_enumerate_support(self) -> Any:  # type: ignore[override]
         return False if self.reinterpreted_batch_ndims > 0 else self.base_dist.has_enumerate_support
 
-    @constraints.dependent_property
+    @constraints.dependent_property()
     def support(self) -> Any:
         result = self.base_dist.support
         n = self.reinterpreted_batch_ndims
@@ -66,10 +66,10 @@ class Independent(Distribution):
     def variance(self) -> Any:
         return self.base_dist.variance
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Any:

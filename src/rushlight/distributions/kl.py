@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ._ground import f, grad, inf, linalg, softplus
@@ -33,18 +34,19 @@ from .transformed_distribution import TransformedDistribution
 from .uniform import Uniform
 from .utils import _sum_rightmost, euler_constant
 
+Formula = Callable[[Any, Any], Any]
 _KL_REGISTRY: dict[tuple[type, type], Any] = {}
 _KL_MEMOIZE: dict[tuple[type, type], Any] = {}
 
 
-def register_kl(type_p: Any, type_q: Any) -> Any:
+def register_kl(type_p: Any, type_q: Any) -> Callable[[Formula], Formula]:
     """A decorator that registers a function of (p, q) for a pair of classes."""
     if not isinstance(type_p, type) and issubclass(type_p, Distribution):
         raise TypeError(f"Expected type_p to be a Distribution subclass but got {type_p}")
     if not isinstance(type_q, type) and issubclass(type_q, Distribution):
         raise TypeError(f"Expected type_q to be a Distribution subclass but got {type_q}")
 
-    def register(function: Any) -> Any:
+    def register(function: Formula) -> Formula:
         _KL_REGISTRY[type_p, type_q] = function
         _KL_MEMOIZE.clear()
         return function
@@ -170,8 +172,8 @@ def _family(p: Any, q: Any) -> Any:
     """The Bregman divergence of the log normalizers."""
     if type(p) is not type(q):
         raise NotImplementedError(
-            "The cross KL-divergence between different exponential families cannot                     "
-            "        be computed using Bregman divergences"
+            "The cross KL-divergence between different exponential families cannot                "
+            "             be computed using Bregman divergences"
         )
     natural = [parameter.detach().requires_grad_() for parameter in p._natural_params]
     normalizer = p._log_normalizer(*natural)
@@ -287,8 +289,8 @@ def _multivariate(p: Any, q: Any) -> Any:
 def _check_dimensions(p: Any, q: Any) -> None:
     if p.event_shape != q.event_shape:
         raise ValueError(
-            "KL-divergence between two (Low Rank) Multivariate Normals with                          "
-            "different event shapes cannot be computed"
+            "KL-divergence between two (Low Rank) Multivariate Normals with                    "
+            "      different event shapes cannot be computed"
         )
 
 
@@ -393,8 +395,8 @@ def _to_normal(p: Any, q: Any) -> Any:
     )
 
 
-for _p in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Uniform):
-    register_kl(_p, Normal)(_to_normal)
+for _other in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Uniform):
+    register_kl(_other, Normal)(_to_normal)
 
 
 def _to_gamma(p: Any, q: Any, log_mean: Any) -> Any:

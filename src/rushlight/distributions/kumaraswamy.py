@@ -56,6 +56,7 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mode(self) -> Any:
+        """The peak; nan where there is none. (PyTorch 2.13 gives nan wherever b > 1.)"""
         a, b = self.concentration1, self.concentration0
         # The peak of a x^(a-1) (1-x^a)^(b-1) is where x^a = (a-1)/(ab-1).
         logs = a.reciprocal() * (f.log(a - 1) - f.log(a * b - 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, finfo
+from ._ground import f, finfo
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
 
@@ -38,7 +38,7 @@ class Laplace(Distribution):
     def stddev(self) -> Any:
         return (2**0.5) * self.scale
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         u = self.loc.new(shape).uniform_(finfo(self.loc.dtype).eps - 1, 1)
         return self.loc - self.scale * u.sign() * f.log1p(-u.abs())

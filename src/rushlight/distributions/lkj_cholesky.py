@@ -43,7 +43,7 @@ class LKJCholesky(Distribution):
         new.dim = self.dim
         new._beta = self._beta.expand((*batch, self.dim))
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             y = self._beta.sample(sample_shape).unsqueeze(-1)
             normal = f.randn(

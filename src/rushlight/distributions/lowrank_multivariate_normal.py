@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, linalg
+from ._ground import f, linalg
 from .distribution import Distribution, value_checked
 from .multivariate_normal import half_log_det, mahalanobis
 from .utils import _standard_normal, lazy_property
@@ -119,7 +119,7 @@ class LowRankMultivariateNormal(Distribution):
         matrix = f.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - a.mT @ a
         return matrix.expand(self._matrix_shape())
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         rank = (*shape[:-1], self.cov_factor.shape[-1])
         eps_w = _standard_normal(rank, dtype=self.loc.dtype, device=self.loc.device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, log_softmax, no_grad
+from ._ground import f, log_softmax, no_grad
 from .categorical import Categorical
 from .distribution import Distribution, value_checked
 
@@ -68,7 +68,7 @@ class MixtureSameFamily(Distribution):
         new._num_component = self._num_component
         new._event_ndims = self._event_ndims
 
-    @constraints.dependent_property
+    @constraints.dependent_property()
     def support(self) -> Any:
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
@@ -107,7 +107,7 @@ class MixtureSameFamily(Distribution):
         weights = log_softmax(self.mixture_distribution.logits, dim=-1)
         return f.logsumexp(own + weights, dim=-1)
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             axis = len(sample_shape) + len(self.batch_shape)
             chosen = self.mixture_distribution.sample(sample_shape)

@@ -72,7 +72,7 @@ class Multinomial(Distribution):
         """The shape of the parameter."""
         return self._categorical.param_shape
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             shape = self._extended_shape(sample_shape)
             throws = self._categorical.sample(Size((self.total_count, *sample_shape)))

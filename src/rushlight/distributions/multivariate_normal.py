@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, linalg
+from ._ground import f, linalg
 from .distribution import Distribution, value_checked
 from .utils import _standard_normal, lazy_property
 
@@ -126,7 +126,7 @@ class MultivariateNormal(GivenCovariance):
         squares = self._unbroadcasted_scale_tril.pow(2).sum(-1)
         return squares.expand(self._batch_shape + self._event_shape)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         eps = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + f.matmul(self._unbroadcasted_scale_tril, eps.unsqueeze(-1)).squeeze(-1)

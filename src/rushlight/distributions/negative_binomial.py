@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, no_grad
+from ._ground import f, no_grad
 from .bernoulli import BinaryOutcome, either
 from .distribution import value_checked
 from .gamma import Gamma
@@ -54,7 +54,7 @@ class NegativeBinomial(BinaryOutcome):
     def _gamma(self) -> Any:
         return Gamma(concentration=self.total_count, rate=f.exp(-self.logits), validate_args=False)
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             return f.poisson(self._gamma.sample(sample_shape=sample_shape))
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, no_grad
+from ._ground import f, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import _standard_normal, broadcast_all
@@ -41,12 +41,12 @@ class Normal(ExponentialFamily):
     def variance(self) -> Any:
         return self.stddev.pow(2)
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return f.normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         eps = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + eps * self.scale

@@ -66,7 +66,7 @@ class OneHotCategorical(Distribution):
         """The shape of the parameter."""
         return self._categorical.param_shape
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             chosen = self._categorical.sample(Size(sample_shape))
             return one_hot(chosen, self._categorical._num_events).to(self._categorical.probs)
@@ -90,7 +90,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         drawn = self.sample(sample_shape)
         return drawn + (self._categorical.probs - self._categorical.probs.detach())
 

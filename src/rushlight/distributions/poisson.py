@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, no_grad
+from ._ground import f, no_grad
 from .distribution import value_checked
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
@@ -35,7 +35,7 @@ class Poisson(ExponentialFamily):
     def variance(self) -> Any:
         return self.rate
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         with no_grad():
             return f.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 

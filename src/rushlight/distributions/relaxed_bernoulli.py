@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f
+from ._ground import f
 from .bernoulli import BinaryOutcome
 from .distribution import value_checked
 from .transformed_distribution import TransformedDistribution
@@ -35,7 +35,7 @@ class LogitRelaxedBernoulli(BinaryOutcome):
         new.temperature = self.temperature
         super()._expand_rest(new, batch)
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         p = clamp_probs(self.probs.expand(shape))
         u = clamp_probs(f.rand(shape, dtype=p.dtype, device=p.device))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f
+from ._ground import f
 from .categorical import Categorical
 from .distribution import Distribution, value_checked
 from .transformed_distribution import TransformedDistribution
@@ -58,7 +58,7 @@ class ExpRelaxedCategorical(Distribution):
         """The probabilities."""
         return self._categorical.probs
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         u = clamp_probs(f.rand(shape, dtype=self.logits.dtype, device=self.logits.device))
         scores = (self.logits - (-(u.log())).log()) / self.temperature

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, inf, nan
+from ._ground import f, inf, nan
 from .chi2 import Chi2
 from .distribution import Distribution, value_checked
 from .utils import _standard_normal, broadcast_all
@@ -53,7 +53,7 @@ class StudentT(Distribution):
         found[self.df <= 1] = nan
         return found
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         x = _standard_normal(shape, dtype=self.df.dtype, device=self.df.device)
         z = self._chi2.rsample(sample_shape)

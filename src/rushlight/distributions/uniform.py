@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import constraints
-from ._ground import Size, f, nan
+from ._ground import f, nan
 from .distribution import Distribution, value_checked
 from .utils import broadcast_all
 
@@ -47,7 +47,7 @@ class Uniform(Distribution):
     def variance(self) -> Any:
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape: Any = Size()) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         u = f.rand(shape, dtype=self.low.dtype, device=self.low.device)
         return self.low + u * (self.high - self.low)

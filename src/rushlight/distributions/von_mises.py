@@ -43,7 +43,7 @@ class VonMises(Distribution):
         # Next to zero the difference above has no digits left; its expansion has.
         return f.where(kappa < 1e-5, 1 / kappa + kappa, exact)
 
-    def sample(self, sample_shape: Any = Size()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             loc = self.loc.to(dtypes.float64)

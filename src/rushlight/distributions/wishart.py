@@ -126,7 +126,7 @@ class Wishart(GivenCovariance, ExponentialFamily):
         root = self._unbroadcasted_scale_tril @ noise
         return root @ root.transpose(-2, -1)
 
-    def rsample(self, sample_shape: Any = Size(), max_try_correction: Any = None) -> Any:
+    def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
         """Draws; those that came out singular are drawn again, a few times."""
         if max_try_correction is None:
             max_try_correction = 3 if self._event_shape[-1] < 10 else 10

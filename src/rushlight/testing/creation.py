@@ -1,4 +1,4 @@
-"""`make_tensor`: a tensor of random numbers of any dtype, the same from the same seed as PyTorch's."""
+"""`make_tensor`: a tensor of random numbers of any dtype, PyTorch's from the same seed."""
 
 from __future__ import annotations
 
