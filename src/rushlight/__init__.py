@@ -92,6 +92,7 @@ _LAZY: Final = frozenset(
         "testing",
         "torch_alias",
         "types",
+        "version",
         "utils",
         "viz",
         "__config__",

@@ -40,7 +40,14 @@ class Coverage(tuple[Support, ...]):
     __slots__ = ()
 
     HEAD: Final = Support(
-        "operator", "forward", "gradient", "second order", "forward mode", "vmap", "in-place", "out="
+        "operator",
+        "forward",
+        "gradient",
+        "second order",
+        "forward mode",
+        "vmap",
+        "in-place",
+        "out=",
     )
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,26 +28,10 @@ from ._core.views import current_node
 from .device import CPU, device
 from .memory_format import strided
 from .ops import complexes
+from .readonly import ReadOnly
 from .size import Size
 
 _new_size: Final = tuple.__new__  # an array's shape needs none of Size's checks
-
-
-if TYPE_CHECKING:
-    ReadOnly = property
-else:
-
-    class ReadOnly(property):
-        """A property that refuses to be set, in PyTorch's words."""
-
-        def __set__(self, instance: Any, value: Any) -> None:
-            name = getattr(self.fget, "__name__", "")
-            raise AttributeError(
-                f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
-            )
-
-        def __delete__(self, instance: Any) -> None:
-            self.__set__(instance, None)
 
 
 class Tensor(TensorBase):
@@ -124,7 +109,7 @@ class Tensor(TensorBase):
     def grad(self) -> Any:
         """The gradient accumulated by backward; None before."""
         if self._grad is None and self._node is not None and not self.retains_grad:
-            _warn_non_leaf_grad(self)
+            warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return self._grad
 
     @grad.setter
@@ -601,21 +586,14 @@ def set_grad(t: TensorBase, value: Any) -> None:
         raise TypeError(errors.ASSIGNED_GRAD_KIND + type(value).__name__)
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
-    wanted = t._raw.dtype
-    if t.hooks is not None:
-        wanted = t.hooks.extra.get(GRAD_DTYPE, wanted)
+    own = t._raw.dtype
+    wanted = own if t.hooks is None else t.hooks.extra.get(GRAD_DTYPE, own)
     if wanted is not None and value._raw.dtype != wanted:
         mine, given = T.from_raw(wanted), T.from_raw(value._raw.dtype)
         raise RuntimeError(errors.assigned_grad_dtype(D.scalar_name(mine), D.c_name(given)))
     if value._raw.shape != t._raw.shape:
         raise RuntimeError(errors.assigned_grad_shape(t._raw.shape, value._raw.shape))
     t._grad = value
-
-
-def _warn_non_leaf_grad(t: TensorBase) -> None:
-    import warnings
-
-    warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=3)
 
 
 CLASSES.tensor = Tensor

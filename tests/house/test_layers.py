@@ -12,13 +12,14 @@ from _tree import PACKAGE, module_name, parsed, python_files, relative
 
 #: Every module and package that lies directly in `rushlight`. What is not listed has no place yet.
 LAYERS = {
-    0: "handles errors dtypes device schema _version _native size memory_format limits",
+    0: "handles errors dtypes device schema _version _native size memory_format limits readonly",
     1: "_array",
     2: "_core",
     3: "ops",
     4: "array_protocol copies tensor return_types legacy subclasses batching _methods",
     5: "_coverage autograd fft func linalg masked random settings signal special watching",
-    6: "_loaded testing distributions _C _functorch compiler cuda nn optim optimize utils serialization viz overrides profiler",
+    6: "_loaded types version testing distributions _C _functorch compiler cuda "
+    "nn optim optimize utils serialization viz overrides profiler",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see
 }

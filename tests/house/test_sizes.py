@@ -11,7 +11,10 @@ LONGER: dict[str, str] = {}
 #: Names that say nothing about what is inside.
 NAMELESS = {"utils.py", "helpers.py", "common.py", "misc.py"}
 #: What has such a name because PyTorch has it: programs import it.
-NAMED_BY_PYTORCH = {"src/rushlight/autograd/_functions/utils.py"}
+NAMED_BY_PYTORCH = {
+    "src/rushlight/autograd/_functions/utils.py",
+    "src/rushlight/distributions/utils.py",
+}
 
 
 def counts() -> dict[str, int]:

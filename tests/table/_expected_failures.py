@@ -16,6 +16,11 @@ TEMPORARY = "a step of `quantile`, whose input nobody else has"
 EXPECTED: dict[str, str] = {
     "test_only_views_share_memory_with_their_inputs[_unsafe_view-0-float64]": SHARED,
     "test_only_views_share_memory_with_their_inputs[_unsafe_view-0-complex128]": SHARED,
+    **{
+        f"test_only_views_share_memory_with_their_inputs[{row}-0-{dtype}]": SHARED
+        for row in ("unsafe_split.Tensor", "unsafe_split_with_sizes")
+        for dtype in ("float64", "complex128")
+    },
     "test_only_views_share_memory_with_their_inputs[_without_last-0-float64]": TEMPORARY,
     "test_only_views_share_memory_with_their_inputs[_without_last-0-complex128]": TEMPORARY,
     "test_the_recorded_gradient_equals_the_plain_one[_embedding_bag-2-float64]": LARGEST,

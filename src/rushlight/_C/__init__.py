@@ -9,8 +9,7 @@ import weakref
 from typing import Any
 
 from .. import autograd
-from .._core.mode import CURRENT, ready, replaced
-from .._core.mode import is_grad_enabled
+from .._core.mode import CURRENT, is_grad_enabled, ready, replaced
 from .._core.mode import is_grad_enabled as _is_grad_enabled
 from .._core.mode import set_grad as _set_grad_enabled
 from .._core.run import RUNNING, execution_order, will_run
@@ -73,7 +72,7 @@ def _is_multithreading_enabled() -> bool:
 
 def _is_view_replay_enabled() -> bool:
     """Whether views remember the operations that made them."""
-    return autograd.is_view_replay_enabled()
+    return ready().view_replay
 
 
 def _set_view_replay_enabled(enabled: bool) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from .. import errors
+from .._core.copyslices import custom_op
 from .._core.mode import CURRENT, ready, replaced
+from .._core.node import Node, new_node
 from .._core.run import RUNNING
 from .._core.saved import Packed, _packed, _unpack_packed
 from .._core.storage import TensorBase, version_cell
@@ -76,6 +78,9 @@ def _get_current_graph_task_keep_graph() -> bool:
     return True if run is None else bool(run.keep)
 
 
+_NONE: Final = custom_op("saved", Node)
+
+
 class _OwnSavedTensor(SavedTensor):
     """A tensor saved for no node."""
 
@@ -93,7 +98,10 @@ class _OwnSavedTensor(SavedTensor):
     def unpack(self) -> Any:
         """The tensor, through the unpack hook where there is one."""
         held = self._held
-        return _unpack_packed(None, held, True) if type(held) is Packed else held
+        if type(held) is not Packed:
+            return held
+        assert held.is_output < 0, "an output would need the node that it belongs to"
+        return _unpack_packed(new_node(_NONE, (), ()), held, True)
 
 
 def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:

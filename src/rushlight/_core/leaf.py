@@ -13,7 +13,7 @@ from threading import RLock
 from typing import Any, Final
 
 from .._array import types as T
-from .hooks import Hooks
+from .hooks import Hooks, checked_hook_result
 from .mode import CURRENT, current, ready, replaced, with_grad
 from .storage import TensorBase, bump, new_tensor
 
@@ -27,7 +27,8 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     """Accumulates `g` (an array, or a Tensor where `traced`) into `leaf._grad`.
 
     Raises:
-        RuntimeError: where the tensor has got a history since it was used as a leaf.
+        RuntimeError: where the tensor has got a history since it was used as a leaf, or a hook
+            returns something else than None (or the leaf).
     """
     if leaf._node is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
@@ -62,7 +63,8 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
         token = CURRENT.set(with_grad(ready(), traced))
         try:
             for hook in list(hooks.accumulated.values()):
-                if hook(leaf) is not None:
+                result = hook(leaf)
+                if result is not None and checked_hook_result(hook, result, leaf) is not leaf:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         finally:
             CURRENT.reset(token)

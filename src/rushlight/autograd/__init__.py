@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import attributes as _attributes
+from . import attributes as _attributes  # noqa: F401
 from . import forward_ad, graph
 from .anomaly import (
     detect_anomaly,
@@ -35,9 +35,6 @@ _LATER = {
     "_make_grads": "engine_calls",
     "_tensor_or_tensors_to_tuple": "engine_calls",
     "SavedTensor": "saving",
-    "handle_torch_function": "passing",
-    "has_torch_function": "passing",
-    "is_tensor_like": "passing",
     "kineto_available": "profiler",
     "_force_original_view_tracking": "grad_mode",
     "_unsafe_preserve_version_counter": "grad_mode",

@@ -41,9 +41,10 @@ def _set_grad_dtype(self: TensorBase, value: Any) -> None:
     if value is not None and old is not None and T.from_raw(old._raw.dtype) is not value:
         has = D.c_name(T.from_raw(old._raw.dtype))
         raise RuntimeError(
-            f"Cannot set grad_dtype to '{D.scalar_name(value)}' because there is already a gradient "
-            f"with dtype '{has}'. Please clear the gradient (.grad = None) before changing "
-            "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
+            f"Cannot set grad_dtype to '{D.scalar_name(value)}' because there is already a "
+            f"gradient with dtype '{has}'. Please clear the gradient (.grad = None) before "
+            "changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
+            "dtype."
         )
     if value is T.from_raw(self._raw.dtype):
         if self.hooks is not None:

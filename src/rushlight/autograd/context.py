@@ -462,7 +462,8 @@ class SavedValue(SavedTensor):
 def _modified(array: Any, number: int, node: Any, now: int, expected: int) -> str:
     producer = "" if node is None else f"{number} of {operation_name(node)}"
     anomaly = ready().anomaly
-    return errors.modified(T.internal_type_name(array.dtype), array.shape, producer, now, expected, anomaly)
+    name = T.internal_type_name(array.dtype)
+    return errors.modified(name, array.shape, producer, now, expected, anomaly)
 
 
 def _expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -495,8 +495,9 @@ def get_numerical_jacobian(
 def get_analytical_jacobian(
     inputs: tuple[Any, ...], output: Any, nondet_tol: float = 0.0, grad_out: float = 1.0
 ) -> tuple[tuple[Any, ...], bool, bool, bool]:
-    """Jacobians of `output` by backward; whether they are reproducible, and their sizes and types
-    right. Deprecated.
+    """Jacobians of `output` by backward; deprecated.
+
+    And whether they are reproducible, and their sizes and types right.
 
     Raises:
         ValueError: for another `grad_out` than 1.

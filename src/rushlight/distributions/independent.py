@@ -41,11 +41,11 @@ class Independent(Distribution):
         new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
 
     @property
-    def has_rsample(self) -> Any:  # type: ignore[override]
+    def has_rsample(self) -> Any:
         return self.base_dist.has_rsample
 
     @property
-    def has_enumerate_support(self) -> Any:  # type: ignore[override]
+    def has_enumerate_support(self) -> Any:
         return False if self.reinterpreted_batch_ndims > 0 else self.base_dist.has_enumerate_support
 
     @constraints.dependent_property()

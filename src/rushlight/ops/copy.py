@@ -320,7 +320,7 @@ def _no_gradient(xp: Any, g: Any) -> Any:
 
 _set_empty = general(
     "_set_(Tensor self) -> Tensor", lambda x: T.empty((0,), x.dtype), self=_no_gradient,
-    node="NotImplemented", public=False, method=False, out=False, samples=lambda mk: [],
+    node="NotImplemented", public=False, method=False, out=False, dtypes="none",
     doc="Memory without elements.",
 )  # fmt: skip
 _set = general(
@@ -331,7 +331,7 @@ _set = general(
     ),
     self=_no_gradient,
     source=_no_gradient,
-    node="NotImplemented", public=False, method=False, out=False, samples=lambda mk: [],
+    node="NotImplemented", public=False, method=False, out=False, dtypes="none",
     doc="The memory of another tensor.",
 )  # fmt: skip
 

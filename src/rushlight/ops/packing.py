@@ -37,7 +37,7 @@ _place = general(
     "_place_rows(Tensor self, Tensor places, int[] shape, Scalar value) -> Tensor",
     raw.place_rows,
     self=lambda xp, g, places: xp.fused(raw.pack_rows, _picked, g, places),
-    node="CopySlices0",
+    node="CopySlices",
     public=False,
     method=False,
     out=False,

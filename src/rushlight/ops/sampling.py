@@ -321,7 +321,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     Raises:
         RuntimeError: for a probability outside [0, 1].
     """
-    made = raw_create.like(input._raw, T.from_raw(input._raw.dtype), None, False)
+    made = raw_create.like(input._raw, T.from_raw(input._raw.dtype), None, True)
     if out is not None:
         T.refuse_overlap(out._raw)
     if p is None:

@@ -1,113 +1,269 @@
-"""Nested containers under the names of `torch.utils._pytree`: taken apart, mapped, put together."""
+"""Nested containers taken apart into leaves and put together again, under PyTorch's names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
-from ..func._tree import Spec, flatten, leaf_count, tree_map, unflatten
+from ..size import Size
+
+PyTree = Any
+IsLeaf = Callable[[Any], bool] | None
+
+
+class NodeDef(NamedTuple):
+    """How containers of a class are taken apart and put together."""
+
+    type: Any
+    flatten_fn: Any
+    unflatten_fn: Any
+
+
+SUPPORTED_NODES: dict[Any, NodeDef] = {}
+
+
+def register_pytree_node(
+    cls: Any, flatten_fn: Any, unflatten_fn: Any, *, serialized_type_name: Any = None, **extra: Any
+) -> None:
+    """Makes a class a container: `flatten_fn(x)` gives (children, context), the other undoes it.
+
+    Raises: ValueError for a class that is registered already.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
+
+
+_register_pytree_node = register_pytree_node
 
 
 class TreeSpec:
     """How a nested container was built."""
 
-    __slots__ = ("_spec",)
+    __slots__ = ("type", "context", "children_specs", "num_nodes", "num_leaves", "num_children")
 
-    def __init__(self, spec: Spec | None) -> None:
-        self._spec = spec
-
-    @property
-    def num_leaves(self) -> int:
-        """How many leaves a container of this build has."""
-        return leaf_count(self._spec)
-
-    @property
-    def type(self) -> Any:
-        """The container's class; None for a leaf."""
-        return None if self._spec is None else self._spec.kind
-
-    @property
-    def num_children(self) -> int:
-        """How many things the container holds itself."""
-        return 0 if self._spec is None else len(self._spec.children)
+    def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
+        self.type = type
+        self.context = context
+        self.children_specs = children_specs
+        self.num_children = len(children_specs)
+        self.num_nodes = 1 + sum(child.num_nodes for child in children_specs)
+        self.num_leaves = sum(child.num_leaves for child in children_specs)
 
     def is_leaf(self) -> bool:
-        """Whether this is a leaf, not a container."""
-        return self._spec is None
+        """Whether it is the spec of a leaf."""
+        return False
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """The container of this build with these leaves.
+
+        Raises: ValueError for another number of leaves.
+        """
+        found = list(leaves)
+        if len(found) != self.num_leaves:
+            raise ValueError(
+                f"treespec.unflatten(leaves): `leaves` has length {len(found)} but the spec refers "
+                f"to a pytree that holds {self.num_leaves} items ({self})."
+            )
+        return self._build(iter(found))
+
+    def _build(self, leaves: Iterator[Any]) -> Any:
+        children = [child._build(leaves) for child in self.children_specs]
+        return SUPPORTED_NODES[self.type].unflatten_fn(children, self.context)
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """The parts of `tree` that stand where this spec has leaves."""
+        found: list[Any] = []
+        self._part(tree, found)
+        return found
+
+    def _part(self, tree: Any, found: list[Any]) -> None:
+        kind = _kind(tree)
+        if kind is not self.type:
+            raise ValueError(f"Type mismatch; expected {self.type!r}, but got {kind!r}.")
+        children, _ = SUPPORTED_NODES[kind].flatten_fn(tree)
+        children = list(children)
+        if len(children) != self.num_children:
+            raise ValueError(
+                f"Node arity mismatch; expected {self.num_children}, but got {len(children)}."
+            )
+        for child, spec in zip(children, self.children_specs):
+            spec._part(child, found)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TreeSpec) and self._spec == other._spec
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
-    """The leaves of a nested container, and how to build it again."""
-    leaves, spec = flatten(tree)
-    return leaves, TreeSpec(spec)
-
-
-def tree_unflatten(leaves: Any, treespec: TreeSpec) -> Any:
-    """The container of `treespec` with these leaves.
-
-    Raises:
-        ValueError: for another number of leaves.
-    """
-    group = list(leaves)
-    if len(group) != treespec.num_leaves:
-        raise ValueError(
-            f"treespec.unflatten(leaves): `leaves` has length {len(group)} but the spec refers to "
-            f"a pytree that holds {treespec.num_leaves} items."
+        return (
+            type(other) is type(self)
+            and isinstance(other, TreeSpec)
+            and self.type is other.type
+            and bool(self.context == other.context)
+            and self.children_specs == other.children_specs
         )
-    return unflatten(group, treespec._spec)
+
+    def __hash__(self) -> int:
+        return hash((self.type, str(self.context), tuple(self.children_specs)))
+
+    def __repr__(self, indent: int = 0) -> str:
+        inside = (",\n" + " " * (indent + 2)).join(
+            child.__repr__(indent + 2) for child in self.children_specs
+        )
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{inside}])"
 
 
-def tree_leaves(tree: Any) -> list[Any]:
-    """The leaves of a nested container."""
-    return flatten(tree)[0]
+class LeafSpec(TreeSpec):
+    """The spec of a leaf."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, [])
+        self.num_leaves = 1
+
+    def is_leaf(self) -> bool:
+        return True
+
+    def _build(self, leaves: Iterator[Any]) -> Any:
+        return next(leaves)
+
+    def _part(self, tree: Any, found: list[Any]) -> None:
+        found.append(tree)
+
+    def __repr__(self, indent: int = 0) -> str:
+        return "*"
 
 
-def tree_structure(tree: Any) -> TreeSpec:
-    """How a nested container is built."""
-    return TreeSpec(flatten(tree)[1])
+def is_namedtuple_instance(obj: Any) -> bool:
+    """Whether it is a tuple with named fields."""
+    return isinstance(obj, tuple) and hasattr(type(obj), "_fields")
 
 
-def tree_map_(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The container itself, after `function` has been called with every leaf."""
-    for leaf in tree_leaves(tree):
-        function(leaf)
+def _kind(tree: Any) -> Any:
+    return namedtuple if is_namedtuple_instance(tree) else type(tree)
+
+
+class namedtuple:
+    """Stands for all classes of named tuples in the table of containers."""
+
+
+def _default(values: Any, context: Any) -> Any:
+    return defaultdict(context[0], zip(context[1], values))
+
+
+register_pytree_node(tuple, lambda t: (list(t), None), lambda v, c: tuple(v))
+register_pytree_node(Size, lambda t: (list(t), None), lambda v, c: Size(v))
+register_pytree_node(list, lambda t: (t, None), lambda v, c: list(v))
+register_pytree_node(
+    dict, lambda t: (list(t.values()), list(t.keys())), lambda v, c: dict(zip(c, v))
+)
+register_pytree_node(
+    OrderedDict, lambda t: (list(t.values()), list(t.keys())), lambda v, c: OrderedDict(zip(c, v))
+)
+register_pytree_node(
+    defaultdict, lambda t: (list(t.values()), [t.default_factory, list(t.keys())]), _default
+)
+register_pytree_node(deque, lambda t: (list(t), t.maxlen), lambda v, c: deque(v, maxlen=c))
+register_pytree_node(namedtuple, lambda t: (list(t), type(t)), lambda v, c: c(*v))
+
+
+def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether it is no container, or `is_leaf` says that it counts as a leaf."""
+    return (is_leaf is not None and is_leaf(tree)) or _kind(tree) not in SUPPORTED_NODES
+
+
+def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+    if tree_is_leaf(tree, is_leaf):
+        leaves.append(tree)
+        return LeafSpec()
+    kind = _kind(tree)
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves, and how to put them together again."""
+    leaves: list[Any] = []
+    spec = _flatten(tree, leaves, is_leaf)
+    return leaves, spec
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+    """The container of that build with these leaves."""
+    return treespec.unflatten(leaves)
+
+
+def tree_iter(tree: Any, is_leaf: IsLeaf = None) -> Iterator[Any]:
+    """An iterator over the leaves."""
+    yield from tree_flatten(tree, is_leaf)[0]
+
+
+def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
+    """How the container is built."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """The container with `func` applied to each leaf, and to what stands there in `rests`."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    columns = [leaves, *(spec.flatten_up_to(rest) for rest in rests)]
+    return spec.unflatten(func(*row) for row in zip(*columns))
+
+
+def tree_map_(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """The container itself, after `func` has been called with each leaf."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
 
 
-def tree_map_only(kind: Any, function: Callable[[Any], Any], tree: Any) -> Any:
-    """The container with `function` applied to the leaves of some class (or that pass a test)."""
-    chosen = kind if callable(kind) and not isinstance(kind, type) else None
-    return tree_map(
-        lambda x: function(x) if (chosen(x) if chosen else isinstance(x, kind)) else x, tree
-    )
+def _chosen(what: Any) -> Callable[[Any], bool]:
+    if isinstance(what, (type, tuple, types.UnionType)):
+        return lambda x: isinstance(x, what)
+    if callable(what):
+        return lambda x: bool(what(x))
+    raise TypeError("Argument must be a type, a tuple of types, or a callable.")
 
 
-def tree_all(test: Callable[[Any], bool], tree: Any) -> bool:
-    """Whether all leaves pass a test."""
-    return all(map(test, tree_leaves(tree)))
+def map_only(what: Any) -> Any:
+    """A decorator: the function for values of these types, others as they are."""
+    chosen = _chosen(what)
+    return lambda func: lambda x: func(x) if chosen(x) else x
 
 
-def tree_any(test: Callable[[Any], bool], tree: Any) -> bool:
-    """Whether a leaf passes a test."""
-    return any(map(test, tree_leaves(tree)))
+def tree_map_only(what: Any, /, func: Any, tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """The container with `func` applied to the leaves of these types."""
+    return tree_map(map_only(what)(func), tree, is_leaf=is_leaf)
 
 
-def tree_all_only(kind: Any, test: Callable[[Any], bool], tree: Any) -> bool:
-    """Whether all leaves of some class pass a test."""
-    return all(test(x) for x in tree_leaves(tree) if isinstance(x, kind))
+def tree_map_only_(what: Any, /, func: Any, tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """The container itself, after `func` has been called with the leaves of these types."""
+    return tree_map_(map_only(what)(func), tree, is_leaf=is_leaf)
 
 
-def tree_any_only(kind: Any, test: Callable[[Any], bool], tree: Any) -> bool:
-    """Whether a leaf of some class passes a test."""
-    return any(test(x) for x in tree_leaves(tree) if isinstance(x, kind))
+def tree_all(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether the predicate holds for all leaves."""
+    return all(map(pred, tree_iter(tree, is_leaf)))
 
 
-__all__ = [
-    "TreeSpec", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten",
-    "tree_leaves", "tree_map", "tree_map_", "tree_map_only", "tree_structure", "tree_unflatten",
-]  # fmt: skip
+def tree_any(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether the predicate holds for any leaf."""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all_only(what: Any, /, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether the predicate holds for all leaves of these types."""
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, what))
+
+
+def tree_any_only(what: Any, /, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether the predicate holds for any leaf of these types."""
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, what))
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """A text that shows how the container is built."""
+    return repr(treespec)

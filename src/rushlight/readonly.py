@@ -1,0 +1,24 @@
+"""Properties that refuse to be set or deleted, in PyTorch's words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    ReadOnly = property
+else:
+
+    class ReadOnly(property):
+        """A property that refuses to be set, in PyTorch's words."""
+
+        def __set__(self, instance: Any, value: Any) -> None:
+            name = getattr(self.fget, "__name__", "")
+            raise AttributeError(
+                f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
+            )
+
+        def __delete__(self, instance: Any) -> None:
+            self.__set__(instance, None)
+
+
+__all__ = ["ReadOnly"]
