@@ -124,9 +124,7 @@ class Tensor(TensorBase):
     def retains_grad(self) -> bool:
         """Whether a non-leaf keeps its gradient, as `retain_grad` asks."""
         hooks = self.hooks if self._node is None else self._node.hooks
-        if hooks is None:
-            return False
-        ref = hooks.retain.get(self._nr - 1 if self._nr else 0)
+        ref = None if hooks is None else hooks.retain.get(self._nr - 1 if self._nr else 0)
         return ref is not None and ref() is self
 
     @ReadOnly

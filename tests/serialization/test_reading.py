@@ -81,9 +81,9 @@ def test_peek_tells_tensors_values_and_names(tmp_path: Path) -> None:
     assert (weight.shape, weight.dtype, weight.nbytes) == ((3, 2), rl.float32, 24)
     assert found.tensors["list.0"].dtype is rl.bool
     assert found.values["lr"] == "0.1"
-    assert found.unsafe_globals == ["_pickle.PickleError"]
+    assert found.unsafe_globals == ["pickle.PickleError"]
     assert found.format == "zip" and found.size == place.stat().st_size
-    assert get_unsafe_globals_in_checkpoint(place) == ["_pickle.PickleError"]
+    assert get_unsafe_globals_in_checkpoint(place) == ["pickle.PickleError"]
     assert "net.weight" in str(found)
 
 

@@ -30,12 +30,12 @@ def test_the_place_in_a_container_is_named() -> None:
 
 def test_dtypes_shapes_and_strides_are_checked() -> None:
     one = torch.ones(2, 3)
-    with pytest.raises(AssertionError, match="attribute .dtype"):
+    with pytest.raises(AssertionError, match="dtype"):
         assert_close(one, one.double())
     assert_close(one, one.double(), check_dtype=False)
-    with pytest.raises(AssertionError, match="attribute 'shape'"):
+    with pytest.raises(AssertionError, match="shape"):
         assert_close(one, one.T)
-    with pytest.raises(AssertionError, match=r"attribute 'stride"):
+    with pytest.raises(AssertionError, match="stride"):
         assert_close(one, torch.ones(3, 2).T, check_stride=True)
 
 
@@ -45,9 +45,9 @@ def test_one_tolerance_without_the_other_is_refused() -> None:
 
 
 def test_a_message_can_be_replaced_or_wrapped() -> None:
-    with pytest.raises(AssertionError, match="^mine$"):
+    with pytest.raises(AssertionError, match=r"^mine$"):
         assert_close(1, 2, msg="mine")
-    with pytest.raises(AssertionError, match="^Note: Scalars"):
+    with pytest.raises(AssertionError, match=r"^Note: Scalars"):
         assert_close(1, 2, msg=lambda text: f"Note: {text}")
 
 

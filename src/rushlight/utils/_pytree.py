@@ -49,8 +49,8 @@ class TreeSpec:
         self.context = context
         self.children_specs = children_specs
         self.num_children = len(children_specs)
-        self.num_nodes = 1 + sum(child.num_nodes for child in children_specs)
-        self.num_leaves = sum(child.num_leaves for child in children_specs)
+        self.num_nodes: int = 1 + sum(child.num_nodes for child in children_specs)
+        self.num_leaves: int = sum(child.num_leaves for child in children_specs)
 
     def is_leaf(self) -> bool:
         """Whether it is the spec of a leaf."""
@@ -82,7 +82,7 @@ class TreeSpec:
     def _part(self, tree: Any, found: list[Any]) -> None:
         kind = _kind(tree)
         if kind is not self.type:
-            raise ValueError(f"Type mismatch; expected {self.type!r}, but got {kind!r}.")
+            raise ValueError(f"Node type mismatch; expected {self.type!r}, but got {kind!r}.")
         children, _ = SUPPORTED_NODES[kind].flatten_fn(tree)
         children = list(children)
         if len(children) != self.num_children:
