@@ -39,7 +39,7 @@ KNOWN: dict[str, str] = {
     "saved_tensors.hooks_see_integers_and_masks_as_well": "Nodes save what their formulas read",
     # ---- transforms and modes ------------------------------------------------------------------
     "func_limits.printing_inside_a_derivative": _SHOWN,
-    "func_limits.writing_to_a_captured_tensor": "A captured tensor may be written inside a transform",
+    "func_limits.writing_to_a_captured_tensor": "Captured tensors may be written in transforms",
     "func_limits.dual_numbers_inside_vmap": "Dual numbers work inside vmap",
     "func_limits.the_class_of_an_example": _SHOWN,
     "func_batched_backward.vectorised_hessians": "A forward-mode Hessian has no history",

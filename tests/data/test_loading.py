@@ -173,7 +173,7 @@ def test_worker_init_fn_runs_in_each_worker_and_its_error_comes_back() -> None:
 
 def test_out_of_order_loading_gives_every_batch_once() -> None:
     loader = DataLoader(Squares(), batch_size=2, num_workers=2, in_order=False)
-    assert sorted(sum(numbers(loader), [])) == [i * i for i in range(10)]
+    assert sorted(n for batch in numbers(loader) for n in batch) == [i * i for i in range(10)]
 
 
 @pytest.mark.parametrize(

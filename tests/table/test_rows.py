@@ -216,7 +216,9 @@ def test_every_node_class_is_named_as_pytorch_names_them() -> None:
     wrong = [
         name
         for name in NODE_CLASSES
-        if not re.fullmatch(r"[A-Z]\w*Backward(s|\d+(_copy)?)|NotImplemented|Identity|CopySlices", name)
+        if not re.fullmatch(
+            r"[A-Z]\w*Backward(s|\d+(_copy)?)|NotImplemented|Identity|CopySlices", name
+        )
     ]
     assert not wrong
 

@@ -416,7 +416,7 @@ def is_part(array: Any) -> bool:
     """Whether a plain array is a view of more memory than its elements fill."""
     if type(array) is not ndarray or array.base is None:
         return False
-    return 0 < array.nbytes < owner(array).nbytes
+    return bool(0 < array.nbytes < owner(array).nbytes)
 
 
 def is_channels_last(array: Any) -> bool:

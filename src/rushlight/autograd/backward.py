@@ -278,9 +278,7 @@ def grad(
         found = _gradients(roots, nrs, values, keep, create_graph, places)
         if not create_graph:  # a gradient that has passed through unchanged is the tensor given
             given = {id(v): g for g, v in zip(grads, values) if isinstance(g, TensorBase)}
-            found = [
-                given.get(id(g._raw), g) if isinstance(g, TensorBase) else None for g in found
-            ]
+            found = [given.get(id(g._raw), g) if isinstance(g, TensorBase) else None for g in found]
     results: list[Any] = []
     for i, (x, g) in enumerate(zip(wanted, found)):
         if g is None:

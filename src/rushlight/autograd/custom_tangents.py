@@ -98,8 +98,10 @@ def _check_shares(o: TensorBase, t: Any, args: tuple[Any, ...], given: list[Any]
     for a, old in zip(args, given):
         if isinstance(a, TensorBase) and _root(a) is source and old is not None:
             if _root(t) is not _root(old):
-                whose = "the given grad input" if old._view is None else (
-                    "the same base as the given grad input"
+                whose = (
+                    "the given grad input"
+                    if old._view is None
+                    else ("the same base as the given grad input")
                 )
                 raise RuntimeError(
                     "A custom Function is returning a view but the jvp is not returning a view of "

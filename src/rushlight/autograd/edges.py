@@ -26,8 +26,14 @@ from ..handles import RemovableHandle, register
 from .hooks import vertex_of_tensor
 from .output_metadata import input_metadata, note_inputs
 
-_LONG_NAMES = {"CopySlices", "CopyBackwards", "NotImplemented", "AccumulateGrad", "Error",
-               "UndefinedGradBackward"}
+_LONG_NAMES = {
+    "CopySlices",
+    "CopyBackwards",
+    "NotImplemented",
+    "AccumulateGrad",
+    "Error",
+    "UndefinedGradBackward",
+}
 _ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateGrad is noted
 
 

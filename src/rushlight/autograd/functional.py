@@ -429,10 +429,7 @@ def _jacobian_forward(func: Callable[..., Any], inputs: Any) -> Any:
             columns.append(PUBLIC[("", "movedim")](unwrapped(tangent, layer), 0, -1))
     split = PUBLIC[("", "split")]
     blocks = [
-        [
-            p.reshape((*c._raw.shape[:-1], *x._raw.shape))
-            for p, x in zip(split(c, sizes, -1), group)
-        ]
+        [p.reshape((*c._raw.shape[:-1], *x._raw.shape)) for p, x in zip(split(c, sizes, -1), group)]
         for c in columns
     ]
     return _grid(blocks, out_tuple, is_tuple)

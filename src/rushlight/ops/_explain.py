@@ -66,9 +66,11 @@ def explain_arguments(
         prefix = rows[0].namespace[0] + "_"
         name = name if name.startswith(prefix) else prefix + name
     known = overloads().get(name)
+    problem: TypeError | None
     if known is None:
         if len(rows) == 1:
-            return _explain_one(name, rows[0].schema.params, rows[0], args, kwargs)
+            problem = _explain_one(name, rows[0].schema.params, rows[0], args, kwargs)
+            return problem or TypeError(f"{name}(): arguments don't fit")
         hidden, shown = False, [_with_out(row) for row in rows]
     else:
         hidden, shown = known
@@ -80,7 +82,7 @@ def explain_arguments(
         if sum(p.default is REQUIRED for p in params) <= count <= len(params)
     ]
     if len(roomy) == 1:
-        problem = _explain_one(name, tuple(roomy[0]), rows[0], args, kwargs, "")
+        problem = _explain_one(name, tuple(roomy[0]), rows[0], args, kwargs)
         if problem is not None:
             return problem
     return _listing(name, hidden, shown, args, kwargs)
@@ -154,9 +156,8 @@ def _explain_one(
     row: Row,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    otherwise: str = "arguments don't fit",
 ) -> TypeError | None:
-    """The complaint of one signature; None (or `otherwise`) where it finds nothing wrong."""
+    """The complaint of one signature; None where it finds nothing wrong."""
     positional = [p for p in params if not p.kw_only]
     if len(args) > len(positional):
         least = sum(1 for p in positional if p.default is REQUIRED)
@@ -195,7 +196,7 @@ def _explain_one(
     for k in kwargs:
         if k not in known and k != "out":
             return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
-    return TypeError(f"{name}(): {otherwise}") if otherwise else None
+    return None
 
 
 def _misfit(p: Parameter, value: Any, row: Row, position: int) -> str:

@@ -309,9 +309,7 @@ def _layer(
         stem = "plain" if kind in ("relu", "tanh") else kind
         return _stepwise(stem, x, states, weights, sizes, reverse, relu)
     if kind == "lstm":
-        found = apply_n(
-            _lstm.op, [x, *states, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse]
-        )
+        found = apply_n(_lstm.op, [x, *states, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse])
         return found[0], (found[1], found[2])
     if kind == "gru":
         found = apply_n(_gru.op, [x, *states, w_ih, w_hh, b_ih, b_hh, sizes, reverse])
@@ -373,7 +371,7 @@ def _run(
         name = kind if kind in ("lstm", "gru") else f"rnn_{kind}"
         raise TypeError(
             f"{name}() received an invalid combination of arguments - missing or unknown: "
-            f"{missing or sorted(set(given) - set(form)) or args[len(form):]}"
+            f"{missing or sorted(set(given) - set(form)) or args[len(form) :]}"
         )
     hx = list(given["hx"]) if several else [given["hx"]]
     rest = [given[n] for n in form[-6 if form is _PADDED else -5 :]][:5]
@@ -442,7 +440,6 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
 # ---- single steps --------------------------------------------------------------------------------
 
 
-
 def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any) -> None:
     """Refuses what doesn't fit together.
 
@@ -460,8 +457,7 @@ def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any) -> None:
             )
         if h.shape[0] != input.shape[0]:
             raise RuntimeError(
-                f"Input batch size {input.shape[0]} doesn't match hidden{k} batch size "
-                f"{h.shape[0]}"
+                f"Input batch size {input.shape[0]} doesn't match hidden{k} batch size {h.shape[0]}"
             )
 
 
@@ -479,9 +475,7 @@ def lstm_cell(
 
 
 @composite()
-def gru_cell(
-    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
-) -> Any:
+def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     """One step of a gated recurrent unit: the new state."""
     _check_cell(input, (hx,), w_ih, w_hh)
     part = linear(input, w_ih, b_ih)

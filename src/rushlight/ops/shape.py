@@ -10,8 +10,8 @@ from typing import Any
 from .. import dtypes as D
 from .._array import shapes as raw
 from .._array import types as T
-from .._array.example import is_example
 from .._array.axes import axis_of
+from .._array.example import is_example
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.mode import current
 from .._core.storage import new_tensor, version_cell

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -148,7 +149,8 @@ def unpickled(body: Any, storage: Storage, careful: bool, encoding: str = "utf-8
         raise pickle.UnpicklingError(_refused(str(error))) from None
     except EOFError:
         raise
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError,
+            RecursionError, MemoryError, struct.error) as error:  # fmt: skip
         raise pickle.UnpicklingError(_refused(f"the file is damaged or hostile: {error}")) from None
 
 

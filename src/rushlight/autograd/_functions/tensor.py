@@ -12,7 +12,7 @@ class Resize(Function):
     """The elements of a tensor in another shape of as many elements."""
 
     @staticmethod
-    def forward(ctx: Any, tensor: Any, sizes: Any) -> Any:  # type: ignore[override]
+    def forward(ctx: Any, tensor: Any, sizes: Any) -> Any:
         """The tensor in its new shape.
 
         Raises:
@@ -30,7 +30,7 @@ class Resize(Function):
         return tensor.contiguous().view(*sizes)
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Any) -> Any:
         """The gradient in the former shape."""
         return grad.contiguous().view(ctx.former), None
 

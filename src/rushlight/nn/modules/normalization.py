@@ -212,9 +212,7 @@ class CrossMapLRN2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != 4:
-            raise ValueError(
-                f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead."
-            )
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
         channels = input.size(1)
         radius = (self.size - 1) // 2
         squares = F.pad(input * input, (0, 0, 0, 0, radius, radius))

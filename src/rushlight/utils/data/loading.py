@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
-import queue
 import time
 import warnings
 from collections.abc import Iterator
+from multiprocessing.connection import wait
 from typing import Any
 
 from ._utils import worker as W
@@ -16,8 +17,15 @@ from .sampler import drawn_seed
 
 __all__ = ["Loading", "SingleProcess", "Workers"]
 
-# How often a waiting loader looks whether its workers still live.
-PATIENCE = 1.0
+
+# How long a worker may take to end before it is made to.
+PATIENCE = 5.0
+
+
+def _send(orders: Any, order: Any) -> None:
+    """Sends an order; that a worker has gone is noticed where its batch is awaited."""
+    with contextlib.suppress(OSError):
+        orders.send(order)
 
 
 class Loading(Iterator[Any]):
@@ -89,14 +97,13 @@ class Workers(Loading):
         self._parent = os.getpid()
         self._processes: list[Any] = []
         super().__init__(loader)
-        self._results = context.Queue()
+        # A pipe for each worker: one that dies in the middle of a batch ends its own pipe only.
+        self._pipes: list[Any] = []
         self._done = context.Event()
         self._queues: list[Any] = []
         count = loader.num_workers
         for number in range(count):
-            orders = context.Queue()
-            # Orders that a dead worker didn't take must not keep this process from ending.
-            orders.cancel_join_thread()
+            taken, orders = context.Pipe(duplex=False)
             setup = W.Setup(
                 number,
                 count,
@@ -107,13 +114,18 @@ class Workers(Loading):
                 os.getpid(),
                 loader._dataset_kind == 1,
             )
+            pipe, theirs = context.Pipe(duplex=False)
             process = context.Process(
                 target=W.run,
-                args=(setup, orders, self._results, self._done),
+                args=(setup, taken, theirs, self._done),
                 name=W.ProcessName(f"DataLoader-worker-{number}"),
                 daemon=True,
             )
             process.start()
+            # Only the worker can write now, so that its end is the pipe's end.
+            theirs.close()
+            taken.close()
+            self._pipes.append(pipe)
             self._queues.append(orders)
             self._processes.append(process)
         self._fill()
@@ -121,13 +133,14 @@ class Workers(Loading):
     def restart(self) -> None:
         """Begins a new epoch with the same processes."""
         super()._begin()
+        self._reads = [True] * len(self._queues)
         for orders in self._queues:
-            orders.put(W.Resume(None))
+            _send(orders, W.Resume())
         waiting = len(self._queues)
         while waiting:
             number, _ = self._take()
             # What is left of an epoch that wasn't finished is dropped on the way.
-            waiting -= isinstance(number, W.Resume)
+            waiting -= number == W.RESUMED
         self._fill()
 
     def _fill(self) -> None:
@@ -136,6 +149,7 @@ class Workers(Loading):
         self._early: dict[int, Any] = {}
         self._who: dict[int, int] = {}
         self._active = [True] * len(self._queues)
+        self._reads = [True] * len(self._queues)
         self._turn = 0
         for _ in range(self.loader.prefetch_factor * len(self._queues)):
             self._order()
@@ -156,35 +170,34 @@ class Workers(Loading):
             break
         else:
             return
-        self._queues[number].put((self._sent, keys))
+        _send(self._queues[number], (self._sent, keys))
         self._who[self._sent] = number
         self._sent += 1
 
     def _load(self, number: int) -> int:
         return sum(who == number for who in self._who.values())
 
-    def _take(self) -> tuple[Any, Any]:
-        """What some worker has put; errors where none can any more, or the time is over."""
+    def _take(self) -> tuple[int, Any]:
+        """The number and the batch that some worker has sent.
+
+        Raises:
+            RuntimeError: where a worker has died, or the time is over.
+        """
         timeout = self.loader.timeout
-        end = time.monotonic() + timeout if timeout > 0 else None
-        while True:
-            patience = PATIENCE if end is None else min(PATIENCE, max(end - time.monotonic(), 0))
-            try:
-                found: tuple[Any, Any] = self._results.get(timeout=patience)
-                return found
-            except queue.Empty:
-                dead = [
-                    process
-                    for number, process in enumerate(self._processes)
-                    if self._active[number] and not process.is_alive()
-                ]
-                if dead:
-                    names = ", ".join(str(process.pid) for process in dead)
-                    raise RuntimeError(
-                        f"DataLoader worker (pid(s) {names}) exited unexpectedly"
-                    ) from None
-                if end is not None and time.monotonic() >= end:
-                    raise RuntimeError(f"DataLoader timed out after {timeout} seconds") from None
+        ready: Any = wait(self._open(), timeout if timeout > 0 else None)
+        if not ready:
+            raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+        try:
+            found: tuple[int, Any] = pickle.loads(ready[0].recv_bytes())
+        except (EOFError, OSError):
+            dead = self._processes[self._pipes.index(ready[0])]
+            raise RuntimeError(
+                f"DataLoader worker (pid(s) {dead.pid}) exited unexpectedly"
+            ) from None
+        return found
+
+    def _open(self) -> list[Any]:
+        return [pipe for pipe, reads in zip(self._pipes, self._reads, strict=True) if reads]
 
     def _next(self) -> Any:
         while True:
@@ -205,12 +218,12 @@ class Workers(Loading):
                 raise StopIteration
             if self._wanted in self._early:
                 return self._gave(self._wanted, self._early.pop(self._wanted))
-            number, packed = self._take()
-            answer = pickle.loads(packed)
+            number, answer = self._take()
             if isinstance(answer, W.Ended):
                 self._active[answer.worker] = False
                 if not self.loader.persistent_workers:
-                    self._queues[answer.worker].put(None)
+                    self._reads[answer.worker] = False
+                    _send(self._queues[answer.worker], None)
                 self._who.pop(number, None)
                 if not self.loader.in_order:
                     lost = [n for n, who in self._who.items() if who == answer.worker]
@@ -243,27 +256,18 @@ class Workers(Loading):
         try:
             self._done.set()
             for orders in self._queues:
-                orders.put(None)
-            # A worker that waits for room in the pipe gets it.
-            deadline = time.monotonic() + W.PATIENCE
+                _send(orders, None)
+            deadline = time.monotonic() + PATIENCE
             for process in self._processes:
-                while process.is_alive() and time.monotonic() < deadline:
-                    self._drain()
-                    process.join(0.01)
+                process.join(max(deadline - time.monotonic(), 0))
                 if process.is_alive():
                     process.terminate()
                     process.join(1.0)
         finally:
-            for waiting in (*self._queues, self._results):
-                waiting.cancel_join_thread()
-                waiting.close()
-
-    def _drain(self) -> None:
-        try:
-            while True:
-                self._results.get_nowait()
-        except (queue.Empty, OSError, EOFError, ValueError):
-            return
+            for orders in self._queues:
+                orders.close()
+            for pipe in self._pipes:
+                pipe.close()
 
     def __del__(self) -> None:
         # At the interpreter's end the modules that this needs may be gone.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import queue
 import random
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,8 +18,10 @@ from ....random import manual_seed
 
 __all__ = ["Caught", "Ended", "Resume", "Setup", "WorkerInfo", "get_worker_info", "run"]
 
-# How often a waiting worker looks whether its parent still lives.
-PATIENCE = 5.0
+# How often a waiting worker looks whether its loader is still there.
+PATIENCE = 1.0
+# The number of the answer that says that a worker has begun a new epoch.
+RESUMED = -1
 
 
 class WorkerInfo:
@@ -89,10 +93,8 @@ class Ended(NamedTuple):
     worker: int
 
 
-class Resume(NamedTuple):
+class Resume:
     """Says that a new epoch begins."""
-
-    seed: int | None
 
 
 class Setup(NamedTuple):
@@ -108,13 +110,10 @@ class Setup(NamedTuple):
     iterable: bool
 
 
-def _named(name: str, as_torch: bool) -> str:
-    """A process's name; made in the child, it first lets `torch` mean Rushlight there too."""
-    if as_torch:
-        from importlib import import_module
-
-        # By name: the alias stands above everything that this file may import.
-        import_module("rushlight.torch_alias").install_as_torch()
+def _named(name: str, prepare: Callable[[], None] | None) -> str:
+    """A process's name; made in the child, where `torch` first comes to mean Rushlight too."""
+    if prepare is not None:
+        prepare()
     return name
 
 
@@ -127,11 +126,41 @@ class ProcessName(str):
 
     def __reduce__(self) -> Any:
         as_torch = getattr(sys.modules.get("torch"), "__name__", None) == "rushlight"
-        return _named, (str(self), as_torch)
+        alias = sys.modules.get("rushlight.torch_alias") if as_torch else None
+        return _named, (str(self), getattr(alias, "install_as_torch", None))
 
 
-def run(setup: Setup, orders: Any, results: Any, done: Any) -> None:
-    """A worker: takes orders (number, keys), puts (number, batch), until told None."""
+class _Sender:
+    """Sends what a worker has made from a thread, so that it reads on meanwhile."""
+
+    def __init__(self, pipe: Any) -> None:
+        self._pipe = pipe
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._send, daemon=True)
+        self._thread.start()
+
+    def _send(self) -> None:
+        # The loader may have gone.
+        with contextlib.suppress(OSError):
+            while (message := self._waiting.get()) is not None:
+                self._pipe.send_bytes(message)
+
+    def put(self, number: int, answer: Any, where: str) -> None:
+        """Pickles now, so that the dataset may change its arrays afterwards."""
+        try:
+            message = pickle.dumps((number, answer), pickle.HIGHEST_PROTOCOL)
+        except Exception:
+            message = pickle.dumps((number, Caught(where)), pickle.HIGHEST_PROTOCOL)
+        self._waiting.put(message)
+
+    def finish(self) -> None:
+        """Waits until all has been sent."""
+        self._waiting.put(None)
+        self._thread.join()
+
+
+def run(setup: Setup, orders: Any, pipe: Any, done: Any) -> None:
+    """A worker: takes orders (number, keys), sends (number, batch), until told None."""
     global _info
     seed = setup.base_seed + setup.worker
     random.seed(seed)
@@ -139,6 +168,7 @@ def run(setup: Setup, orders: Any, results: Any, done: Any) -> None:
     batches.seed_worker(setup.base_seed, setup.worker)
     _info = WorkerInfo(id=setup.worker, num_workers=setup.workers, seed=seed,
                        dataset=setup.dataset)  # fmt: skip
+    results = _Sender(pipe)
     failed: Caught | None = None
     fetch: Callable[[Any], Any] | None = None
     where = f"in DataLoader worker process {setup.worker}"
@@ -151,14 +181,13 @@ def run(setup: Setup, orders: Any, results: Any, done: Any) -> None:
     ended = False
     try:
         while True:
-            try:
-                order = orders.get(timeout=PATIENCE)
-            except queue.Empty:
-                if os.getppid() != setup.parent:
+            if not orders.poll(PATIENCE):
+                if done.is_set() or os.getppid() != setup.parent:
                     break
                 continue
+            order = orders.recv()
             if isinstance(order, Resume):
-                results.put((order, None))
+                results.put(RESUMED, None, where)
                 ended = False
                 if failed is None:
                     try:
@@ -184,19 +213,9 @@ def run(setup: Setup, orders: Any, results: Any, done: Any) -> None:
                         ended = True
                     else:
                         answer = Caught(where)
-            results.put((number, _packed(answer, where)))
+            results.put(number, answer, where)
             del answer
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EOFError, OSError):
         pass
-    if done.is_set():
-        # Nobody will read what is still queued: don't wait for it.
-        results.cancel_join_thread()
-        results.close()
-
-
-def _packed(answer: Any, where: str) -> bytes:
-    """Pickled here, not in the queue's thread, where an error would be lost."""
-    try:
-        return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
-    except Exception:
-        return pickle.dumps(Caught(where), pickle.HIGHEST_PROTOCOL)
+    if not done.is_set():
+        results.finish()
