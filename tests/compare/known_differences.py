@@ -53,7 +53,5 @@ KNOWN: dict[str, str] = {
     "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
     # ---- not there yet -------------------------------------------------------------------------
     "activations_losses.hard_activations": _MISSING + "rrelu",
-    "optimisers.lbfgs_with_a_closure": _MISSING + "LBFGS",
     "random_numbers.distributions_of_counts": _MISSING + "poisson",
-    "random_numbers.random_split_and_samplers": _MISSING + "utils.data",
 }

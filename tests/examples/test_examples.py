@@ -68,3 +68,10 @@ def test_digits_finds_out_before_training_that_it_cannot_write(tmp_path, capsys)
     with pytest.raises(SystemExit):
         digits("--out", str(tmp_path / "file" / "index.html"))
     assert "argument --out" in capsys.readouterr().err
+
+
+def test_random_walk_errs_least_between_the_extremes_of_lambda(capsys):
+    errors = load("random_walk.py")["main"](["--runs", "1"])
+    best = min(errors, key=lambda pair: errors[pair])
+    assert 0.0 < best[0] < 1.0 and errors[best] < 0.3
+    assert capsys.readouterr().out.startswith("lambda   lr=0.1")

@@ -48,8 +48,6 @@ def load(
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
             return _load(file, map_location, careful, encoding, f if mmap else None)
-    if mmap:
-        raise ValueError("f must be a file path in order to use the mmap argument")
     if not (hasattr(f, "seek") and hasattr(f, "tell") and hasattr(f, "read")):
         lacking = next(name for name in ("seek", "tell", "read") if not hasattr(f, name))
         raise AttributeError(
@@ -58,7 +56,22 @@ def load(
             "file that is seekable. Please pre-load the data into a buffer like io.BytesIO "
             "and try to load from it instead."
         )
+    if mmap:
+        head = f.read(4)
+        raise (
+            ValueError("f must be a file path in order to use the mmap argument")
+            if head == b"PK\x03\x04"
+            else RuntimeError(_no_mmap(""))
+        )
     return _load(f, map_location, careful, encoding)
+
+
+def _no_mmap(name: str) -> str:
+    return (
+        f"mmap can only be used with files saved with `torch.save({name}"
+        "_use_new_zipfile_serialization=True), "
+        "please torch.save your checkpoint with this option in order to use mmap."
+    )
 
 
 def _load(file: Any, map_location: Any, careful: bool, encoding: str, path: Any = None) -> Any:
@@ -96,11 +109,7 @@ def _read_either(
         if not head:
             raise EOFError("Ran out of input")
         if path is not None:
-            raise RuntimeError(
-                "mmap can only be used with files saved with "
-                f"`torch.save({path}, _use_new_zipfile_serialization=True), "
-                "please torch.save your checkpoint with this option in order to use mmap."
-            )
+            raise RuntimeError(_no_mmap(f"{path}, "))
         return stream.read(file, careful, encoding, place)
     try:
         archive = zipfile.ZipFile(file)

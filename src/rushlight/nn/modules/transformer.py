@@ -1,6 +1,7 @@
 """Transformers: layers of attention and of maps by place, in an encoder and a decoder."""
 
 import copy
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,11 @@ def _get_activation_fn(activation: str) -> Callable[[Tensor], Tensor]:
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 
+def _is(activation: Any, function: Any) -> bool:
+    """Whether an activation is a function, which function modes may have wrapped since."""
+    return inspect.unwrap(activation) is inspect.unwrap(function)
+
+
 def _get_clones(module: Module, N: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
@@ -103,9 +109,9 @@ class TransformerEncoderLayer(Module):
         self.dropout2 = Dropout(dropout)
         if isinstance(activation, str):
             activation = _get_activation_fn(activation)
-        if activation is F.relu or isinstance(activation, ReLU):
+        if _is(activation, F.relu) or isinstance(activation, ReLU):
             self.activation_relu_or_gelu = 1
-        elif activation is F.gelu or isinstance(activation, GELU):
+        elif _is(activation, F.gelu) or isinstance(activation, GELU):
             self.activation_relu_or_gelu = 2
         else:
             self.activation_relu_or_gelu = 0

@@ -67,7 +67,7 @@ _Collate = Callable[..., Any]
 _Table = dict[type | tuple[type, ...], _Collate]
 
 
-def collate(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
     """A batch of items: as the table says for their class, else by their structure.
 
     Raises:
@@ -92,12 +92,12 @@ def collate(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
         except TypeError:
             return items
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return kind(*(collate(list(row), collate_fn_map=collate_fn_map)
+        return kind(*(collate(row, collate_fn_map=collate_fn_map)
                       for row in zip(*batch)))  # fmt: skip
     if isinstance(first, collections.abc.Sequence):
         if any(len(item) != len(first) for item in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        rows = [collate(list(row), collate_fn_map=collate_fn_map) for row in zip(*batch)]
+        rows = [collate(row, collate_fn_map=collate_fn_map) for row in zip(*batch)]
         if not isinstance(first, tuple):
             with contextlib.suppress(TypeError):
                 return _of_same_kind(first, rows)
@@ -105,12 +105,12 @@ def collate(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
     raise TypeError(default_collate_err_msg_format.format(kind))
 
 
-def collate_tensor_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
     """Tensors stacked along a new first dimension."""
     return f.stack(batch, 0)
 
 
-def collate_numpy_array_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
     """NumPy arrays as tensors, stacked.
 
     Raises:
@@ -121,22 +121,22 @@ def collate_numpy_array_fn(batch: list[Any], *, collate_fn_map: _Table | None = 
     return collate([f.as_tensor(item) for item in batch], collate_fn_map=collate_fn_map)
 
 
-def collate_numpy_scalar_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_numpy_scalar_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
     """NumPy scalars as one tensor."""
     return f.as_tensor(batch)
 
 
-def collate_float_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
     """Floats as one tensor of float64."""
     return f.tensor(batch, dtype=dtypes.float64)
 
 
-def collate_int_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
     """Integers as one tensor."""
     return f.tensor(batch)
 
 
-def collate_str_fn(batch: list[Any], *, collate_fn_map: _Table | None = None) -> Any:
+def collate_str_fn(batch: Sequence[Any], *, collate_fn_map: _Table | None = None) -> Any:
     """Text as it is, in a list."""
     return batch
 
