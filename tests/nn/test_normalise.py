@@ -107,3 +107,17 @@ def test_the_recorded_gradients_are_the_kernels(function: Any) -> None:
     recorded = torch.autograd.grad(out, (x, w, b), create_graph=True)
     for one, two in zip(plain, recorded, strict=True):
         assert torch.allclose(one, two, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("length", [3, 300])
+def test_halves_stay_halves_when_normalised(dtype: torch.dtype, length: int) -> None:
+    x = torch.randn(2, 6, length).to(dtype)
+    weight = torch.ones(6, dtype=dtype)
+    for out in (
+        F.group_norm(x, 2, weight, weight),
+        F.layer_norm(x, (length,)),
+        F.batch_norm(x, None, None, weight, weight, True),
+        F.instance_norm(x),
+    ):
+        assert out.dtype is dtype

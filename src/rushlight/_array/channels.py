@@ -170,10 +170,11 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple
         out, mean, inverse = small_rows.layer_norm(rows, None, None, eps)
         wide = out.reshape(n, channels, -1)
         if weight is not None:
-            np.multiply(wide, weight.reshape(channels, 1), wide)
+            np.multiply(wide, lifted(weight).reshape(channels, 1), wide)
         if bias is not None:
-            np.add(wide, bias.reshape(channels, 1), wide)
-        return wide.reshape(x.shape), mean.reshape(n, groups), inverse.reshape(n, groups)
+            np.add(wide, lifted(bias).reshape(channels, 1), wide)
+        out = wide.reshape(x.shape).astype(x.dtype, copy=False)
+        return out, mean.reshape(n, groups), inverse.reshape(n, groups)
     out, mean, inverse = layer_norm(rows, 1, eps=eps)
     if weight is not None or bias is not None:
         wide = out.reshape(n, channels, -1) if x.size else out.reshape(n, channels, 0)
