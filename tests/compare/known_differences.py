@@ -10,7 +10,6 @@ _CONJUGATE = "Conjugates are computed at once: there is no conjugate bit"
 _NAMES = "Modules and classes say where they come from"
 _METHODS = "A method is the function of its name: messages list the tensor as an argument"
 _SHOWN = "Derivatives have no wrappers, vmap has one of its own class"
-_MISSING = "Not there yet: "
 
 KNOWN: dict[str, str] = {
     # ---- numbers -------------------------------------------------------------------------------
@@ -52,6 +51,4 @@ KNOWN: dict[str, str] = {
     "input_errors.out_arguments_are_checked": "`out=5` is refused as no tensor",
     "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
     # ---- not there yet -------------------------------------------------------------------------
-    "activations_losses.hard_activations": _MISSING + "rrelu",
-    "random_numbers.distributions_of_counts": _MISSING + "poisson",
 }

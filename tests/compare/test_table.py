@@ -29,6 +29,24 @@ KNOWN: dict[str, str] = {
     "value[linalg_matrix_exp-0-float16]": "PyTorch reads memory that nothing wrote",
     "value[linalg_matrix_exp-0-bfloat16]": "PyTorch reads memory that nothing wrote",
     "gradient[celu-1-float64]": "PyTorch rounds 1 / alpha to single precision",
+    **{
+        f"{kind}[convolution-{sample}-complex128]": "complex numbers convolve here; PyTorch's "
+        "`convolution` refuses what its `conv2d` takes"
+        for kind in ("value", "gradient")
+        for sample in range(4)
+    },
+    **{
+        f"value[index_reduce-0-{dtype}]": "another kernel's name in the refusal"
+        for dtype in ("bool", "complex128")
+    },
+    **{
+        f"value[affine_grid_generator-0-{dtype}]": "PyTorch truncates the grid of integers early"
+        for dtype in ("uint8", "bool")
+    },
+    **{
+        f"value[linalg_ldl_solve-0-{dtype}]": "another kernel's name in the refusal"
+        for dtype in ("int64", "uint8", "bool", "float16", "bfloat16")
+    },
 }
 
 #: Further element types that the first sample of every row is tried in; most rows refuse some.

@@ -277,7 +277,7 @@ def inplace_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     general = Dispatcher(name, rows, inplace=True)
     short: Any = rows[0].simple_op
     pair = short is not None and len(short.tensors) == 2
-    numbers = pair and len(rows) == 1
+    numbers = pair and len(rows) == 1 and rows[0].numbers
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if (
