@@ -50,5 +50,4 @@ KNOWN: dict[str, str] = {
     "input_errors.unknown_keywords": _METHODS,
     "input_errors.out_arguments_are_checked": "`out=5` is refused as no tensor",
     "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
-    # ---- not there yet -------------------------------------------------------------------------
 }

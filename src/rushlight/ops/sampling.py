@@ -21,16 +21,7 @@ from ..device import check_cpu
 from ._composite import composite
 from ._generator import Generator, stream_of
 from ._row import Row, general
-from .create import dtype_or_default, finished, size_of
-
-
-def _placed(array: Any, out: Any, requires_grad: bool) -> Any:
-    if out is None:
-        return finished(array, requires_grad)
-    from ._out import place
-
-    place(out, array)
-    return out
+from .create import delivered, dtype_or_default, finished, size_of
 
 
 def _float_type(name: str, dtype: Any) -> D.dtype:
@@ -72,7 +63,7 @@ def rand(
     _check_generator("rand", size, generator)
     found = _float_type("check_uniform_bounds", dtype)
     array = distributions.rand(stream_of(generator), size_of("rand", size), T.to_raw(found))
-    return _placed(array, out, requires_grad)
+    return delivered(array, out, requires_grad)
 
 
 @composite()
@@ -92,7 +83,7 @@ def randn(
     _check_generator("randn", size, generator)
     found = _float_type("normal_kernel_cpu", dtype)
     array = distributions.randn(stream_of(generator), size_of("randn", size), T.to_raw(found))
-    return _placed(array, out, requires_grad)
+    return delivered(array, out, requires_grad)
 
 
 def _like_dtype(input: Any, dtype: Any) -> D.dtype:
@@ -182,7 +173,7 @@ def randint(
     array = discrete.randint(
         stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found)
     )
-    return _placed(array, out, requires_grad)
+    return delivered(array, out, requires_grad)
 
 
 @composite()
@@ -225,7 +216,8 @@ def randperm(
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = D.int64 if dtype is None else dtype_or_default(dtype)
-    return _placed(discrete.randperm(stream_of(generator), n, T.to_raw(found)), out, requires_grad)
+    array = discrete.randperm(stream_of(generator), n, T.to_raw(found))
+    return delivered(array, out, requires_grad)
 
 
 @composite()
@@ -252,7 +244,7 @@ def normal(
         array = raw_create.empty(size_of("normal", (size,)), dtype_or_default(dtype))
         _check_std(std)
         distributions.normal_(stream, array, float(mean), float(std))
-        return _placed(array, out, requires_grad)
+        return delivered(array, out, requires_grad)
     if isinstance(std, TensorBase):
         if std._raw.size and bool((std._raw < 0).any()):
             raise RuntimeError("normal expects all elements of std >= 0.0")
@@ -264,7 +256,7 @@ def normal(
         std._raw if isinstance(std, TensorBase) else float(std),
     )
     if out is not None:
-        return _placed(array, out, requires_grad)
+        return delivered(array, out, requires_grad)
     if not isinstance(std, TensorBase):
         return apply_n(_around_mean.op, [mean, finished(array, False)])
     if not isinstance(mean, TensorBase):
@@ -342,7 +334,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     else:
         discrete.bernoulli_(stream_of(generator), made, float(p))
     if out is not None:
-        return _placed(made, out, False)
+        return delivered(made, out, False)
     return apply_n(_coins.op, [input, finished(made, False)])
 
 
@@ -376,7 +368,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         raise RuntimeError(_bad_weight(weights, replacement))
     if not bool((weights.sum(-1) > 0).all()):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    return _placed(
+    return delivered(
         discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False
     )
 
