@@ -19,6 +19,7 @@ from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter
 from ._accepts import accepts, is_int
+from ._deprecated import old_order
 from ._explain import explain_arguments
 from ._out import apply_out
 from ._row import Row
@@ -126,7 +127,28 @@ class Dispatcher:
             plan = match(row, args, kwargs)
             if plan is not None:
                 return plan
+        if (places := old_order(self.name, args, kwargs)) is not None:
+            return reordered(self.rows[0], places, args, kwargs)
         raise explain_arguments(self.name, self.rows, args, kwargs)
+
+
+def reordered(row: Row, places: dict[str, int | str], args: Any, kwargs: Any) -> Plan:
+    """The plan of a call in an order of old, where each argument has its own place."""
+    sources: list[Any] = []
+    convert = []
+    for i, p in enumerate(row.schema.params):
+        source = places.get(p.name)
+        if source is None:
+            sources.append(_Default(p.default))
+            continue
+        sources.append(source)
+        found = args[source] if isinstance(source, int) else kwargs[source]
+        converter = accepts(p, found, row, i)[1]
+        if converter is not None:
+            convert.append((i, converter))
+    plan = Plan(row, sources, convert)
+    plan.direct = plan.ordered = False
+    return plan
 
 
 def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
