@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+
 import rushlight as torch
 from rushlight.ops import _once
 
@@ -44,13 +45,13 @@ def test_an_old_order_means_what_it_meant(old, new):
 def test_the_warning_names_both_orders_and_comes_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ONES.clone().add_(2, THREES)
-        ONES.clone().add_(2, THREES)
+        ONES.clone().sub_(2, THREES)
+        ONES.clone().sub_(2, THREES)
     (only,) = caught
     assert str(only.message).startswith(
-        "This overload of add_ is deprecated:\n\tadd_(Number alpha, Tensor other)\n"
+        "This overload of sub_ is deprecated:\n\tsub_(Number alpha, Tensor other)\n"
         "Consider using one of the following signatures instead:\n"
-        "\tadd_(Tensor other, *, Number alpha = 1) (Triggered internally at "
+        "\tsub_(Tensor other, *, Number alpha = 1) (Triggered internally at "
     )
 
 

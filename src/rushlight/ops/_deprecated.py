@@ -38,7 +38,9 @@ ORDERS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
 }
 #: The parameters that are numbers.
 _FACTORS: Final = ("alpha", "beta", "value")
-_WHERE: Final = "(Triggered internally at /pytorch/torch/csrc/utils/python_arg_parser.cpp:1841.)"
+_WHERE: Final = (
+    "(Triggered internally at /__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841.)"
+)
 
 
 def old_order(
