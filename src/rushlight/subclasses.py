@@ -40,6 +40,18 @@ def without_rules(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any =
 without_rules._opts_out = True  # type: ignore[attr-defined]
 
 
+class _WithoutRules:
+    """The same as a class attribute that doesn't bind: `__torch_function__ = disabled`."""
+
+    _opts_out = True
+
+    def __call__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return without_rules(None, func, types, args, kwargs)
+
+
+disabled: Final = _WithoutRules()
+
+
 def _inherited(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The operation on plain tensors; its results get the class."""
     if not all(issubclass(cls, t) for t in types):

@@ -70,3 +70,12 @@ def test_copies_and_pickles_keep_class_and_attributes() -> None:
         assert type(twin + 1) is Named
         assert twin.note == "n"
     assert copy.copy(x).data_ptr() == x.data_ptr() != copy.deepcopy(x).data_ptr()
+
+
+def test_a_class_may_disable_its_rules_by_an_attribute():
+    class Plain(rl.Tensor):
+        __torch_function__ = rl._C._disabled_torch_function_impl
+
+    one = rl.ones(2).as_subclass(Plain)
+    assert type(one) is Plain
+    assert type(one + 1) is type(rl.stack([one, one])) is type(one.clone()) is rl.Tensor

@@ -23,6 +23,8 @@ from ..dtypes import dtype
 from ..random import Generator
 from ..settings import is_warn_always_enabled, set_warn_always
 from ..size import Size
+from ..subclasses import DisableTorchFunctionSubclass
+from ..subclasses import disabled as _disabled_torch_function_impl
 from . import _autograd, _functions
 
 
@@ -148,9 +150,11 @@ def _get_privateuse1_backend_name() -> str:
 
 
 __all__ = [
+    "DisableTorchFunctionSubclass",
     "Generator", "Size", "TensorBase", "_FunctionBase", "_ImperativeEngine", "_WeakTensorRef",
     "_add_cached_tensor", "_autograd", "_current_autograd_node",
-    "_current_graph_task_execution_order", "_current_graph_task_id", "_functions",
+    "_current_graph_task_execution_order", "_current_graph_task_id",
+    "_disabled_torch_function_impl", "_functions",
     "_get_privateuse1_backend_name", "_get_warnAlways", "_is_cached_tensor",
     "_is_fwd_grad_enabled", "_is_grad_enabled", "_is_multithreading_enabled",
     "_is_view_replay_enabled", "_remove_cached_tensor", "_set_cached_tensors_enabled",

@@ -38,9 +38,7 @@ ORDERS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
 }
 #: The parameters that are numbers.
 _FACTORS: Final = ("alpha", "beta", "value")
-_WHERE: Final = (
-    "(Triggered internally at /__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841.)"
-)
+_SOURCE: Final = "/__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841"
 
 
 def old_order(
@@ -82,5 +80,6 @@ def _warn(name: str, order: tuple[str, ...]) -> None:
         "deprecated overload",
         f"This overload of {name} is deprecated:\n\t{name}({past})\n"
         "Consider using one of the following signatures instead:\n"
-        f"\t{name}({', '.join([*tensors, '*', *factors, *out])}) {_WHERE}",
+        f"\t{name}({', '.join([*tensors, '*', *factors, *out])})"
+        f" (Triggered internally at {_SOURCE}.)",
     )
