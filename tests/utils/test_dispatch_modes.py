@@ -132,3 +132,15 @@ def test_a_formula_is_registered_once_for_a_packet() -> None:
         register_flop_formula(aten.mm)(lambda *a, **k: 0)
     with pytest.raises(ValueError, match="expected each target to be OpOverloadPacket"):
         register_flop_formula(aten.mm.default)(lambda *a, **k: 0)
+
+
+def test_overloads_without_a_row_are_called_as_their_methods_are():
+    aten, x = torch.ops.aten, torch.arange(6.0).view(2, 3)
+    assert aten.to.dtype(x, torch.float64).dtype is torch.float64
+    assert aten.to.dtype_layout(x, dtype=torch.int32).dtype is torch.int32
+    assert aten.sym_size.int(x, 1) == 3
+    assert aten.repeat_interleave.self_int(x, 2).shape == (12,)
+    assert torch.equal(aten.slice_copy.Tensor(x, 1, 1, 3), x[:, 1:3])
+    assert str(aten._pin_memory.default._schema) == "aten::_pin_memory(Tensor self) -> Tensor"
+    with pytest.raises(RuntimeError, match="not so"):
+        aten._assert_async.msg(torch.tensor(False), "not so")

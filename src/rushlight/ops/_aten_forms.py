@@ -12,7 +12,7 @@ from typing import Any, Final
 from .._core.op import Op
 from .._core.storage import TensorBase
 from ..schema import REQUIRED
-from . import _aten
+from . import _aten, _aten_seldom  # noqa: F401
 from ._aten import ATEN, FORMS
 from ._row import ROWS
 from ._traced import table

@@ -1,0 +1,102 @@
+"""Overloads of `torch.ops.aten` that programs name but the table writes as one public function.
+
+Packages list them in tables of what they handle (`@implements(aten.to.dtype)`), or call them to
+skip a method's argument parsing. Each computes what the method does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ._aten import FORMS
+from ._traced import table
+
+_MORE: Final = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None"
+_OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None"
+
+
+def _to(x: Any, target: Any, non_blocking: bool = False, copy: bool = False,
+        memory_format: Any = None) -> Any:  # fmt: skip
+    kwargs = {} if memory_format is None else {"memory_format": memory_format}
+    return x.to(target, copy=copy, **kwargs)
+
+
+def _to_options(x: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                pin_memory: Any = None, non_blocking: bool = False, copy: bool = False,
+                memory_format: Any = None) -> Any:  # fmt: skip
+    return _to(x, dtype or x.dtype, non_blocking, copy, memory_format)
+
+
+def _to_device(x: Any, device: Any, dtype: Any, *rest: Any, **kwargs: Any) -> Any:
+    return _to(x.to(device), dtype, *rest, **kwargs)
+
+
+def _public(name: str) -> Any:
+    return lambda *args, **kwargs: table(name)(*args, **kwargs)
+
+
+def _method(name: str) -> Any:
+    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
+
+
+def _copied(name: str) -> Any:
+    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs).clone()
+
+
+def _slice_copy(x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)].clone()
+
+
+def _split_copy(x: Any, split_size: int, dim: int = 0) -> Any:
+    return [part.clone() for part in x.split(split_size, dim)]
+
+
+def _assert_async(x: Any, message: str = "Expected Tensor with single nonzero value") -> None:
+    if not bool(x):
+        raise RuntimeError(message)
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """A check that PyTorch makes of tensors whose sizes are symbols."""
+
+
+def _declare() -> None:
+    one = "(Tensor self) -> Tensor"
+    for name, function in (
+        (f"to.dtype(Tensor(a) self, ScalarType dtype, {_MORE}) -> Tensor(a)", _to),
+        (f"to.other(Tensor(a) self, Tensor other, {_MORE}) -> Tensor(a)", _to),
+        (f"to.device(Tensor(a) self, Device device, ScalarType dtype, {_MORE}) -> Tensor(a)",
+         _to_device),
+        (f"to.dtype_layout(Tensor(a) self, *, {_OPTIONS}, bool? pin_memory=None, {_MORE}) "
+         "-> Tensor(a)", _to_options),
+        ("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", _method("view")),
+        ("sym_size.int(Tensor self, int dim) -> int", _method("size")),
+        ("sym_size(Tensor self) -> int", _method("size")),
+        ("sym_stride.int(Tensor self, int dim) -> int", _method("stride")),
+        ("sym_numel(Tensor self) -> int", _method("numel")),
+        ("sym_storage_offset(Tensor self) -> int", _method("storage_offset")),
+        ("repeat_interleave.Tensor(Tensor repeats) -> Tensor", _public("repeat_interleave")),
+        ("repeat_interleave.self_int(Tensor self, int repeats, int? dim=None) -> Tensor",
+         _public("repeat_interleave")),
+        ("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None) -> Tensor",
+         _public("repeat_interleave")),
+        ("searchsorted.Tensor(Tensor sorted_sequence, Tensor self) -> Tensor",
+         _public("searchsorted")),
+        ("bucketize.Tensor(Tensor self, Tensor boundaries) -> Tensor", _public("bucketize")),
+        ("randint.low(int low, int high, int[] size) -> Tensor", _public("randint")),
+        ("slice_copy.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1)"
+         " -> Tensor", _slice_copy),
+        ("split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor", _split_copy),
+        (f"_pin_memory{one}", _method("pin_memory")),
+        ("is_pinned(Tensor self) -> bool", _method("is_pinned")),
+        ("_assert_async(Tensor self) -> ()", _assert_async),
+        ("_assert_async.msg(Tensor self, str assert_msg) -> ()", _assert_async),
+        ("_assert_tensor_metadata(Tensor a) -> ()", _nothing),
+        ("_assert_scalar(Scalar self, str assert_msg) -> ()", _nothing),
+        ("sym_constrain_range_for_size(Scalar size) -> ()", _nothing),
+    ):  # fmt: skip
+        short = name.partition("(")[0]
+        FORMS[short if "." in short else f"{short}.default"] = (name, function)
+
+
+_declare()
