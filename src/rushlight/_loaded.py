@@ -13,7 +13,7 @@ import gc
 _collecting = gc.isenabled()
 gc.disable()
 try:
-    from . import _methods, autograd, legacy, random
+    from . import _methods, autograd, layouts, legacy, random
 
     if not gc.get_freeze_count():  # else the program keeps objects frozen, which must stay so
         gc.freeze()  # all to a generation of its own …
@@ -22,4 +22,4 @@ finally:
     if _collecting:
         gc.enable()
 
-__all__ = ["_methods", "autograd", "legacy", "random"]
+__all__ = ["_methods", "autograd", "layouts", "legacy", "random"]

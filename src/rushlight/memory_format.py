@@ -32,9 +32,14 @@ channels_last: Final = memory_format("channels_last")
 channels_last_3d: Final = memory_format("channels_last_3d")
 strided: Final = layout("strided")
 sparse_coo: Final = layout("sparse_coo")
+sparse_csr: Final = layout("sparse_csr")
+sparse_csc: Final = layout("sparse_csc")
+sparse_bsr: Final = layout("sparse_bsr")
+sparse_bsc: Final = layout("sparse_bsc")
 
 _ALL: Final = {f.name: f for f in (contiguous_format, preserve_format, channels_last,
-                                   channels_last_3d, strided, sparse_coo)}  # fmt: skip
+                                   channels_last_3d, strided, sparse_coo, sparse_csr,
+                                   sparse_csc, sparse_bsr, sparse_bsc)}  # fmt: skip
 
 
 def _by_name(name: str) -> memory_format:

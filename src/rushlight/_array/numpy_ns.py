@@ -96,6 +96,7 @@ from .shapes import squeeze as squeeze
 from .shapes import t as t
 from .shapes import transpose as transpose
 from .shapes import unsqueeze as unsqueeze
+from .sparse import _sparse_product as _sparse_product
 from .special import digamma as digamma
 from .special import digamma_sum as digamma_sum
 from .special import erfcx as erfcx

@@ -1,0 +1,78 @@
+"""Sparse matrices as arrays of places and values: products, merging of equal places, searches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def _scipy() -> Any:
+    """SciPy's sparse matrices; None where SciPy isn't installed."""
+    try:
+        import scipy.sparse
+    except ImportError:
+        return None
+    return scipy.sparse
+
+
+def hollow(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array of zeros that takes no memory: what a sparse tensor shows of its elements."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def keys(places: Any, shape: tuple[int, ...]) -> Any:
+    """One number for each column of `places`, ordered as the places are."""
+    if not len(shape):
+        return np.zeros(places.shape[1], np.int64)
+    return np.ravel_multi_index(tuple(places), shape) if places.size else places[0]
+
+
+def merged(places: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """The different places in order, and for each column which of them it is."""
+    different, member = np.unique(keys(places, shape), return_inverse=True)
+    found = np.unravel_index(different, shape) if len(shape) else ()
+    return np.array(found, np.int64).reshape(len(shape), different.size), member.reshape(-1)
+
+
+def lookup(wanted: Any, sorted_keys: Any) -> tuple[Any, Any]:
+    """Which of the wanted keys there are, and where."""
+    if not sorted_keys.size:
+        return np.zeros(wanted.size, bool), np.zeros(wanted.size, np.int64)
+    at = np.minimum(np.searchsorted(sorted_keys, wanted), sorted_keys.size - 1)
+    return sorted_keys[at] == wanted, at
+
+
+def pairs_of(columns: Any, row_starts: Any) -> tuple[Any, Any]:
+    """For each element of a matrix in column k, every element of another in row k: both numbers."""
+    counts = (row_starts[1:] - row_starts[:-1])[columns]
+    left = np.repeat(np.arange(columns.size), counts)
+    ends = np.cumsum(counts)
+    right = np.arange(left.size) - np.repeat(ends - counts, counts) + row_starts[columns][left]
+    return left, right
+
+
+def starts(rows: Any, count: int) -> Any:
+    """Where each row starts in a sorted list of row numbers, and the end."""
+    return np.searchsorted(rows, np.arange(count + 1)).astype(np.int64)
+
+
+def _sparse_product(values: Any, dense: Any, rows: Any, columns: Any, height: int) -> Any:
+    """The product of the matrix with `values` at (rows, columns) and a dense one.
+
+    Shapes: values, rows, columns [n], dense [k, m] to [height, m]. Places may be given twice.
+    """
+    scipy = _scipy() if values.size > 64 else None
+    kind = np.result_type(values, dense)
+    if scipy is not None and kind.char in "fdFD":
+        matrix = scipy.coo_array((values, (rows, columns)), shape=(height, dense.shape[0]))
+        return np.ascontiguousarray(matrix @ dense)
+    result = np.zeros((height, dense.shape[1]), kind)
+    if not values.size:
+        return result
+    if (rows[1:] < rows[:-1]).any():
+        order = np.argsort(rows, kind="stable")
+        values, rows, columns = values[order], rows[order], columns[order]
+    first = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+    result[rows[first]] = np.add.reduceat(values[:, None] * dense[columns], first, axis=0)
+    return result

@@ -1,0 +1,84 @@
+"""Methods of tensors about how their elements are stored: what loads sparse tensors when asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .tensor import Tensor
+
+
+def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """A sparse tensor with the elements that aren't zero; see `sparse.to_sparse`."""
+    from .sparse.make import to_sparse
+
+    return to_sparse(self, *args, **kwargs)
+
+
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Any:
+    """A sparse matrix in compressed rows."""
+    from .sparse.rows import to_sparse_csr
+
+    return to_sparse_csr(self, dense_dim)
+
+
+def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+    """This tensor, which is dense; in another type on request."""
+    return self if dtype is None else self.to(dtype)
+
+
+def sparse_mask(self: Tensor, mask: Any) -> Any:
+    """The elements at the places of a sparse tensor."""
+    from .sparse.make import sparse_mask
+
+    return sparse_mask(self, mask)
+
+
+def untyped_storage(self: Tensor) -> Any:
+    """The memory behind the tensor, as bytes."""
+    from .storage import untyped
+
+    return untyped(self)
+
+
+def storage(self: Tensor) -> Any:
+    """The memory behind the tensor, as elements."""
+    from .storage import typed
+
+    return typed(self)
+
+
+def _typed_storage(self: Tensor) -> Any:
+    """The same, without a warning."""
+    from .storage import _typed
+
+    return _typed(self)
+
+
+def _refused(name: str, expected: str) -> Any:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{name} expected {expected} layout but got {self.layout}")
+
+    method.__name__ = name
+    method.__doc__ = f"Not for dense tensors.\n\nRaises: RuntimeError: {name} is for {expected}."
+    return method
+
+
+_COO = "sparse coordinate tensor"
+_CSR = "sparse row compressed tensor"
+METHODS = {
+    "to_sparse": to_sparse,
+    "to_sparse_coo": to_sparse,
+    "to_sparse_csr": to_sparse_csr,
+    "to_dense": to_dense,
+    "sparse_mask": sparse_mask,
+    "untyped_storage": untyped_storage,
+    "storage": storage,
+    "_typed_storage": _typed_storage,
+    **{name: _refused(name, _COO) for name in ("coalesce", "is_coalesced", "indices")},
+    "values": _refused("values", "sparse tensor"),
+    **{name: _refused(name, _CSR) for name in ("crow_indices", "col_indices")},
+}  # fmt: skip
+for _name, _method in METHODS.items():
+    if not hasattr(Tensor, _name):
+        setattr(Tensor, _name, _method)
+Tensor.sparse_dim = Tensor.dense_dim = lambda self: 0  # type: ignore[attr-defined]

@@ -1,0 +1,316 @@
+"""Sparse tensors in coordinates: the places of the elements that are there, and their values.
+
+Note [Sparse tensors]
+A sparse tensor is a subclass of Tensor that holds two dense ones: `places` (int64, one row for each
+sparse dimension) and `held` (the values, one for each place, with the dense dimensions of a hybrid
+tensor after it). Its own array is hollow: a zero broadcast to the full shape, so that shape, dtype
+and strides answer as PyTorch's do and nothing is stored. Functions of tensors come here through
+`__torch_function__`; what they compute they compute with dense functions of the values, so
+gradients flow through the values and no derivative is written twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .. import ops
+from .._array import sparse as raw
+from .._array import types as T
+from .._core.storage import TensorBase, init_tensor, new_tensor
+from ..memory_format import sparse_coo
+from ..subclasses import DisableTorchFunctionSubclass
+from ..tensor import Tensor
+
+functions: Any = ops.namespace("").module("rushlight's functions")
+
+
+class SparseTensor(Tensor):
+    """A tensor of which only some elements are stored; see Note [Sparse tensors]."""
+
+    layout = sparse_coo
+    is_sparse = True
+
+    #: What functions of tensors do with sparse ones, by name; filled by the other modules here.
+    RULES: ClassVar[dict[str, Any]] = {}
+
+    places: Any  # Tensors
+    held: Any
+    coalesced: bool
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", str(func))
+        rule = cls.RULES.get(name)
+        if rule is None and name.startswith("__") and name.endswith("__"):
+            rule = cls.RULES.get(name.strip("_"))
+        if rule is None:
+            raise lacking(name)
+        return rule(*args, **(kwargs or {}))
+
+    # ---- parts --------------------------------------------------------------------------------
+    def _indices(self) -> Any:
+        """The places as they are stored, [sparse dimensions, stored elements]."""
+        return self.places
+
+    def _values(self) -> Any:
+        """The values as they are stored."""
+        return self.held
+
+    def indices(self) -> Any:
+        """The places in order.
+
+        Raises:
+            RuntimeError: where places may be given twice.
+        """
+        return self._checked("indices").places
+
+    def values(self) -> Any:
+        """The values in the order of the places.
+
+        Raises:
+            RuntimeError: where places may be given twice.
+        """
+        return self._checked("values").held
+
+    def _checked(self, what: str) -> SparseTensor:
+        if not self.coalesced:
+            raise RuntimeError(
+                f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"
+            )
+        return self
+
+    def _nnz(self) -> int:
+        """How many elements are stored."""
+        return int(self.places.size(1))
+
+    def sparse_dim(self) -> int:
+        """How many dimensions are sparse: the first ones."""
+        return int(self.places.size(0))
+
+    def dense_dim(self) -> int:
+        """How many dimensions each value has."""
+        return int(self.held.dim()) - 1
+
+    def is_coalesced(self) -> bool:
+        """Whether the places are in order and none is given twice."""
+        return self.coalesced
+
+    def coalesce(self) -> SparseTensor:
+        """The same tensor with its places in order, values of equal ones added."""
+        if self.coalesced:
+            return self
+        shape = tuple(self.shape[: self.sparse_dim()])
+        places, member = raw.merged(self.places._raw, shape)
+        sums = functions.zeros((places.shape[1], *self.held.shape[1:]), dtype=self.dtype).index_add(
+            0, new_tensor(member), self.held
+        )
+        return sparse(new_tensor(places), sums, self.shape, coalesced=True)
+
+    def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+        """The tensor with all its elements."""
+        full = functions.zeros(tuple(self.shape), dtype=self.dtype)
+        if self.sparse_dim():
+            full = full.index_put(tuple(self.places), self.held, accumulate=True)
+        else:
+            full = full + self.held.sum(0)
+        return full if dtype is None else full.to(dtype)
+
+    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """This tensor."""
+        return self
+
+    # ---- what tensors have, of the values -----------------------------------------------------
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are recorded for it: for its values."""
+        return bool(self.held.requires_grad)
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.held.requires_grad = wanted
+
+    def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
+        """This tensor, its gradients wanted or not."""
+        self.held.requires_grad_(requires_grad)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no operation made it."""
+        return bool(self.held.is_leaf)
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made its values."""
+        return self.held.grad_fn
+
+    @property
+    def grad(self) -> Any:
+        """The gradient: sparse, at the places of this tensor."""
+        found = self.held.grad
+        if found is None:
+            return None
+        # Every copy of a place has the gradient of the element.
+        places, member = raw.merged(self.places._raw, tuple(self.shape[: self.sparse_dim()]))
+        first = functions.zeros((places.shape[1], *found.shape[1:]), dtype=found.dtype)
+        with DisableTorchFunctionSubclass():
+            first = first.index_copy(0, new_tensor(member), found)
+        return sparse(new_tensor(places), first, self.shape, coalesced=True)
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self.held.grad = None if value is None else value.coalesce().held
+
+    def detach(self) -> SparseTensor:
+        """The tensor without its history."""
+        return self._with(self.held.detach())
+
+    def clone(self, *, memory_format: Any = None) -> SparseTensor:
+        """A copy."""
+        return sparse(self.places.clone(), self.held.clone(), self.shape, self.coalesced)
+
+    def to(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """The tensor with values of another type."""
+        held = self.held.to(*args, **kwargs)
+        return self if held is self.held else self._with(held)
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """False: there is no row of elements."""
+        return False
+
+    def _with(self, held: Tensor) -> SparseTensor:
+        """A tensor with these values at the same places."""
+        return sparse(self.places, held, self.shape, self.coalesced)
+
+    # ---- what it hasn't -----------------------------------------------------------------------
+    def numpy(self, *, force: bool = False) -> Any:
+        """Not for sparse tensors.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.numpy()
+
+    def tolist(self) -> Any:
+        """Not for sparse tensors.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def data_ptr(self) -> int:
+        """Not for sparse tensors.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def storage(self) -> Any:
+        """Not for sparse tensors.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+
+    untyped_storage = storage
+
+    def item(self) -> Any:
+        """The only element.
+
+        Raises:
+            RuntimeError: where there are several.
+        """
+        if self.numel() != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
+            )
+        return self.held.sum().item()
+
+    # ---- copies and texts ---------------------------------------------------------------------
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
+        if id(self) not in memo:
+            memo[id(self)] = self.clone()
+        return memo[id(self)]  # type: ignore[no-any-return]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return sparse, (self.places, self.held.detach(), tuple(self.shape), self.coalesced)
+
+    def _text(self) -> str:
+        tail = [f"size={tuple(self.shape)}, nnz={self._nnz()}"]
+        if not _is_default(self.dtype):
+            tail.append(f"dtype={self.dtype}")
+        tail.append("layout=torch.sparse_coo")
+        return text_of({"indices": self.places, "values": self.held}, ", ".join(tail), self.held)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+        return self._text()
+
+    def __str__(self) -> str:
+        return self._text()
+
+
+def sparse(
+    places: Any, held: Any, size: Any, coalesced: bool = False, cls: Any = None
+) -> SparseTensor:
+    """A sparse tensor of these parts, which are not checked."""
+    made: Any = TensorBase.__new__(cls or SparseTensor)
+    init_tensor(made, raw.hollow(tuple(size), held._raw.dtype))
+    made._plain, made._layered = False, True
+    made.places, made.held, made.coalesced = places, held, coalesced
+    return made  # type: ignore[no-any-return]
+
+
+def lacking(name: str) -> NotImplementedError:
+    """The error of a function that sparse tensors don't have."""
+    return NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend. This could be "
+        "because the operator doesn't exist for this backend. Rushlight computes sums, products, "
+        "elementwise functions that keep zeros, selections and joins of sparse tensors; for all "
+        f"else take the dense tensor: `x.to_dense().{name}(...)`."
+    )
+
+
+def _is_default(dtype: Any) -> bool:
+    from .. import dtypes as D
+
+    return dtype in (D.get_default_dtype(), D.int64, D.bool_)
+
+
+def text_of(parts: dict[str, Tensor], tail: str, held: Tensor) -> str:
+    """The printed form: the dense parts, then what else there is to say."""
+    lines = ["tensor("]
+    for i, (name, part) in enumerate(parts.items()):
+        body = repr(part.detach())
+        # The text of a tensor is indented for "tensor(" as it is; the name moves it further.
+        for ending in (f", dtype={part.dtype})", ")"):
+            if body.endswith(ending):
+                body = body.removesuffix(ending) + ")"
+                break
+        if body == "tensor([])":
+            body = f"tensor([], size={tuple(part.shape)})"
+        indent = " " * (len(name) + 1 + 7)
+        shown = body.replace("\n", "\n" + indent)
+        lines.append(("" if i == 0 else "\n       ") + f"{name}={shown},")
+    lines.append("\n       " + tail)
+    node = held.grad_fn
+    extra = ""
+    if node is not None:
+        extra = "grad_fn=<SparseCooTensorWithDimsAndTensorsBackward0>"
+    elif held.requires_grad:
+        extra = "requires_grad=True"
+    if extra:
+        wide = len(tail) + 7 + len(extra) + 2 > 80
+        lines.append((",\n       " if wide else ", ") + extra)
+    return "".join(lines) + ")"
+
+
+def checked_type(held: Any, dtype: Any) -> Any:
+    """Values as a dense tensor of the wanted type."""
+    made: Any = held if isinstance(held, TensorBase) else functions.tensor(held)
+    return made if dtype is None or T.from_raw(made._raw.dtype) is dtype else made.to(dtype)

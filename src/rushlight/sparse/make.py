@@ -1,0 +1,134 @@
+"""Making sparse tensors: of places and values, of dense tensors, of diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .._core.storage import TensorBase
+from ..tensor import Tensor
+from .coordinates import SparseTensor, checked_type, functions, sparse
+
+
+class INVARIANTS:
+    """Whether places are checked where nobody says."""
+
+    checked = False
+
+
+__all__ = ["sparse_coo_tensor", "sparse_mask", "spdiags", "to_sparse"]
+
+
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> SparseTensor:
+    """A sparse tensor with `values` at the columns of `indices`; equal places count added.
+
+    Shapes: indices [s, n], values [n, …]; `size` has s + (dimensions of a value) numbers and is the
+    smallest possible where it isn't given. With one argument, a size: a tensor without elements.
+
+    Raises:
+        RuntimeError: where the parts don't fit each other, or a place lies outside.
+    """
+    if values is None:
+        size, indices = indices, functions.empty((len(indices), 0), dtype=D.int64)
+        values = functions.empty(0, dtype=dtype)
+    places = checked_type(indices, D.int64)
+    held = checked_type(values, dtype)
+    if places.dim() != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(places.shape)}")
+    if held.dim() == 0:
+        held = held.expand(places.size(1))
+    if places.size(1) != held.size(0):
+        raise RuntimeError(
+            "indices and values must have same nnz, but got nnz from indices: "
+            f"{places.size(1)}, nnz from values: {held.size(0)}"
+        )
+    if size is None:
+        top = places.amax(1) + 1 if places.size(1) else functions.zeros(places.size(0))
+        size = [*map(int, top.tolist()), *held.shape[1:]]
+    size = tuple(int(n) for n in size)
+    if len(size) != places.size(0) + held.dim() - 1:
+        raise RuntimeError(
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, "
+            f"sparse_dim = {places.size(0)}, dense_dim = {held.dim() - 1}"
+        )
+    if check_invariants or (check_invariants is None and INVARIANTS.checked):
+        _check(places, size)
+    if requires_grad:
+        held = held.detach().requires_grad_()
+    elif held.is_leaf:
+        held = held.view_as(held)  # what is made of a leaf is none
+    return sparse(places.detach(), held, size, bool(is_coalesced) or places.size(1) < 2)
+
+
+def _check(places: Any, size: tuple[int, ...]) -> None:
+    """Whether all places lie inside."""
+    if not places.size(1):
+        return
+    for d, (low, high) in enumerate(zip(places.amin(1).tolist(), places.amax(1).tolist())):
+        if low < 0:
+            raise RuntimeError(f"found negative index {low} for dim {d}")
+        if high >= size[d]:
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found "
+                f"index {high}"
+            )
+
+
+def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None,
+              blocksize: Any = None, dense_dim: int | None = None) -> Any:  # fmt: skip
+    """The tensor with only its elements (or rows) that aren't zero.
+
+    Raises:
+        NotImplementedError: for other layouts than coordinates and compressed rows.
+    """
+    if layout is not None and str(layout) == "torch.sparse_csr":
+        from .rows import to_sparse_csr
+
+        return to_sparse_csr(self)
+    if layout is not None and str(layout) != "torch.sparse_coo":
+        raise NotImplementedError(
+            f"to_sparse: Rushlight has no layout {layout}; use torch.sparse_coo or torch.sparse_csr"
+        )
+    n = self.dim() if sparse_dim is None else sparse_dim
+    if not 0 <= n <= self.dim():
+        raise RuntimeError(f"to_sparse: sparse_dim must be between 0 and {self.dim()}, but got {n}")
+    there = self != 0
+    if n < self.dim():
+        there = there.flatten(n).any(-1)
+    places = there.nonzero().t().contiguous()
+    return sparse(places, self[tuple(places)], self.shape, True)
+
+
+def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
+    """The elements of a dense tensor at the places of a sparse one."""
+    if tuple(self.shape) != tuple(mask.shape):
+        raise RuntimeError(
+            "sparse_mask(): operands have incompatible sizes; self has size "
+            f"{list(self.shape)} but mask has size {list(mask.shape)}"
+        )
+    whole = mask.coalesce()
+    return whole._with(self[tuple(whole.places)])
+
+
+def spdiags(diagonals: Tensor, offsets: Any, shape: Any, layout: Any = None) -> SparseTensor:
+    """A matrix with the rows of `diagonals` along its diagonals `offsets`."""
+    shifts: Any = offsets if isinstance(offsets, TensorBase) else functions.tensor(offsets)
+    lines = functions.atleast_2d(diagonals)
+    height, width = (int(n) for n in shape)
+    places, held = [], []
+    for line, shift in zip(lines, shifts.reshape(-1).tolist()):
+        columns = functions.arange(max(0, shift), min(width, height + shift, line.numel()))
+        places.append(functions.stack([columns - shift, columns]))
+        held.append(line[columns])
+    return sparse(functions.cat(places, 1), functions.cat(held), (height, width))

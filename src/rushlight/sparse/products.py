@@ -1,0 +1,122 @@
+"""Products of sparse matrices with dense and sparse ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import sparse as raw
+from .._core.storage import new_tensor
+from ..ops.sparse import _sparse_product
+from ..tensor import Tensor
+from .arithmetic import rule, selected
+from .coordinates import SparseTensor, functions, sparse
+
+
+def _check(a: Any, b: Any) -> None:
+    if a.dim() != 2 or b.dim() != 2:
+        raise RuntimeError(
+            f"mat1 and mat2 must be matrices, got {a.dim()}-D and {b.dim()}-D tensors"
+        )
+    if a.size(1) != b.size(0):
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.size(0)}x{a.size(1)} and "
+            f"{b.size(0)}x{b.size(1)})"
+        )
+    if a.dtype is not b.dtype:
+        raise RuntimeError(
+            f"expected mat1 and mat2 to have the same dtype, but got: {a.dtype} != {b.dtype}"
+        )
+
+
+@rule("mm", "spmm", "smm", "hspmm")
+def mm(mat1: Any, mat2: Any) -> Any:
+    """The product of two matrices, of which one or both are sparse.
+
+    Shapes: [n, k] and [k, m] to [n, m]; dense, unless both are sparse.
+
+    Raises:
+        RuntimeError: where sizes or types don't fit.
+    """
+    _check(mat1, mat2)
+    if not isinstance(mat1, SparseTensor):
+        # X·A = (Aᵀ·Xᵀ)ᵀ
+        return mm(mat2.t(), mat1.t()).t()
+    if isinstance(mat2, SparseTensor):
+        return _of_sparse(mat1.coalesce(), mat2.coalesce())
+    rows, columns = mat1.places
+    return _sparse_product(mat1.held, mat2, rows, columns, mat1.size(0))
+
+
+def _of_sparse(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    first = raw.starts(b.places._raw[0], b.size(0))
+    left, right = (new_tensor(part) for part in raw.pairs_of(a.places._raw[1], first))
+    places = functions.stack([a.places[0][left], b.places[1][right]])
+    held = a.held.index_select(0, left) * b.held.index_select(0, right)
+    return sparse(places, held, (a.size(0), b.size(1))).coalesce()
+
+
+@rule("mv")
+def _mv(input: SparseTensor, vec: Tensor) -> Any:
+    return mm(input, vec.unsqueeze(1)).squeeze(1)
+
+
+@rule("matmul", "rmatmul")
+def _matmul(input: Any, other: Any) -> Any:
+    if other.dim() == 1:
+        return _mv(input, other)
+    return mm(input, other)
+
+
+@rule("linear", "_linear")
+def _linear(input: Tensor, weight: Any, bias: Any = None) -> Any:
+    result = mm(input, weight.t())
+    return result if bias is None else result + bias
+
+
+@rule("addmm", "sspaddmm")
+def addmm(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta·input + alpha·(mat1 @ mat2), of which `mat1` is sparse."""
+    return input * beta + mm(mat1, mat2) * alpha
+
+
+@rule("bmm")
+def _bmm(input: SparseTensor, mat2: Tensor) -> Any:
+    return functions.stack([mm(selected(input, 0, i), mat2[i]) for i in range(input.size(0))])
+
+
+@rule("softmax")
+def softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> SparseTensor:
+    """Softmax along `dim` over the elements that are there: the others count as -inf."""
+    return _normalised(input, dim, dtype, False)
+
+
+@rule("log_softmax")
+def log_softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> SparseTensor:
+    """The logarithm of `softmax`."""
+    return _normalised(input, dim, dtype, True)
+
+
+def _normalised(input: SparseTensor, dim: int, dtype: Any, logarithm: bool) -> SparseTensor:
+    whole = input.coalesce()
+    held = whole.held if dtype is None else whole.held.to(dtype)
+    d, n = dim % whole.dim(), whole.sparse_dim()
+    if d >= n:
+        inner = functions.log_softmax(held, d - n + 1)
+        return whole._with(inner if logarithm else inner.exp())
+    rest = [i for i in range(n) if i != d]
+    shape = tuple(whole.size(i) for i in rest)
+    different, member = raw.merged(whole.places._raw[rest], shape)
+    group: Any = new_tensor(member)
+    count = different.shape[1]
+    size = (count, *held.shape[1:])
+    index = group.view(-1, *[1] * (held.dim() - 1)).expand(held.shape)
+    top = functions.full(size, float("-inf"), dtype=held.dtype)
+    top = top.scatter_reduce(0, index, held.detach(), "amax")
+    moved = held - top.index_select(0, group)
+    sums = functions.zeros(size, dtype=held.dtype).index_add(0, group, moved.exp())
+    if logarithm:
+        return whole._with(moved - sums.log().index_select(0, group))
+    return whole._with(moved.exp() / sums.index_select(0, group))
+
+
+__all__ = ["addmm", "log_softmax", "mm", "softmax"]

@@ -1,0 +1,102 @@
+"""Sparse matrices in compressed rows: kept as such, computed with as coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes as D
+from .._array import sparse as raw
+from .._core.storage import new_tensor
+from ..memory_format import sparse_csr
+from ..tensor import Tensor
+from .coordinates import SparseTensor, checked_type, functions, lacking, sparse, text_of
+
+_COMPUTED = frozenset({"mm", "spmm", "matmul", "mv", "addmm", "linear", "t", "transpose"})
+
+
+class RowsTensor(SparseTensor):
+    """A sparse matrix that says where each row starts."""
+
+    layout = sparse_csr
+    is_sparse = False
+    is_sparse_csr = True
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", str(func)).strip("_")
+        if name not in _COMPUTED and name not in SparseTensor.RULES:
+            raise lacking(name)
+        plain = [a.to_sparse() if isinstance(a, RowsTensor) else a for a in args]
+        result = SparseTensor.RULES[name](*plain, **(kwargs or {}))
+        if type(result) is SparseTensor and result.sparse_dim() == 2:
+            return to_sparse_csr(result)
+        return result
+
+    def crow_indices(self) -> Any:
+        """Where each row starts, and the end: [rows + 1]."""
+        return new_tensor(raw.starts(self.places._raw[0], self.size(0)))
+
+    def col_indices(self) -> Any:
+        """The column of each stored element."""
+        return self.places[1]
+
+    def values(self) -> Any:
+        """The stored elements, row by row."""
+        return self.held
+
+    def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """The matrix in coordinates."""
+        return sparse(self.places, self.held, self.shape, True)
+
+    def _with(self, held: Tensor) -> SparseTensor:
+        return sparse(self.places, held, self.shape, True, RowsTensor)
+
+    def _text(self) -> str:
+        parts = {"crow_indices": self.crow_indices(), "col_indices": self.col_indices()}
+        text = text_of({**parts, "values": self.held}, "layout=torch.sparse_csr", self.held)
+        size = f" size={tuple(self.shape)}, nnz={self._nnz()},"
+        return text.replace(",\n       layout=", f",{size}\n       layout=", 1)
+
+
+def to_sparse_csr(self: Any, dense_dim: int | None = None) -> Any:
+    """A matrix in compressed rows.
+
+    Raises:
+        RuntimeError: for what isn't a matrix.
+    """
+    if self.dim() != 2:
+        raise RuntimeError(
+            "Only tensors with two sparse dimensions can be converted to the SparseCsr layout, "
+            f"got self with {self.dim()} sparse dimensions."
+        )
+    if not isinstance(self, SparseTensor):
+        places = (self != 0).nonzero().t().contiguous()
+        return sparse(places, self[tuple(places)], self.shape, True, RowsTensor)
+    whole = self.coalesce()
+    return sparse(whole.places, whole.held, whole.shape, True, RowsTensor)
+
+
+def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, *,
+                      dtype: Any = None, device: Any = None, pin_memory: bool = False,
+                      requires_grad: bool = False,
+                      check_invariants: bool | None = None) -> Any:  # fmt: skip
+    """A matrix of which row i has the elements crow_indices[i] to crow_indices[i + 1].
+
+    Raises:
+        RuntimeError: where the parts don't fit each other.
+    """
+    starts = checked_type(crow_indices, D.int64)
+    columns = checked_type(col_indices, D.int64)
+    held = checked_type(values, dtype)
+    if columns.numel() != held.size(0) or int(starts[-1]) != held.size(0):
+        raise RuntimeError(
+            "`crow_indices[..., -1] == nnz` is not satisfied: the parts of the matrix don't fit"
+        )
+    rows = functions.repeat_interleave(
+        functions.arange(starts.numel() - 1), starts[1:] - starts[:-1]
+    )
+    if size is None:
+        size = (starts.numel() - 1, int(columns.max()) + 1 if columns.numel() else 0)
+    if requires_grad:
+        held = held.detach().requires_grad_()
+    return sparse(functions.stack([rows, columns]), held, size, True, RowsTensor)
