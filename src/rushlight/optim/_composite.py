@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from ._plateau import ReduceLROnPlateau
 from ._schedule import LRScheduler
 from .optimizer import Optimizer
 
@@ -34,6 +35,12 @@ class _Composite(LRScheduler):
 def _check_optimizer(owner: str, place: int, scheduler: Any, optimizer: Optimizer) -> None:
     if not hasattr(scheduler, "optimizer"):
         raise TypeError(f"{owner} at index {place} should have `optimizer` as its attribute.")
+    if isinstance(scheduler, ReduceLROnPlateau):
+        raise ValueError(
+            f"{owner} does not support `ReduceLROnPlateau` scheduler as it requires additional "
+            "kwargs to be specified when calling `step`, but got one at index "
+            f"{place} in the given schedulers sequence."
+        )
     if optimizer is not scheduler.optimizer:
         raise ValueError(
             f"{owner} expects all schedulers to belong to the same optimizer, but "
@@ -81,9 +88,9 @@ class SequentialLR(_Composite):
         place = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[place]
         if place > 0 and self._milestones[place - 1] == self.last_epoch:
-            if isinstance(scheduler, _Composite):
-                scheduler.step()
-            elif type(scheduler).step is not LRScheduler.step:
+            if type(scheduler).step is not LRScheduler.step and not isinstance(
+                scheduler, _Composite
+            ):
                 scheduler.step(0)
             else:
                 scheduler._update_lr(0)
@@ -95,7 +102,7 @@ class SequentialLR(_Composite):
 def _undo(scheduler: Any) -> None:
     for inner in getattr(scheduler, "_schedulers", ()):
         _undo(inner)
-    if hasattr(scheduler, "last_epoch"):
+    if not hasattr(scheduler, "_schedulers"):
         scheduler.last_epoch -= 1
 
 

@@ -5,7 +5,15 @@ from typing import Any
 
 from ._ground import Tensor, dtypes, f
 from ._plain import with_gradient
-from .optimizer import Optimizer, check_not_capturable, loss_of, recording
+from .optimizer import (
+    Optimizer,
+    check_fused,
+    check_not_capturable,
+    loss_of,
+    number,
+    recording,
+    scalar,
+)
 
 __all__ = ["RuleOptimizer"]
 
@@ -19,15 +27,26 @@ class RuleOptimizer(Optimizer):
 
     # What PyTorch's refusal of `capturable` on the CPU lists.
     _capturable_lists = "params and state_steps"
+    _capturable_lists_of_foreach = ""
+    _capturable_on_xla = True
+    _foreach_on_xla = False
+    # Whether PyTorch's grouped implementation refuses to be differentiated.
+    _refuses_foreach = True
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
         for group in self.param_groups:
             if group.get("capturable") and with_gradient(group["params"]):
-                check_not_capturable(group, self._capturable_lists)
+                self._refuse_capturable(group)
+            if group.get("fused"):
+                check_fused(with_gradient(group["params"]))
             if group.get("differentiable"):
-                if group.get("foreach") and with_gradient(group["params"]):
+                if (
+                    self._refuses_foreach
+                    and group.get("foreach")
+                    and with_gradient(group["params"])
+                ):
                     raise AssertionError("_foreach ops don't support autograd")
                 others = with_gradient(group["params"])
             else:
@@ -37,6 +56,12 @@ class RuleOptimizer(Optimizer):
                     for p in others:
                         self._update(p, group)
         return loss
+
+    def _refuse_capturable(self, group: dict[str, Any]) -> None:
+        lists, xla = self._capturable_lists, self._capturable_on_xla
+        if group["foreach"]:
+            lists, xla = self._capturable_lists_of_foreach or lists, self._foreach_on_xla
+        check_not_capturable(group, lists, ", 'xla'" if xla else "")
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
         """Updates the plain parameters on their arrays; the others are returned."""
@@ -92,9 +117,17 @@ def kept(tensor: Tensor, group: dict[str, Any]) -> Tensor:
 
 
 def rate_of(group: dict[str, Any]) -> Any:
-    """The learning rate: as given where differentiable, else a number."""
-    lr = group["lr"]
-    return lr.item() if isinstance(lr, Tensor) and not group["differentiable"] else lr
+    """The learning rate: as given where differentiable, else a number (see `scalar`)."""
+    if group["differentiable"]:
+        return group["lr"]
+    # PyTorch's grouped and fused implementations take the number out first.
+    grouped = group["foreach"] or group.get("fused")
+    return number(group["lr"]) if grouped else scalar(group["lr"])
+
+
+def settled(value: Any) -> Any:
+    """What was computed from `rate_of`, as an operand: a tensor, or Python's number."""
+    return value if isinstance(value, Tensor) else float(value)
 
 
 def zeros_for(p: Tensor) -> Tensor:

@@ -27,7 +27,10 @@ def per_group(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
     count = len(optimizer.param_groups)
     if isinstance(value, (list, tuple)):
         if len(value) != count:
-            raise ValueError(f"expected {count} values for {name}, got {len(value)}")
+            raise ValueError(
+                f"{name} must have the same length as optimizer.param_groups. {name} has "
+                f"{len(value)} values, param_groups has {count}."
+            )
         return list(value)
     return [value] * count
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from .._array import adaptive_sweep as sweep
-from ._ground import Tensor
+from ._ground import Tensor, f
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, zeros_for
+from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, settled, zeros_for
 from .optimizer import check_lr, number
 
 __all__ = ["Adadelta"]
@@ -16,6 +16,8 @@ class Adadelta(RuleOptimizer):
 
     Source: Zeiler 2012, algorithm 1, with a learning rate on top.
     """
+
+    _capturable_on_xla = False
 
     def __init__(
         self,
@@ -98,4 +100,6 @@ class Adadelta(RuleOptimizer):
             step = step.clone()
         step.div_(root).mul_(grad)
         steps.mul_(rho).addcmul_(step, step, value=1 - rho)
-        target.add_(step, alpha=-rate_of(group))
+        if p.is_complex():
+            step, target = f.view_as_complex(step), p
+        target.add_(step, alpha=-settled(rate_of(group)))

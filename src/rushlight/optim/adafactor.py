@@ -6,7 +6,7 @@ from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, bump, f, finfo
 from ._plain import next_step
 from ._rule import RuleOptimizer, counted, new_count
-from .optimizer import number
+from .optimizer import scalar
 
 __all__ = ["Adafactor"]
 
@@ -79,7 +79,7 @@ class Adafactor(RuleOptimizer):
     def _raw_update(self, p: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         """The same step on arrays, for contiguous matrices."""
         count = next_step(state["step"])
-        lr = number(group["lr"])
+        lr = scalar(group["lr"])
         least, smallest = group["eps"]
         sweep.adafactor_(
             p._raw,
@@ -117,12 +117,12 @@ class Adafactor(RuleOptimizer):
         least, smallest = group["eps"]
         if least is None:
             least = finfo(p.dtype).eps
-        lr = number(group["lr"])
+        lr = scalar(group["lr"])
         share = count ** group["beta2_decay"]
         rate = min(lr, 1 / (count**0.5))
         scale = max(smallest, p.norm(2).item() / (p.numel() ** 0.5)) * rate
         if group["weight_decay"] != 0:
-            p.mul_(1 - lr * group["weight_decay"])
+            p.mul_(float(1 - lr * group["weight_decay"]))
         if grad.dim() > 1:
             rows, columns = state["row_var"], state["col_var"]
             rows.lerp_(grad.norm(dim=-1, keepdim=True).square_().div_(grad.size(-1)), share)
@@ -135,4 +135,4 @@ class Adafactor(RuleOptimizer):
         update = estimate.clamp_(min=least * least).rsqrt_()
         update.mul_(grad)
         too_long = max(1.0, update.norm(2).item() / ((update.numel() ** 0.5) * group["d"]))
-        p.add_(update, alpha=-scale / too_long)
+        p.add_(update, alpha=-float(scale / too_long))

@@ -5,8 +5,8 @@ from typing import Any
 from .._array import sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of
-from .optimizer import check_implementation, check_lr, number
+from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, settled
+from .optimizer import check_implementation, check_lr, scalar
 
 __all__ = ["Adagrad"]
 
@@ -78,7 +78,7 @@ class Adagrad(RuleOptimizer):
         plain = Plain(group["params"])
         if not plain.params:
             return plain.others
-        lr, decay = number(group["lr"]), group["lr_decay"]
+        lr, decay = scalar(group["lr"]), group["lr_decay"]
         states = [self.state[p] for p in plain.params]
         rates = [lr / (1 + (next_step(state["step"]) - 1) * decay) for state in states]
         sweep.adagrad_(
@@ -101,4 +101,4 @@ class Adagrad(RuleOptimizer):
         grad, target, total = as_real(grad, p, state["sum"])
         total.addcmul_(grad, grad, value=1)
         root = total.sqrt() + group["eps"]
-        target.addcdiv_(grad, root, value=-rate)
+        target.addcdiv_(grad, root, value=-settled(rate))

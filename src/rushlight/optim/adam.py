@@ -5,8 +5,8 @@ from typing import Any
 from .._array import sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, new_count, zeros_for
-from .optimizer import check_implementation, check_lr, number
+from ._rule import RuleOptimizer, new_count, rate_of, settled, zeros_for
+from .optimizer import check_implementation, check_lr, scalar
 
 __all__ = ["Adam"]
 
@@ -52,8 +52,14 @@ class Adam(RuleOptimizer):
                 raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
         if not weight_decay >= 0.0:
             raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+        if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")
+        for place, beta in enumerate(betas):
+            if isinstance(beta, Tensor) and foreach and not capturable:
+                raise ValueError(
+                    f"betas[{place}] as a Tensor is not supported for capturable=False and "
+                    "foreach=True"
+                )
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -107,8 +113,6 @@ class Adam(RuleOptimizer):
                 largest.append(state["max_exp_avg_sq"]._raw)
             steps.append(next_step(state["step"]))
         beta1, beta2 = group["betas"]
-        # A tensor's rate is corrected in the tensor's own precision, as PyTorch does.
-        lr = group["lr"]
         sweep.adam_(
             plain.raws,
             plain.grads,
@@ -116,9 +120,9 @@ class Adam(RuleOptimizer):
             squares,
             largest,
             steps,
-            lr=lr._raw.reshape(-1)[0] if isinstance(lr, Tensor) else lr,
-            beta1=number(beta1),
-            beta2=number(beta2),
+            lr=rate_of(group),
+            beta1=scalar(beta1),
+            beta2=scalar(beta2),
             eps=group["eps"],
             weight_decay=group["weight_decay"],
             decoupled=group["decoupled_weight_decay"],
@@ -131,22 +135,29 @@ class Adam(RuleOptimizer):
         """The same step in tensor operations: differentiable, for any dtype."""
         state = self._state(p, group["amsgrad"])
         differentiable = group["differentiable"]
-        beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = group["lr"] if differentiable else number(group["lr"])
+        lr, (beta1, beta2) = group["lr"], group["betas"]
+        if not differentiable:
+            lr, beta1, beta2 = rate_of(group), scalar(beta1), scalar(beta2)
         state["step"] += 1
         count = state["step"] if differentiable else state["step"].item()
         grad = -p.grad if group["maximize"] else p.grad
         if group["weight_decay"] != 0:
             if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * group["weight_decay"])
+                p.mul_(settled(1 - lr * group["weight_decay"]))
             else:
                 grad = grad.add(p, alpha=group["weight_decay"])
         average, square = state["exp_avg"], state["exp_avg_sq"]
         view: Any = f.view_as_real if p.is_complex() else lambda tensor: tensor
         grad, target = view(grad), view(p)
         average, square = view(average), view(square)
-        average.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        average.lerp_(
+            grad, 1 - (beta1.to(grad.dtype) if isinstance(beta1, Tensor) else float(beta1))
+        )
+        square.mul_(settled(beta2))
+        if isinstance(beta2, Tensor):
+            square.add_(grad * grad * (1 - beta2))
+        else:
+            square.addcmul_(grad, grad, value=float(1 - beta2))
         correction1 = 1 - beta1**count
         correction2 = (1 - beta2**count) ** 0.5
         if group["amsgrad"]:
@@ -160,5 +171,5 @@ class Adam(RuleOptimizer):
             divisor = (square.clone().sqrt() / (correction2 * -rate)).add_(group["eps"] / -rate)
             target.addcdiv_(average.clone(), divisor)
         else:
-            divisor = (square.sqrt() / correction2).add_(group["eps"])
-            target.addcdiv_(average, divisor, value=-rate)
+            divisor = (square.sqrt() / float(correction2)).add_(group["eps"])
+            target.addcdiv_(average, divisor, value=-float(rate))

@@ -5,7 +5,17 @@ from typing import Any
 from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, kept, new_count, rate_of, zeros_for
+from ._rule import (
+    RuleOptimizer,
+    as_real,
+    ascent,
+    counted,
+    kept,
+    new_count,
+    rate_of,
+    settled,
+    zeros_for,
+)
 from .optimizer import check_lr, number
 
 __all__ = ["Adamax"]
@@ -69,7 +79,7 @@ class Adamax(RuleOptimizer):
         if not plain.params:
             return plain.others
         beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = number(group["lr"])
+        lr = rate_of(group)
         states = [self._state(p) for p in plain.params]
         sweep.adamax_(
             plain.raws,
@@ -96,4 +106,4 @@ class Adamax(RuleOptimizer):
         average.lerp_(grad, 1 - beta1)
         largest.copy_(f.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
         rate = rate_of(group) / (1 - beta1**count)
-        target.addcdiv_(kept(average, group), kept(largest, group), value=-rate)
+        target.addcdiv_(kept(average, group), kept(largest, group), value=-settled(rate))

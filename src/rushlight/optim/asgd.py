@@ -6,7 +6,7 @@ from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, dtypes, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, zeros_for
-from .optimizer import check_lr, number
+from .optimizer import check_lr, number, scalar
 
 __all__ = ["ASGD"]
 
@@ -78,7 +78,7 @@ class ASGD(RuleOptimizer):
             maximize=group["maximize"],
         )
         plain.written()
-        rate = number(group["lr"])
+        rate = scalar(group["lr"])
         for state in states:
             count = next_step(state["step"])
             slowed = (1 + group["lambd"] * rate * count) ** group["alpha"]
@@ -98,7 +98,7 @@ class ASGD(RuleOptimizer):
             average.copy_(target)
         else:
             average.add_(target.sub(average).mul_(mu))
-        rate = number(group["lr"])
+        rate = scalar(group["lr"])
         slowed = (1 + group["lambd"] * rate * count) ** group["alpha"]
-        state["eta"] = f.tensor(rate / slowed, dtype=dtypes.float32)
+        state["eta"] = f.tensor(float(rate / slowed), dtype=dtypes.float32)
         state["mu"] = f.tensor(1 / max(1, count - group["t0"]), dtype=dtypes.float32)

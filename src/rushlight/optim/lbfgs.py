@@ -3,11 +3,24 @@
 from collections.abc import Callable
 from typing import Any
 
-from ._ground import Tensor, enable_grad, f, no_grad
+from .._array.sweep import FLOAT32, add_scaled_
+from ._ground import Tensor, bump, enable_grad, f, no_grad
 from ._wolfe import strong_wolfe
 from .optimizer import Optimizer, check_lr
 
 __all__ = ["LBFGS"]
+
+
+def _add_scaled(target: Tensor, other: Tensor, alpha: Any) -> None:
+    """target ← target + alpha·other, rounded once.
+
+    The products of differences that follow make a last digit the first one within a few steps.
+    """
+    if target._plain and other._plain and target._raw.dtype is FLOAT32:
+        add_scaled_(target._raw, other._raw, float(alpha))
+        bump(target)
+    else:
+        target.add_(other, alpha=alpha)
 
 
 class LBFGS(Optimizer):
@@ -61,7 +74,7 @@ class LBFGS(Optimizer):
         for p in self._params:
             target = f.view_as_real(p) if p.is_complex() else p
             part = direction[start : start + target.numel()]
-            target.add_(part.view_as(target), alpha=length)
+            _add_scaled(target, part.view_as(target), length)
             start += target.numel()
 
     def _keep(self) -> list[Tensor]:
@@ -134,8 +147,9 @@ class LBFGS(Optimizer):
                     self._restore(kept)
                     return value, slope
 
+                left = min(25, group["max_eval"] - evaluations)
                 loss, gradient, length, used = strong_wolfe(
-                    at, length, direction, loss, gradient, slope
+                    at, length, direction, loss, gradient, slope, most=left
                 )
                 self._move(length, direction)
                 converged = bool(gradient.abs().max() <= group["tolerance_grad"])
@@ -171,6 +185,7 @@ class _Memory:
         self.weights: Any = state.get("ro")
         self.scale: Any = state.get("H_diag")
         self.factors: Any = state.get("al")
+        self.state = state
 
     def clear(self) -> None:
         self.changes, self.steps, self.weights, self.scale = [], [], [], 1
@@ -178,11 +193,12 @@ class _Memory:
     def store(self, state: dict[str, Any]) -> None:
         state["old_dirs"], state["old_stps"] = self.changes, self.steps
         state["ro"], state["H_diag"] = self.weights, self.scale
-        if self.factors is not None:
-            state["al"] = self.factors
 
     def add(self, change: Tensor, step: Tensor, most: int) -> None:
         """Remembers a change of gradient along a step, if the loss is convex there."""
+        if self.factors is None:
+            # Numbers of the two loops in `direction`, kept where PyTorch keeps them.
+            self.factors = self.state["al"] = [None] * most
         curvature = change.dot(step)
         if curvature <= 1e-10:
             return
@@ -193,8 +209,6 @@ class _Memory:
         self.steps.append(step)
         self.weights.append(1.0 / curvature)
         self.scale = curvature / change.dot(change)
-        if self.factors is None:
-            self.factors = [None] * most
 
     def direction(self, gradient: Tensor) -> Tensor:
         """Minus the inverse Hessian times the gradient (Nocedal and Wright, algorithm 7.4)."""
@@ -203,9 +217,9 @@ class _Memory:
         q: Tensor = gradient.neg()
         for i in reversed(range(count)):
             factors[i] = self.steps[i].dot(q) * self.weights[i]
-            q.add_(self.changes[i], alpha=-factors[i])
+            _add_scaled(q, self.changes[i], -factors[i])
         r: Tensor = f.mul(q, self.scale)
         for i in range(count):
             back = self.changes[i].dot(r) * self.weights[i]
-            r.add_(self.steps[i], alpha=factors[i] - back)
+            _add_scaled(r, self.steps[i], factors[i] - back)
         return r

@@ -6,7 +6,7 @@ from typing import Any
 
 from ._ground import Tensor, dtypes, f, no_grad
 from ._plain import with_gradient
-from .optimizer import Optimizer, loss_of, number
+from .optimizer import Optimizer, loss_of, scalar
 
 __all__ = ["Muon"]
 
@@ -68,7 +68,7 @@ class Muon(Optimizer):
         """Updates every matrix that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
         for group in self.param_groups:
-            lr = number(group["lr"])
+            lr = scalar(group["lr"])
             for p in with_gradient(group["params"]):
                 if p.is_complex():
                     raise RuntimeError("Muon does not support complex parameters")
@@ -82,12 +82,12 @@ class Muon(Optimizer):
                 update = _orthogonal(
                     update, group["ns_coefficients"], group["ns_steps"], group["eps"]
                 )
-                p.mul_(1 - lr * group["weight_decay"])
-                p.add_(update, alpha=-_adjusted(lr, group["adjust_lr_fn"], p.shape))
+                p.mul_(float(1 - lr * group["weight_decay"]))
+                p.add_(update, alpha=-float(_adjusted(lr, group["adjust_lr_fn"], p.shape)))
         return loss
 
 
-def _adjusted(lr: float, how: str | None, shape: Any) -> float:
+def _adjusted(lr: Any, how: str | None, shape: Any) -> Any:
     rows, columns = shape[:2]
     if how == "match_rms_adamw":
         return lr * 0.2 * math.sqrt(max(rows, columns))
@@ -111,7 +111,8 @@ def _orthogonal(matrix: Tensor, coefficients: _Coefficients, steps: int, eps: fl
     tall = matrix.size(0) > matrix.size(1)
     if tall:
         x = x.T
-    x = x.div(x.norm().clamp(min=eps))
+    # In place, as in PyTorch: a momentum that is of this type already is itself made shorter.
+    x.div_(x.norm().clamp(min=eps))
     for _ in range(steps):
         gram = x @ x.T
         x = f.addmm(x, f.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)

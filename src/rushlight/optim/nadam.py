@@ -5,7 +5,7 @@ from typing import Any
 from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, dtypes, f
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, zeros_for
+from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, settled, zeros_for
 from .optimizer import check_lr, number
 
 __all__ = ["NAdam"]
@@ -18,6 +18,7 @@ class NAdam(RuleOptimizer):
     """
 
     _capturable_lists = "params, mu_products and state_steps"
+    _capturable_lists_of_foreach = "params, mu_products, and state_steps"
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class NAdam(RuleOptimizer):
         if not plain.params:
             return plain.others
         beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr, slowing = number(group["lr"]), group["momentum_decay"]
+        lr, slowing = rate_of(group), group["momentum_decay"]
         states = [self._state(p) for p in plain.params]
         factors = []
         for state in states:
@@ -119,7 +120,7 @@ class NAdam(RuleOptimizer):
         grad = -p.grad if group["maximize"] else p.grad
         if group["weight_decay"] != 0:
             if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * group["weight_decay"])
+                p.mul_(settled(1 - lr * group["weight_decay"]))
             else:
                 grad = grad.add(p, alpha=group["weight_decay"])
         grad, target, average, square = as_real(grad, p, state["exp_avg"], state["exp_avg_sq"])
@@ -138,5 +139,5 @@ class NAdam(RuleOptimizer):
         else:
             product = state["mu_product"].item()
             divisor.add_(group["eps"])
-            target.addcdiv_(grad, divisor, value=-lr * (1.0 - now) / (1.0 - product))
-            target.addcdiv_(average, divisor, value=(-lr * soon) / (1.0 - product * soon))
+            target.addcdiv_(grad, divisor, value=float(-lr * (1.0 - now) / (1.0 - product)))
+            target.addcdiv_(average, divisor, value=float((-lr * soon) / (1.0 - product * soon)))

@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from copy import deepcopy
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from .._core.mode import current
@@ -52,11 +53,17 @@ def _insert(table: "OrderedDict[int, _Hook]", hook: _Hook, first: bool = False) 
     return handle
 
 
+_NO_HOOKS: Any = MappingProxyType({})
+
+
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """`step` with the step hooks around it; nothing but a check where there are none."""
 
     @functools.wraps(step)
     def hooked_step(self: "Optimizer", *args: Any, **kwargs: Any) -> Any:
+        recorder = current().recorder
+        if recorder is not None:
+            return recorder.optimizer_step(self, hooked_step, args, kwargs)
         profiler = current().profiler
         if profiler is not None and profiler.opens(f"Optimizer.step#{type(self).__name__}.step"):
             try:
@@ -140,8 +147,9 @@ class Optimizer:
             if name not in self.__dict__:
                 setattr(self, name, OrderedDict())
 
-    _optimizer_step_pre_hooks: "OrderedDict[int, _Hook]"
-    _optimizer_step_post_hooks: "OrderedDict[int, _Hook]"
+    # A wrapper around an optimizer may do without `__init__`: it has no hooks, and can get none.
+    _optimizer_step_pre_hooks: "OrderedDict[int, _Hook]" = _NO_HOOKS
+    _optimizer_step_post_hooks: "OrderedDict[int, _Hook]" = _NO_HOOKS
     _optimizer_state_dict_pre_hooks: "OrderedDict[int, _Hook]"
     _optimizer_state_dict_post_hooks: "OrderedDict[int, _Hook]"
     _optimizer_load_state_dict_pre_hooks: "OrderedDict[int, _Hook]"
@@ -421,16 +429,31 @@ def check_implementation(foreach: bool | None, fused: bool | None, differentiabl
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
-def check_not_capturable(group: _Group, what: str = "params and state_steps") -> None:
+def check_not_capturable(group: _Group, what: str, last: str = ", 'xla'") -> None:
     """`capturable` is for accelerators: PyTorch refuses it for parameters on the CPU.
 
     Raises: AssertionError, in PyTorch's words.
     """
-    if group["capturable"]:
+    # The fused kernels never look at it.
+    if group["capturable"] and not group.get("fused"):
         raise AssertionError(
             f"If capturable=True, {what} must be on supported devices: "
-            "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']."
+            f"['cuda', 'xpu', 'hpu', 'privateuseone'{last}]."
         )
+
+
+def check_fused(params: Iterable[Tensor]) -> None:
+    """Refuses for `fused` what PyTorch's fused kernels refuse.
+
+    Raises: RuntimeError, for parameters that aren't real floating-point ones.
+    """
+    for p in params:
+        if not p.is_floating_point():
+            raise RuntimeError(
+                "`fused=True` requires all the params to be floating point Tensors of supported "
+                "devices: ['mps', 'cuda', 'xpu', 'hpu', 'cpu', 'mtia', 'privateuseone'] but "
+                f"{p.dtype} and {p.device.type}"
+            )
 
 
 def check_lr(lr: Any) -> None:
@@ -439,6 +462,11 @@ def check_lr(lr: Any) -> None:
         raise ValueError("Tensor lr must be 1-element")
     if not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def scalar(value: Any) -> Any:
+    """A number that keeps a tensor's precision in what is computed from it, as in PyTorch."""
+    return value._raw.reshape(-1)[0] if isinstance(value, Tensor) else value
 
 
 def number(value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 from .._array import adaptive_sweep as sweep
 from ._ground import Tensor
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, zeros_for
+from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, settled, zeros_for
 from .optimizer import check_lr, number
 
 __all__ = ["RAdam"]
@@ -82,7 +82,7 @@ class RAdam(RuleOptimizer):
         if not plain.params:
             return plain.others
         beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = number(group["lr"])
+        lr = rate_of(group)
         states = [self._state(p) for p in plain.params]
         factors = []
         for state in states:
@@ -112,11 +112,11 @@ class RAdam(RuleOptimizer):
         state = self._state(p)
         count = counted(state)
         beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = rate_of(group)
+        lr = settled(rate_of(group))
         grad = -p.grad if group["maximize"] else p.grad
         if group["weight_decay"] != 0:
             if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * group["weight_decay"])
+                p.mul_(settled(1 - rate_of(group) * group["weight_decay"]))
             else:
                 grad = grad.add(p, alpha=group["weight_decay"])
         grad, target, average, square = as_real(grad, p, state["exp_avg"], state["exp_avg_sq"])

@@ -5,7 +5,17 @@ from typing import Any
 from .._array import sweep
 from ._ground import Tensor
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, kept, new_count, rate_of, zeros_for
+from ._rule import (
+    RuleOptimizer,
+    as_real,
+    ascent,
+    counted,
+    kept,
+    new_count,
+    rate_of,
+    settled,
+    zeros_for,
+)
 from .optimizer import check_lr, number
 
 __all__ = ["RMSprop"]
@@ -18,6 +28,8 @@ class RMSprop(RuleOptimizer):
 
     Source: Hinton 2012, lecture 6e; Graves 2013 for the centred version.
     """
+
+    _foreach_on_xla = True
 
     def __init__(
         self,
@@ -102,7 +114,7 @@ class RMSprop(RuleOptimizer):
         state = self._state(p, group)
         counted(state)
         grad = ascent(p, group)
-        alpha, lr = group["alpha"], rate_of(group)
+        alpha, lr = group["alpha"], settled(rate_of(group))
         grad, target, square = as_real(grad, p, state["square_avg"])
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:

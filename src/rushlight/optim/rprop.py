@@ -17,6 +17,8 @@ class Rprop(RuleOptimizer):
     Source: Riedmiller and Braun 1993, in the variant without weight backtracking.
     """
 
+    _foreach_on_xla = True
+
     def __init__(
         self,
         params: Any,

@@ -20,6 +20,8 @@ class SGD(RuleOptimizer):
     Source: Sutskever et al. 2013, where the rate multiplies v instead of being part of it.
     """
 
+    _refuses_foreach = False
+
     def __init__(
         self,
         params: Any,

@@ -35,6 +35,17 @@ class SparseAdam(Optimizer):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        complex_ones = [
+            [place, number]
+            for place, group in enumerate(self.param_groups)
+            for number, p in enumerate(group["params"])
+            if p.is_complex()
+        ]
+        if complex_ones:
+            raise ValueError(
+                f"Complex params at indices {complex_ones}: SparseAdam does not support complex "
+                "parameters"
+            )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates nothing.
