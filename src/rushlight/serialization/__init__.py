@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from typing import IO, Any, TypeAlias
+
+from ..device import device
 from .inspection import get_unsafe_globals_in_checkpoint, peek
 from .load import load
 from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
@@ -18,8 +23,14 @@ from .settings import (
     skip_data,
 )
 
+# The types of `torch.load`'s arguments, by the names that annotations in programs use.
+FILE_LIKE: TypeAlias = str | os.PathLike[str] | IO[bytes]
+MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | device | str | dict[str, str] | None
+
 __all__ = [
+    "FILE_LIKE",
     "LoadEndianness",
+    "MAP_LOCATION",
     "add_safe_globals",
     "clear_safe_globals",
     "get_crc32_options",

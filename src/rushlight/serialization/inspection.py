@@ -9,10 +9,11 @@ import zipfile
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from .. import dtypes as D
 from . import names, stream
+from .records import check_records
 
 __all__ = ["Contents", "TensorNote", "get_unsafe_globals_in_checkpoint", "peek"]
 
@@ -206,8 +207,17 @@ def _tensor_note(args: tuple[Any, ...], untyped: bool) -> TensorNote | None:
                       requires_grad)  # fmt: skip
 
 
-def _places(value: Any, place: str, above: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
-    """Every leaf of nested containers, with its place."""
+# More places than any real file has: lists of lists of the same list make up billions.
+_MOST: Final = 300_000
+
+
+def _places(
+    value: Any, place: str, above: tuple[int, ...], seen: list[int]
+) -> Iterator[tuple[str, Any]]:
+    """Every leaf of nested containers, with its place; `seen` holds how many values there were."""
+    seen[0] += 1
+    if seen[0] > _MOST:
+        raise pickle.UnpicklingError(f"the file holds more than {_MOST} values")
     if id(value) in above or len(above) > 100:
         return
     inside = (*above, id(value))
@@ -221,15 +231,15 @@ def _places(value: Any, place: str, above: tuple[int, ...]) -> Iterator[tuple[st
             name = value.name.full if isinstance(value.name, _Name) else "?"
             yield place, f"{name}(…)"
             return
-        yield from _places(value.state, place, inside)
-        yield from _places(value.items, place, inside)
+        yield from _places(value.state, place, inside, seen)
+        yield from _places(value.items, place, inside, seen)
         return
     if items is None:
         yield place, value
         return
     for key, item in items:
         shown = key if isinstance(key, (str, int)) else "…"
-        yield from _places(item, f"{place}.{shown}" if place else str(shown), inside)
+        yield from _places(item, f"{place}.{shown}" if place else str(shown), inside, seen)
 
 
 def _body_of(file: Any) -> tuple[str, list[tuple[str, str]], dict[str, _StorageNote], Any]:
@@ -238,6 +248,7 @@ def _body_of(file: Any) -> tuple[str, list[tuple[str, str]], dict[str, _StorageN
     file.seek(start)
     if head == b"PK\x03\x04":
         with _opened(file) as archive:
+            check_records(archive)
             pickles = [n for n in archive.namelist() if n.endswith("/data.pkl")]
             if not pickles:
                 raise RuntimeError(
@@ -290,7 +301,7 @@ def peek(f: Any) -> Contents:
     for key, note in storages.items():
         unit = 1 if note.dtype is D.uint8 else note.dtype.itemsize
         found.storages[key] = note.count * unit
-    for place, leaf in _places(value, "", ()):
+    for place, leaf in _places(value, "", (), [0]):
         if isinstance(leaf, TensorNote):
             found.tensors[place] = leaf
         else:

@@ -12,8 +12,9 @@ from typing import Any
 
 from .. import dtypes as D
 from .._array import memory_of as M
-from . import settings, stream
+from . import settings, stream, tar
 from .places import Place, place_of
+from .records import check_records
 from .unpickle import unpickled
 
 
@@ -110,6 +111,8 @@ def _read_either(
             raise EOFError("Ran out of input")
         if path is not None:
             raise RuntimeError(_no_mmap(f"{path}, "))
+        if tar.is_tar(file):
+            return tar.read(file, careful, encoding, place)
         return stream.read(file, careful, encoding, place)
     try:
         archive = zipfile.ZipFile(file)
@@ -118,16 +121,18 @@ def _read_either(
             _broken("reading zip archive", "failed finding central directory")
         ) from None
     with archive:
-        memory = None if path is None else _mapped(file)
+        memory = None if path is None else _mapped(file, path)
         return _from_archive(archive, place, careful, encoding, memory)
 
 
-def _mapped(file: Any) -> Any:
+def _mapped(file: Any, path: Any) -> Any:
     flags = settings.get_default_mmap_options()
     if flags == mmap_module.MAP_PRIVATE:
         # Copied on writing, so that the file stays as it is.
         return mmap_module.mmap(file.fileno(), 0, access=mmap_module.ACCESS_COPY)
-    return mmap_module.mmap(file.fileno(), 0, flags)
+    # Writes go to the file, which has to be open for them.
+    with open(path, "r+b") as writable:
+        return mmap_module.mmap(writable.fileno(), 0, flags)
 
 
 def _data_start(archive: zipfile.ZipFile, name: str) -> int | None:
@@ -155,6 +160,7 @@ def _data_start(archive: zipfile.ZipFile, name: str) -> int | None:
 def _from_archive(
     archive: zipfile.ZipFile, place: Place, careful: bool, encoding: str, memory: Any = None
 ) -> Any:
+    check_records(archive)
     names = archive.namelist()
     pickles = [n for n in names if n.endswith("/data.pkl") and n.count("/") == 1]
     if not pickles:

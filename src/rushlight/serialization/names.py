@@ -7,6 +7,8 @@ exceptions stand in this file, in both directions.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Final
 
 from .. import dtypes as D
@@ -25,12 +27,24 @@ STORAGE_NAMES: Final[dict[D.dtype, str]] = {
 }  # fmt: skip
 
 
+# What is still to be done once the storages are read, while a file is read whose objects come
+# before them.
+unread: ContextVar[list[Callable[[], None]] | None] = ContextVar("unread", default=None)
+
+
 def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False,
                    hooks: Any = None, metadata: Any = None) -> Any:  # fmt: skip
     """The tensor that is a view of a storage; `metadata` may ask for its conjugate or negative."""
     array = M.view_into(storage, offset, tuple(size), tuple(stride))
     if metadata:
-        array = M.with_pending(array, bool(metadata.get("conj")), bool(metadata.get("neg")))
+        conjugate, negative = bool(metadata.get("conj")), bool(metadata.get("neg"))
+        later = unread.get()
+        if later is None:
+            array = M.with_pending(array, conjugate, negative)
+        else:
+            seen, array = array, M.like(array)
+            target = array
+            later.append(lambda: M.copied(target, M.with_pending(seen, conjugate, negative)))
     t = new_tensor(array)
     t._requires_grad = bool(requires_grad)
     return t
@@ -94,6 +108,13 @@ def _encode(text: str, encoding: str) -> bytes:
     return text.encode("latin1")
 
 
+def _bytearray(*args: Any) -> bytearray:
+    # Made of a number it would be that many bytes of nothing.
+    if args and not isinstance(args[0], (bytes, str)):
+        raise ValueError(f"a bytearray of {type(args[0]).__name__}")
+    return bytearray(*args)
+
+
 _REBUILDERS: Final = (rebuild_tensor, rebuild_untyped_tensor)
 
 SAFE: Final[dict[tuple[str, str], Any]] = {
@@ -101,7 +122,7 @@ SAFE: Final[dict[tuple[str, str], Any]] = {
     ("collections", "Counter"): Counter,
     ("builtins", "set"): set,
     ("builtins", "complex"): complex,
-    ("builtins", "bytearray"): bytearray,
+    ("builtins", "bytearray"): _bytearray,
     ("_codecs", "encode"): _encode,
     ("torch", "Size"): Size,
     ("torch", "device"): device,
@@ -211,5 +232,7 @@ def may_be_built(value: Any) -> bool:
 
 
 def may_be_called(value: Any) -> bool:
-    """Whether an untrusted file may call `value`."""
-    return any(value is allowed for allowed in (*SAFE.values(), *_user_globals.values()))
+    """Whether an untrusted file may call `value`; `Tensor` it may only name."""
+    return value is not Tensor and any(
+        value is allowed for allowed in (*SAFE.values(), *_user_globals.values())
+    )

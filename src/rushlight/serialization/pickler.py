@@ -53,6 +53,11 @@ class Storage:
         self.dtype = dtype
         self.key = key
 
+    @property
+    def count(self) -> int:
+        """The elements as the file has them: bytes where it has no class for the type."""
+        return M.count_of(self.flat, untyped=self.dtype not in _STORAGE_KINDS)
+
 
 # The pickler written in Python: what it does for each type can be overridden.
 _Base: Any = pickle._Pickler
@@ -75,17 +80,25 @@ class TorchPickler(_Base):  # type: ignore[misc]
         if type(obj) is not Storage:
             return None
         kind = _STORAGE_KINDS.get(obj.dtype, _UNTYPED)
-        count = M.count_of(obj.flat, untyped=kind is _UNTYPED)
         if self._stream:
-            return ("storage", kind, obj.key, "cpu", count, None)
-        return ("storage", kind, obj.key, "cpu", count)
+            return ("storage", kind, obj.key, "cpu", obj.count, None)
+        return ("storage", kind, obj.key, "cpu", obj.count)
 
     def storage(self, array: Any) -> tuple[Storage, int]:
-        """The storage of an array, one object for all views of the same memory."""
+        """The storage of an array, one object for all views of the same memory.
+
+        Raises:
+            RuntimeError: where another view of the memory has elements of another type.
+        """
         flat, offset = M.storage_of(array)
         key = T.address(flat) if flat.size else id(array)
         found = self._seen.get(key)
-        if found is None or len(found.flat) != len(flat) or found.flat.dtype != flat.dtype:
+        if found is not None and found.flat.dtype != flat.dtype and found.flat.size:
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same data as different "
+                "types"
+            )
+        if found is None or len(found.flat) != len(flat):
             found = Storage(flat, T.from_raw(array.dtype), str(len(self.storages)))
             self.storages.append(found)
             self._seen[key] = found

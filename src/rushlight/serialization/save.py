@@ -47,7 +47,7 @@ def save(
         if _use_new_zipfile_serialization:
             _write_zip(file, stem, body.getvalue(), pickler.storages, not _disable_byteorder_record)
         else:
-            flats = [(s.key, s.flat) for s in pickler.storages]
+            flats = [(s.key, s.flat, s.count) for s in pickler.storages]
             stream.write(file, body.getvalue(), flats, pickle_protocol)
 
     if not by_name:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from .. import dtypes as D
 from .._array import memory_of as M
+from .names import unread
 from .places import Place
 from .unpickle import unpickled
 
@@ -19,8 +21,8 @@ MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
 
 
-def write(file: Any, body: bytes, storages: list[tuple[str, Any]], protocol: int) -> None:
-    """Writes a pickle of objects and the flat arrays to which it refers."""
+def write(file: Any, body: bytes, storages: list[tuple[str, Any, int]], protocol: int) -> None:
+    """Writes a pickle of objects and the flat arrays (with their counts) to which it refers."""
     pickle.dump(MAGIC_NUMBER, file, protocol)
     pickle.dump(PROTOCOL_VERSION, file, protocol)
     machine = {
@@ -30,9 +32,9 @@ def write(file: Any, body: bytes, storages: list[tuple[str, Any]], protocol: int
     }
     pickle.dump(machine, file, protocol)
     file.write(body)
-    pickle.dump([key for key, _ in storages], file, protocol)
-    for _, flat in storages:
-        file.write(len(flat).to_bytes(8, "little"))
+    pickle.dump([key for key, _, _ in storages], file, protocol)
+    for _, flat, count in storages:
+        file.write(count.to_bytes(8, "little"))
         file.write(M.bytes_of(M.little_endian(flat)))
 
 
@@ -63,12 +65,19 @@ def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
     def storage(key: str, kind: D.dtype, count: int, location: str) -> Any:
         place(location, count * kind.itemsize)
         if key not in flats:
-            if count * kind.itemsize > left:
+            nonlocal left
+            left -= count * kind.itemsize
+            if left < 0:
                 raise ValueError(f"the storage {key} is longer than the file")
             flats[key] = M.unset(count, kind)
         return flats[key]
 
-    result = unpickled(file, storage, careful, encoding)
+    later: list[Callable[[], None]] = []
+    token = unread.set(later)
+    try:
+        result = unpickled(file, storage, careful, encoding)
+    finally:
+        unread.reset(token)
     keys = unpickled(file, nothing, careful, encoding)
     if not isinstance(keys, list) or not all(key in flats for key in keys):
         raise RuntimeError("the file lists storages that it doesn't use; corrupt file?")
@@ -80,6 +89,8 @@ def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
         if count != len(flat) or len(data) != count * flat.itemsize:
             raise RuntimeError(f"the storage {key} is {len(data)} bytes long, not as announced")
         M.fill(flat, data, swap)
+    for finish in later:
+        finish()
     return result
 
 

@@ -154,7 +154,7 @@ def unpickled(body: Any, storage: Storage, careful: bool, encoding: str = "utf-8
         raise pickle.UnpicklingError(_refused(f"the file is damaged or hostile: {error}")) from None
 
 
-_EITHER = (
+EITHER = (
     "In PyTorch 2.6, we changed the default value of the `weights_only` argument in "
     "`torch.load` from "
     "`False` to `True`. Re-running `torch.load` with `weights_only` set to `False` will "
@@ -167,7 +167,7 @@ _EITHER = (
 def _refused(reason: str) -> str:
     if "Unsupported global" not in reason:
         return (
-            f"Weights only load failed. {_EITHER}\nPlease file an issue with the following "
+            f"Weights only load failed. {EITHER}\nPlease file an issue with the following "
             "so that we "
             "can make `weights_only=True` compatible with your use case: WeightsUnpickler error: "
             f"{reason}{_MORE}"
@@ -175,7 +175,7 @@ def _refused(reason: str) -> str:
     return (
         "Weights only load failed. This file can still be loaded, to do so you have two options, "
         "\x1b[1mdo those steps only if you trust the source of the checkpoint\x1b[0m. \n\t(1) "
-        f"{_EITHER}\n\t(2) Alternatively, to load with `weights_only=True` please "
+        f"{EITHER}\n\t(2) Alternatively, to load with `weights_only=True` please "
         "check the recommended "
         f"steps in the following error message.\n\tWeightsUnpickler error: {reason}{_MORE}"
     )

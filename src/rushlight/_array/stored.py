@@ -1,0 +1,49 @@
+"""The bytes behind an array, for those who look at memory itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .types import owner
+
+
+def bytes_of(array: Any) -> Any:
+    """All bytes of the memory that an array is a view of, as a flat array over them."""
+    whole = owner(array)
+    if whole.flags.c_contiguous:
+        return whole.reshape(-1).view(np.uint8)
+    if whole.flags.f_contiguous:
+        return whole.T.reshape(-1).view(np.uint8)
+    flat = np.ascontiguousarray(array)
+    return flat.reshape(-1).view(np.uint8)
+
+
+def fresh(count: int) -> Any:
+    """Bytes that nobody has written."""
+    return np.empty(count, np.uint8)
+
+
+def from_numbers(values: Any, dtype: Any) -> Any:
+    """The bytes of numbers of a raw type."""
+    return np.array(list(values), dtype).reshape(-1).view(np.uint8)
+
+
+def from_buffer(buffer: Any, offset: int, count: int) -> Any:
+    """A copy of bytes of a buffer; `count` below 0: all that follow."""
+    whole = np.frombuffer(buffer, np.uint8)[offset:]
+    return (whole if count < 0 else whole[:count]).copy()
+
+
+def seen_as(data: Any, dtype: Any) -> Any:
+    """The bytes as elements of a raw type; what is left over is left out."""
+    size = np.dtype(dtype).itemsize
+    return data[: data.size // size * size].view(dtype)
+
+
+def resized(data: Any, count: int) -> Any:
+    """The first bytes in memory of another size."""
+    made = np.zeros(count, np.uint8)
+    made[: min(count, data.size)] = data[:count]
+    return made
