@@ -13,6 +13,7 @@ FAMILIES = (
     "scalar_network",
     "perceptron",
     "elementwise",
+    "row_operations",
     "second_order",
     "td_lambda",
     "footprint",

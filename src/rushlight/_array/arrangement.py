@@ -12,6 +12,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .axes import ALL, axes_of, axis_of
+from .convolve import laid_out_like
 from .number import number_like
 from .types import FLOAT32, FLOAT64, from_raw, to_raw
 from .windows import diagonal
@@ -258,11 +259,13 @@ def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
             )
         taken[d] = slice(first, last)
         inner[d] = slice(max(before, 0), max(before, 0) + last - first)
+    if not any(pad):
+        return x.copy(order="K")
     if x.dtype.kind != "V":
         value = number_like(value, x.dtype)
     out = np.zeros(shape, x.dtype) if not value else np.full(shape, value, x.dtype)
     out[tuple(inner)] = x[tuple(taken)]
-    return out
+    return out if x.flags.c_contiguous else laid_out_like(out, x)
 
 
 def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:

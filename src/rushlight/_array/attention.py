@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from . import kernels
+
 # The scores in flight: what fits into a core's second-level cache.
 _BLOCK: Final = 1 << 18
 
@@ -109,6 +111,10 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> tu
         out = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
     kind = p.q.dtype
     rows_of = p.shared * p.length
+    if mask is None and p.groups * rows_of * p.keys >= kernels.LEAST:
+        found = kernels.attention.attention(p.q, p.k, p.v, causal, p.scale, p.length)
+        if found is not None:
+            return _laid_out(found[0], out), found[1].reshape(q.shape[:-1])
     result = np.empty((p.groups, rows_of, v.shape[-1]), kind)
     logs = np.empty((p.groups, rows_of), kind)
     for group, rows in p.blocks():
@@ -133,8 +139,16 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> tu
             y /= total
             logs[group, rows] = (np.log(total) + top)[..., 0]
         result[group, rows] = y
-    out[...] = result.reshape(out.shape)
-    return out, logs.reshape(q.shape[:-1])
+    return _laid_out(result, out), logs.reshape(q.shape[:-1])
+
+
+def _laid_out(result: Any, out: Any) -> Any:
+    """`result` in `out`, whose layout is the queries'."""
+    shaped = result.reshape(out.shape)
+    if shaped.dtype == out.dtype and shaped.strides == out.strides:
+        return shaped
+    out[...] = shaped
+    return out
 
 
 def attention_backward(
@@ -145,6 +159,17 @@ def attention_backward(
     of_out, result = p.queries(g), p.queries(out)
     inner = np.einsum("gre,gre->gr", of_out, result)
     lse = logs.reshape(p.groups, p.shared * p.length)
+    if mask is None and lse.size * p.keys >= kernels.LEAST:
+        found = kernels.attention.attention_backward(
+            of_out, p.q, p.k, p.v, inner, lse, causal, p.scale, p.length
+        )
+        if found is not None:
+            dq, dk, dv = found
+            return (
+                dq.reshape(q.shape).astype(q.dtype, copy=False),
+                dk.reshape(k.shape).astype(k.dtype, copy=False),
+                dv.reshape(v.shape).astype(v.dtype, copy=False),
+            )
     dq = np.empty_like(p.q)
     dk, dv = np.zeros_like(p.k), np.zeros_like(p.v)
     for group, rows in p.blocks():

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import small_rows
+from . import kernels, small_rows
 from .moments import layer_norm, layer_norm_backward
 from .rows import lifted, ones
 
@@ -69,6 +69,10 @@ def batch_norm(
     In training the statistics are the batch's, else `mean` and `var`; then the two further results
     are empty. Shapes: x (N, C, …); the others (C,).
     """
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.batch_norm(x, weight, bias, mean, var, training, eps)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     raw = _split(lifted(x))
     if training:
         count = raw.size // (raw.shape[1] or 1)
@@ -130,6 +134,12 @@ def batch_norm_backward(
     need: Any,
 ) -> tuple[Any, Any, Any]:
     """The gradients for input, weight and bias; None for those not needed."""
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.batch_norm_backward(
+            g, x, weight, mean, var, centre, inverse, training, eps, need
+        )
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     raw, g_raw = _split(lifted(x)), _split(lifted(g))
     if not training:
         centre = lifted(mean).astype(raw.dtype, copy=False)
@@ -164,6 +174,10 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple
 
     The further results are the means and 1/deviations, (N, groups).
     """
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.group_norm(x, groups, weight, bias, eps)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     n, channels = x.shape[:2]
     rows = np.ascontiguousarray(lifted(x)).reshape(n * groups, x.size // (n * groups or 1))
     if small_rows.fits(rows):
@@ -193,6 +207,10 @@ def group_norm_backward(
     g: Any, x: Any, groups: int, mean: Any, inverse: Any, weight: Any, need: Any
 ) -> tuple[Any, Any, Any]:
     """The gradients of `group_norm` for input, weight and bias; None for those not needed."""
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.group_norm_backward(g, x, groups, mean, inverse, weight, need)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     n, channels = x.shape[:2]
     if not x.size:
         zero = np.zeros(channels, x.dtype)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as D
-from . import losses
+from . import kernels, losses
 from . import small_rows as small
 from .element_losses import require_floats
 from .rows import lifted, logsumexp_rows, ones
@@ -140,6 +140,10 @@ def cross_entropy(x: Any, target: Any, reduction: int = 1, ignore_index: int = -
 
     Shapes: x (N, C), target (N,). Raises: IndexError for a target that is no class.
     """
+    if x.size >= kernels.LEAST:
+        found = kernels.softmax.cross_entropy(x, target, reduction, ignore_index)
+        if found is not None:
+            return found
     if names_classes(x, target) and not 0 <= ignore_index < x.shape[1]:
         loss = small.cross_entropy(x, target, reduction)
         if loss is not None:
@@ -154,6 +158,10 @@ def cross_entropy(x: Any, target: Any, reduction: int = 1, ignore_index: int = -
 
 def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
     """softmax(x) less one at each row's class, times `g`; zero for ignored rows."""
+    if x.size >= kernels.LEAST:
+        found = kernels.softmax.cross_entropy_backward(g, x, target, reduction, ignore_index)
+        if found is not None:
+            return found
     if names_classes(x, target) and not 0 <= ignore_index < x.shape[1]:
         found = small.cross_entropy_backward(g, x, target, reduction)
         if found is not None:

@@ -459,6 +459,8 @@ def channel_sums(g: Any) -> Any:
     """The sums of g (N, O, …) for each channel: the gradient of a bias."""
     if g.dtype.kind == "V" or g.dtype.itemsize == 2:
         return channel_sums(g.astype(FLOAT32)).astype(g.dtype)
+    if not g.size:
+        return np.zeros(g.shape[1], g.dtype)
     flat = g.reshape(g.shape[0], g.shape[1], -1)
     # Long lines first: NumPy adds them pairwise, and quickly.
     return flat.sum(2, dtype=g.dtype).sum(0, dtype=g.dtype)

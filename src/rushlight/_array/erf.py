@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
+
 __all__ = ["erf", "erfc", "erfinv", "gelu", "gelu_backward", "normal_cdf"]
 
 # See Note [Blocks that stay in the cache]: elements per block by item size.
@@ -487,6 +489,10 @@ def _gelu_tanh(x: Any, out: Any, t: Any, s: Any) -> None:
 
 def gelu(x: Any, approximate: str = "none") -> Any:
     """x Φ(x), or with `approximate="tanh"` its approximation by a hyperbolic tangent."""
+    if x.size >= kernels.LEAST:
+        found = kernels.activations.gelu(x, approximate)
+        if found is not None:
+            return found
     if approximate == "tanh":
         return _blockwise(_gelu_tanh, _gelu_tanh, False, 2, x)
     if approximate != "none":
@@ -545,6 +551,10 @@ def _gelu_tanh_backward(g: Any, x: Any, out: Any, t: Any, s: Any, r: Any) -> Non
 
 def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:
     """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
+    if x.size >= kernels.LEAST:
+        found = kernels.activations.gelu_backward(g, x, approximate)
+        if found is not None:
+            return found
     if approximate == "tanh":
         return _blockwise(_gelu_tanh_backward, _gelu_tanh_backward, False, 3, g, x)
     if approximate != "none":

@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from . import kernels
+
 __all__ = [
     "add_rows", "embedding_backward", "gather", "index_add", "index_put", "index_select",
     "masked_scatter", "masked_select", "one_hot", "scatter", "scatter_add", "take_along",
@@ -109,6 +111,8 @@ def add_rows(out: Any, index: Any, source: Any) -> Any:
         return out
     rows = np.ascontiguousarray(source, out.dtype).reshape(count, width)
     target = out.reshape(out.shape[0], width)
+    if rows.size >= kernels.LEAST and kernels.tables.add_rows(target, index, rows):
+        return out
     if width == 1:
         _add_flat(target.reshape(-1), index, rows.reshape(-1))
     elif width <= _NARROW and out.dtype.kind == "f" and out.shape[0] <= 8 * count:
@@ -171,7 +175,7 @@ def embedding_backward(
     width = g.shape[-1]
     out = np.zeros((rows, width), g.dtype)
     flat = np.ascontiguousarray(index).reshape(-1)
-    values = g.reshape(-1, width)
+    values = g.reshape(flat.size, width)
     if padding_idx >= 0:
         kept = flat != padding_idx
         if not kept.all():

@@ -18,7 +18,7 @@ def _halves(x: Any, dim: int) -> tuple[Any, Any]:
         IndexError: for a dimension that isn't there.
     """
     if not x.ndim:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     if not -x.ndim <= dim < x.ndim:
         raise IndexError(errors.dimension(dim, x.ndim))
     size = x.shape[dim]
@@ -38,7 +38,7 @@ def glu(x: Any, dim: int) -> Any:
     if x.dtype.kind != "f" or x.ndim < 2:
         return np.multiply(a, sigmoid(b))
     # a / (1 + exp(-b)): the halves may be parts of rows, but what is computed is whole.
-    out = np.negative(b, order="C")
+    out = np.negative(b)
     np.exp(out, out)
     np.add(out, 1, out)
     return np.divide(a, out, out)

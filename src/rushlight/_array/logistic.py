@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import blocks
+from . import blocks, kernels
 from .blocks import INF, LARGE, clip, fits, mapped
 from .masks import anywhere, where
 
@@ -78,6 +78,10 @@ def sigmoid(x: Any) -> Any:
         return np.reciprocal(t, t)
     if x.dtype.itemsize == 2:
         return single(sigmoid, x)
+    if x.size >= kernels.LEAST:
+        found = kernels.activations.logistic(x)
+        if found is not None:
+            return found
     if fits(x):
         return mapped(_write_sigmoid, x)
     t = np.exp(np.negative(x))
@@ -96,10 +100,24 @@ def silu(x: Any) -> Any:
         return np.divide(x, t, t)
     if x.dtype.itemsize == 2:
         return single(silu, x)
+    if x.size >= kernels.LEAST:
+        found = kernels.activations.silu(x)
+        if found is not None:
+            return found
     if fits(x):
         return mapped(_write_silu, x)
     t = np.exp(np.negative(x))
     return np.divide(x, np.add(t, ONE.get(t.dtype, 1)))
+
+
+def silu_backward(g: Any, x: Any) -> Any:
+    """The gradient of `silu`: g (s + x s (1 - s)), s = sigmoid(x)."""
+    if x.size >= kernels.LEAST:
+        found = kernels.activations.silu_backward(g, x)
+        if found is not None:
+            return found
+    s = sigmoid(x)
+    return g * (s * (1 + x * (1 - s)))
 
 
 def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:

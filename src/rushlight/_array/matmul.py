@@ -255,7 +255,8 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
         out = product(x, weight.T)
     else:
         refuse_bool(dtype, "addmm_impl_cpu_")
-        flat = np.matmul(x.reshape(-1, x.shape[-1]), weight.T)
+        rows = -1 if x.size else int(np.prod(x.shape[:-1]))
+        flat = np.matmul(x.reshape(rows, x.shape[-1]), weight.T)
         out = flat.reshape(x.shape[:-1] + (weight.shape[0],))
     if bias is not None:
         if bias.ndim > 1 or (bias.ndim and bias.shape[0] not in (1, weight.shape[0])):
@@ -281,6 +282,11 @@ def _explain_bias(x: Any, weight: Any, bias: Any) -> None:
 
 
 def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
+    if x.ndim < 1:
+        raise RuntimeError(
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{x.ndim}D and {weight.ndim}D"
+        )
     if weight.ndim == 1:
         out = matmul(x, weight)
         return out if bias is None else out + bias

@@ -13,14 +13,21 @@ from .types import address, byte_strides, owner, to_raw
 def storage_of(array: Any) -> tuple[Any, int]:
     """The flat memory that `array` is a view of, and the element at which it starts.
 
-    An array whose memory isn't a plain run of its own element type is copied into one.
+    An array whose memory isn't a plain run of elements is copied into one. Memory that was made
+    for another type is seen as the array's own: a complex array's, from its real part.
     """
     whole = owner(array)
-    plain = whole.dtype == array.dtype and whole.flags.c_contiguous
-    if not plain or any(s < 0 for s in array.strides):
+    if not whole.flags.c_contiguous or any(s < 0 or s % array.itemsize for s in array.strides):
         return np.ascontiguousarray(array).reshape(-1), 0
-    offset = (address(array) - address(whole)) // array.itemsize if array.size else 0
-    return whole.reshape(-1), offset
+    flat = whole.reshape(-1)
+    if whole.dtype != array.dtype:
+        if whole.nbytes % array.itemsize or whole.dtype.hasobject:
+            return np.ascontiguousarray(array).reshape(-1), 0
+        flat = flat.view(array.dtype)
+    start = address(array) - address(whole) if array.size else 0
+    if start % array.itemsize:
+        return np.ascontiguousarray(array).reshape(-1), 0
+    return flat, start // array.itemsize
 
 
 def strides_of(array: Any) -> tuple[int, ...]:
@@ -99,6 +106,16 @@ def with_pending(array: Any, conjugate: bool, negative: bool) -> Any:
     if conjugate:
         array = np.conjugate(array)
     return np.negative(array) if negative else array
+
+
+def like(array: Any) -> Any:
+    """An array of the same shape and type, contiguous, whose elements are set later."""
+    return np.empty(array.shape, array.dtype)
+
+
+def copied(into: Any, array: Any) -> None:
+    """Sets all elements."""
+    into[...] = array
 
 
 def retyped(flat: Any, dtype: D.dtype) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rushlight._array import kernels
 from rushlight._array.rows import (
     LONG_ROW,
     gathered_rows,
@@ -109,6 +110,10 @@ def layer_norm(
     them.
     Dtypes: the means and 1/deviations are float32 for a float16 input.
     """
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.layer_norm(x, normalized, weight, bias, eps)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     raw = lifted(np.asarray(x))
     kept = raw.ndim - normalized
     length = prod(raw.shape[kept:])
@@ -154,6 +159,10 @@ def layer_norm_backward(
     need: tuple[bool, bool, bool] = (True, True, True),
 ) -> tuple[Any, Any, Any]:
     """The gradients of `layer_norm` for input, weight and bias; None for those not needed."""
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.layer_norm_backward(g, x, normalized, mean, rstd, weight, need)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     raw = lifted(np.asarray(x))
     dtype = raw.dtype
     kept = raw.ndim - normalized

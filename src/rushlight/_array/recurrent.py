@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import tiny
+from . import kernels, tiny
 
 __all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward", "spans"]
 
@@ -27,6 +27,12 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
     """a b, in the order of PyTorch's BLAS where that shows. See Note [Tiny products]."""
     if a.shape[0] * b.shape[0] * b.shape[1] <= tiny.LIMIT and a.dtype.itemsize == 4 and a.size:
         found = tiny.product(a, b)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+    if a.dtype.kind not in "fc":  # NumPy's products of bfloat16 are float32
+        found = np.matmul(a, b).astype(a.dtype)
         if out is None:
             return found
         out[...] = found
@@ -90,10 +96,10 @@ def _ends(
     shift = dz.sum(0) if biased and need[4] else None
     other = dz_hidden.sum(0) if biased and need[5] else None
     return [
-        _shaped(dz @ w_ih, x) if need[0] else None,
+        _shaped(_product(dz, w_ih), x) if need[0] else None,
         dh if need[1] else None,
-        dz.T @ _flat(x) if need[2] else None,
-        dz_hidden.T @ before if need[3] else None,
+        _product(dz.T, _flat(x)) if need[2] else None,
+        _product(dz_hidden.T, before) if need[3] else None,
         shift,
         other,
     ]
@@ -183,7 +189,24 @@ def lstm(
     fresh = np.empty((hx.shape[0], 4 * size), gates.dtype)
     room = np.empty_like(cx)
     whole = cx.copy() if sizes is not None else None
+    step = None
+    if gates.size >= kernels.LEAST:
+        step = kernels.cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     for start, stop, batch in spans(x, sizes, reverse):
+        if step is not None:
+            _product(h[:batch], turned, fresh[:batch])
+            before = c if whole is None else whole
+            if w_hr is None:
+                step(start, batch, before, start)
+                h[:batch] = out[start:stop]
+            else:
+                step(start, batch, before, 0)
+                h[:batch] = _product(room[:batch], w_hr.T, out[start:stop])
+            if whole is None:
+                c = cells[start:stop]
+            else:
+                whole[:batch] = cells[start:stop]
+            continue
         z, cell, row, spare = gates[start:stop], cells[start:stop], out[start:stop], room[:batch]
         np.add(z, _product(h[:batch], turned, fresh[:batch]), z)
         _logistic(z[:, :third])
@@ -212,6 +235,14 @@ def lstm_backward(
     steps = spans(x, sizes, reverse)
     size = cx.shape[1]
     count = gates.shape[0]
+    if w_hr is None and gates.size >= kernels.LEAST:
+        found = _lstm_backward_by_kernel(
+            g_out, g_hy, g_cy, hx, cx, w_hh, gates, cells, steps
+        )
+        if found is not None:
+            dz, dh, dc = found
+            before = _previous(_flat(out), hx, steps)
+            return _lstm_ends(dz, x, before, w_ih, dh, dc, b_ih is not None, need, None)
     o, last = gates[:, :size], gates[:, 3 * size :]
     forget = gates[:, 2 * size : 3 * size]
     squashed = np.tanh(cells)
@@ -255,15 +286,46 @@ def lstm_backward(
         np.multiply(cell, forget[start:stop], cell)
         _product(dz[start:stop], turned, now)
     before = _previous(_flat(out), hx, steps)
+    d_hr = projected.T @ hidden if projected is not None and need[7] else None
+    return _lstm_ends(dz, x, before, w_ih, dh, dc, b_ih is not None, need, d_hr)
+
+
+def _lstm_ends(
+    dz: Any, x: Any, before: Any, w_ih: Any, dh: Any, dc: Any, biased: bool, need: Any, d_hr: Any
+) -> list[Any]:
+    """The gradients of `lstm` from those of all rows' gates in their own order."""
+    size = dc.shape[1]
     found = _ends(
-        dz, x, before, _own_order(w_ih, size, False), dh, dz, b_ih is not None,
+        dz, x, before, _own_order(w_ih, size, False), dh, dz, biased,
         [need[0], need[1], *need[3:7]],
     )  # fmt: skip
     for k in (2, 3, 4, 5):
         if found[k] is not None:
             found[k] = _given_order(found[k], size)
-    d_hr = projected.T @ hidden if projected is not None and need[7] else None
     return [*found[:2], dc if need[2] else None, *found[2:], d_hr]
+
+
+def _lstm_backward_by_kernel(
+    g_out: Any, g_hy: Any, g_cy: Any, hx: Any, cx: Any, w_hh: Any, gates: Any, cells: Any,
+    steps: list[tuple[int, int, int]],
+) -> Any:  # fmt: skip
+    """The gradients of all rows' gates and of the first states; None where no kernel applies."""
+    dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
+    dc = np.zeros_like(cx) if g_cy is None else g_cy.astype(cx.dtype)
+    dz = np.empty_like(gates)
+    before = _previous(cells, cx, steps)
+    step = kernels.cells.lstm_backward(dh, dc, gates, cells, before, dz)
+    if step is None:
+        return None
+    given = None if g_out is None else _flat(g_out)
+    turned = _own_order(w_hh, cx.shape[1], False)
+    for start, stop, batch in reversed(steps):
+        now = dh[:batch]
+        if given is not None:
+            np.add(now, given[start:stop], now)
+        step(start, batch)
+        _product(dz[start:stop], turned, now)
+    return dz, dh, dc
 
 
 # ---- gated recurrent unit -----------------------------------------------------------------------
@@ -290,7 +352,15 @@ def gru(
     out = np.empty_like(inner)
     h = hx.copy()
     fresh = np.empty((hx.shape[0], 3 * size), gates.dtype)
+    step = None
+    if gates.size >= kernels.LEAST:
+        step = kernels.cells.gru(gates, fresh, shift, inner, h, out)
     for start, stop, batch in spans(x, sizes, reverse):
+        if step is not None:
+            _product(h[:batch], turned, fresh[:batch])
+            step(start, batch)
+            h[:batch] = out[start:stop]
+            continue
         z, part, row, now = gates[start:stop], fresh[:batch], out[start:stop], h[:batch]
         _product(now, turned, part)
         if shift is not None:

@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
+
 __all__ = [
     "log_softmax",
     "log_softmax_backward",
@@ -170,6 +172,10 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
     Special: a row of -inf, a row with inf or NaN -> nan.
     """
+    if x.size >= kernels.LEAST and _last_is_row(x, axis):
+        found = kernels.softmax.softmax(x)
+        if found is not None:
+            return found
     raw = lifted(x)
     out = np.empty(raw.shape, raw.dtype)
     if raw.size == 0:
@@ -192,6 +198,10 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 def softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
     """The gradient for the input of `softmax`, from its result `y` and the gradient `g` of that."""
+    if y.size >= kernels.LEAST and _last_is_row(y, axis):
+        found = kernels.softmax.softmax_backward(g, y)
+        if found is not None:
+            return found
     g_raw, y_raw = lifted(g), lifted(y)
     out = np.empty(y_raw.shape, y_raw.dtype)
     if out.size == 0:
@@ -226,6 +236,10 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
 
     Special: a row of -inf, a row with inf or NaN -> nan.
     """
+    if x.size >= kernels.LEAST and _last_is_row(x, axis):
+        found = kernels.softmax.log_softmax(x)
+        if found is not None:
+            return found
     raw = lifted(x)
     out = np.empty(raw.shape, raw.dtype)
     if raw.size == 0:
@@ -263,6 +277,10 @@ def subtract_exactly(rows: Any, column: Any, out: Any) -> None:
 
 def log_softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
     """The gradient for the input of `log_softmax`, from its result `y` and the gradient `g`."""
+    if y.size >= kernels.LEAST and _last_is_row(y, axis):
+        found = kernels.softmax.log_softmax_backward(g, y)
+        if found is not None:
+            return found
     g_raw, y_raw = lifted(g), lifted(y)
     out = np.empty(y_raw.shape, y_raw.dtype)
     if out.size == 0:

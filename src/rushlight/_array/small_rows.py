@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
 from .rows import ones, row_max, row_starts
 from .types import FLOAT32, FLOAT64
 
@@ -21,7 +22,8 @@ __all__ = [
     "softmax_backward",
 ]  # fmt: skip
 
-_SMALL = 131072
+# Where there are kernels, they take what is larger.
+_SMALL = min(131072, kernels.LEAST - 1)
 # Beyond these the totals of exponentials near overflow, or lose digits to underflow.
 _MOST = 1e30
 _LEAST = exp(-16.0)

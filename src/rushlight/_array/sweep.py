@@ -21,6 +21,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from . import kernels
+
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
 
@@ -120,7 +122,7 @@ def sgd_(
                 _subtract(p, _multiply(g, wide), p, casting="unsafe")
             elif size <= SMALL:
                 _subtract(p, _multiply(g, rate), p)
-            else:
+            elif size < kernels.LEAST or not kernels.updates.sgd(p, g, -lr if maximize else lr):
                 _in_blocks(_descend, (p, g), rate)
         return
     k = _constants(dtype, lr, momentum, 1 - dampening, weight_decay)
@@ -130,7 +132,14 @@ def sgd_(
         new = buffers is not None and fresh[place]
         if p.size <= SMALL:
             _sgd(p, grads[place], buffer, new, k, flags, None, None, p.size <= TINY)
-        else:
+        elif (
+            p.size < kernels.LEAST
+            or new
+            or maximize
+            or not kernels.updates.sgd_with(
+                p, grads[place], buffer, lr, weight_decay, momentum, 1 - dampening, nesterov
+            )
+        ):
             _in_blocks(_sgd, (p, grads[place], buffer), new, k, flags)
 
 
@@ -174,6 +183,12 @@ def _sgd(
     _subtract(p, _multiply(g, lr, u), p)
 
 
+def add_scaled_(y: Any, x: Any, alpha: float) -> None:
+    """y ← y + alpha·x for float32, rounded once. See Note [One rounding]."""
+    wide = _multiply(x, np.array(np.float32(alpha), FLOAT64))
+    _add(y, wide, y, casting="unsafe")
+
+
 # -- Adam ---------------------------------------------------------------------------------------
 
 
@@ -203,9 +218,11 @@ def adam_(
     dtype = params[0].dtype
     decay = 1 - lr * weight_decay if decoupled else weight_decay
     mode = 0 if not weight_decay else 2 if decoupled else 1
-    # lerp's two formulas, which differ in the last digit, as PyTorch's do.
-    near = 1 - beta1 < 0.5
-    fixed = _constants(dtype, 1 - beta1 if near else beta1, beta2, 1 - beta2, eps, decay)
+    # lerp's two formulas, which differ in the last digit, as PyTorch's do; its weight alone is in
+    # the arrays' precision where the betas have one of their own.
+    part = 1 - float(beta1)
+    near = part < 0.5
+    fixed = _constants(dtype, part if near else beta1, beta2, 1 - beta2, eps, decay)
     flags = (mode, near, maximize)
     step = -1.0
     for place, p in enumerate(params):
@@ -217,7 +234,18 @@ def adam_(
         if p.ndim and p.size <= SMALL:
             m, v = exp_avgs[place], exp_avg_sqs[place]
             _adam(p, grads[place], m, v, most, k, flags, None, None)
-        else:
+            continue
+        done = (
+            p.size >= kernels.LEAST
+            and near
+            and most is None
+            and not maximize
+            and kernels.updates.adam(
+                p, grads[place], exp_avgs[place], exp_avg_sqs[place],
+                (1 - beta1, beta2, 1 - beta2, eps, rate, (1 - beta2**step) ** -0.5), decay, mode,
+            )
+        )  # fmt: skip
+        if not done:
             arrays = (p, grads[place], exp_avgs[place], exp_avg_sqs[place], most)
             _in_blocks(_adam, arrays, k, flags)
 

@@ -36,6 +36,9 @@ def window(x: Any, shape: tuple[int, ...], strides: tuple[int, ...], skip: int =
     if not x.size:
         return np.ndarray(shape, x.dtype, np.empty(1, x.dtype), 0, strides)
     whole = storage(x)
+    if not whole.flags.c_contiguous:
+        # A spread NumPy scalar: what lends the memory is no array.
+        whole = np.frombuffer(owner(x).base, np.uint8)
     return np.ndarray(shape, x.dtype, whole, _first(x) - _first(whole) + skip, strides)
 
 

@@ -1,0 +1,66 @@
+"""Memory for compiled programs: one block, arrays within it, addresses, and BLAS by address."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+ALIGNMENT: Final = 64
+#: Where an array object keeps the address of its elements: behind the head of a Python object.
+DATA_OFFSET: Final = 16
+
+
+def block(size: int) -> Any:
+    """That many zero bytes, aligned."""
+    raw = np.zeros(size + ALIGNMENT, np.uint8)
+    start = -address(raw) % ALIGNMENT
+    return raw[start : start + size]
+
+
+def words(count: int) -> Any:
+    """64-bit integers, zero at first."""
+    return np.zeros(count, np.int64)
+
+
+def address(raw: Any) -> int:
+    """Where the elements of an array begin."""
+    return int(raw.__array_interface__["data"][0])
+
+
+def array_at(memory: Any, offset: int, shape: tuple[int, ...], dtype: Any, strides: Any) -> Any:
+    """An array within a block."""
+    return np.ndarray(shape, dtype, memory, offset, strides)
+
+
+def as_numbers(words_: Any, index: int, count: int = 1) -> Any:
+    """Words seen as float64."""
+    return words_[index : index + count].view(np.float64)
+
+
+@cache
+def supported() -> bool:
+    """Whether an array's data can be found from its id: asked of an array that is known."""
+    if sys.implementation.name != "cpython" or hasattr(sys, "_is_gil_enabled"):
+        return False
+    sample = np.arange(3.0)
+    found = ctypes.c_void_p.from_address(id(sample) + DATA_OFFSET).value
+    return found == address(sample)
+
+
+@cache
+def product_routine(name: str) -> int:
+    """The address of the BLAS routine `cblas_<name>` (64-bit integers) that NumPy uses, or 0."""
+    try:
+        module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
+        library = ctypes.CDLL(module.__file__)
+    except (AttributeError, OSError):
+        return 0
+    for form in (f"scipy_cblas_{name}64_", f"cblas_{name}64_"):
+        found = getattr(library, form, None)
+        if found is not None:
+            return ctypes.cast(found, ctypes.c_void_p).value or 0
+    return 0

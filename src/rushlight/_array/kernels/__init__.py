@@ -1,0 +1,39 @@
+"""Fused native kernels for large arrays, where llvmlite is installed; NumPy's ways stay beside them.
+
+A raw function asks by one comparison, `x.size >= kernels.LEAST`, and calls the kernel's function,
+which gives None for what it doesn't take; then the NumPy way goes on. Without llvmlite, or with the
+environment variable RUSHLIGHT_NATIVE=0, `LEAST` is larger than any array. The modules here are
+imported at their first use, and llvmlite with them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+__all__ = ["LEAST", "off"]
+
+
+def _least() -> int:
+    if os.environ.get("RUSHLIGHT_NATIVE", "1") == "0" or find_spec("llvmlite") is None:
+        return sys.maxsize
+    return 16384
+
+
+#: Elements from which kernels are asked. See Note [Kernels and sizes] in `launch`.
+LEAST = _least()
+
+
+def off() -> None:
+    """Leaves everything to NumPy from now on: this machine can't run kernels."""
+    global LEAST
+    LEAST = sys.maxsize
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return import_module(f"{__name__}.{name}")

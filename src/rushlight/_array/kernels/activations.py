@@ -1,0 +1,55 @@
+"""Activations by kernels over flat arrays; each function gives None where none applies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import formulas
+from .launch import Kernel, plain, ready
+
+__all__ = ["gelu", "gelu_backward", "logistic", "silu", "silu_backward"]
+
+_GELU = {"none": Kernel(formulas.gelu, "f"), "tanh": Kernel(formulas.gelu_tanh, "f")}
+_GELU_BACK = {
+    "none": Kernel(formulas.gelu_backward, "f", "f"),
+    "tanh": Kernel(formulas.gelu_tanh_backward, "f", "f"),
+}
+_SILU = Kernel(formulas.silu, "f")
+_SILU_BACK = Kernel(formulas.silu_backward, "f", "f")
+_LOGISTIC = Kernel(formulas.logistic, "f")
+
+
+def _flat(kernel: Kernel | None, *operands: Any) -> Any:
+    x = operands[0]
+    if kernel is None or not plain(*operands) or operands[-1].shape != x.shape or not ready():
+        return None
+    out = np.empty(x.shape, x.dtype)
+    kernel.flat(x.dtype, operands, (out,), x.size)
+    return out
+
+
+def gelu(x: Any, approximate: str) -> Any:
+    """See `erf.gelu`."""
+    return _flat(_GELU.get(approximate), x)
+
+
+def gelu_backward(g: Any, x: Any, approximate: str) -> Any:
+    """See `erf.gelu_backward`."""
+    return _flat(_GELU_BACK.get(approximate), g, x)
+
+
+def silu(x: Any) -> Any:
+    """x sigmoid(x)."""
+    return _flat(_SILU, x)
+
+
+def silu_backward(g: Any, x: Any) -> Any:
+    """The gradient of `silu`."""
+    return _flat(_SILU_BACK, g, x)
+
+
+def logistic(x: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+    return _flat(_LOGISTIC, x)

@@ -1,0 +1,114 @@
+"""Attention by kernels between products: the weights of a block of scores in one pass, in place.
+
+Operands are stacks of matrices of one group each, as in `attention._Problem`: queries (G, r L, E),
+keys (G, S, E), values (G, S, V). Of causal attention the blocks leave out keys that none of their
+queries sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from . import formulas
+from .launch import Kernel, plain, ready
+
+__all__ = ["attention", "attention_backward"]
+
+_WEIGHTS = Kernel(formulas.attention_weights, "f", "s")
+_CAUSAL = Kernel(formulas.causal_weights, "f", "r i64", "s")
+_WEIGHTS_BACK = Kernel(formulas.attention_weights_backward, "f", "f", "r", "r", "s")
+_CAUSAL_BACK = Kernel(formulas.causal_weights_backward, "f", "f", "r i64", "r", "r", "s")
+
+# The scores in flight: two arrays of them fit a core's second-level cache.
+_BLOCK: Final = 1 << 17
+# Rows of causal attention that share the keys they don't see.
+_ROWS: Final = 64
+
+
+def _blocks(
+    groups: int, rows: int, keys: int, causal: bool, length: int
+) -> Iterator[tuple[slice, slice, int]]:
+    """Parts of (groups, rows), and how many keys they see."""
+    step = rows
+    if causal and rows == length and rows >= 2 * _ROWS:
+        step = _ROWS
+    elif rows * keys > _BLOCK:
+        step = max(16, _BLOCK // keys)
+    for r in range(0, rows, step):
+        end = min(r + step, rows)
+        seen = min(end, keys) if causal and rows == length else keys
+        several = max(1, _BLOCK // ((end - r) * max(seen, 1)))
+        for g in range(0, groups, several):
+            yield slice(g, g + several), slice(r, end), seen
+
+
+def _takes(causal: bool, *operands: Any) -> bool:
+    return bool(
+        all(x.size for x in operands)
+        and plain(*operands)
+        and _CAUSAL.takes(operands[1].shape[1])
+        and ready()
+    )
+
+
+def _visible(rows: slice, length: int, groups: int) -> Any:
+    """The last key that each query of a block sees."""
+    at = np.arange(rows.start, rows.stop, dtype=np.int64) % length
+    return np.broadcast_to(at, (groups, at.size)).copy()
+
+
+def attention(q: Any, k: Any, v: Any, causal: bool, scale: float, length: int) -> Any:
+    """The results and the logarithms of the denominators; None where no kernel applies."""
+    if not _takes(causal, q, k, v):
+        return None
+    groups, rows, _ = q.shape
+    keys = k.shape[1]
+    dtype = q.dtype
+    result = np.empty((groups, rows, v.shape[2]), dtype)
+    logs = np.empty((groups, rows), dtype)
+    turned = k.swapaxes(1, 2)
+    for group, part, seen in _blocks(groups, rows, keys, causal, length):
+        s = np.matmul(q[group, part], turned[group, :, :seen])
+        count = s.shape[0] * s.shape[1]
+        log = np.empty(s.shape[:2], dtype)
+        if causal:
+            visible = _visible(part, length, s.shape[0])
+            _CAUSAL.rows(dtype, count, seen, (s, visible, scale), (s, log))
+        else:
+            _WEIGHTS.rows(dtype, count, seen, (s, scale), (s, log))
+        logs[group, part] = log
+        np.matmul(s, v[group, :seen], out=result[group, part])
+    return result, logs
+
+
+def attention_backward(
+    g: Any, q: Any, k: Any, v: Any, along: Any, logs: Any, causal: bool, scale: float, length: int
+) -> Any:
+    """The gradients for q, k and v; `along` are the inner products of `g` with the results."""
+    if not _takes(causal, q, k, v, g, along, logs):
+        return None
+    groups, rows, _ = q.shape
+    keys = k.shape[1]
+    dtype = q.dtype
+    dq, dk, dv = np.empty_like(q), np.zeros_like(k), np.zeros_like(v)
+    turned, values = k.swapaxes(1, 2), v.swapaxes(1, 2)
+    for group, part, seen in _blocks(groups, rows, keys, causal, length):
+        queries, go = q[group, part], g[group, part]
+        s = np.matmul(queries, turned[group, :, :seen])
+        d = np.matmul(go, values[group, :, :seen])
+        count = s.shape[0] * s.shape[1]
+        log, inner = np.ascontiguousarray(logs[group, part]), np.ascontiguousarray(
+            along[group, part]
+        )  # fmt: skip
+        if causal:
+            visible = _visible(part, length, s.shape[0])
+            _CAUSAL_BACK.rows(dtype, count, seen, (s, d, visible, log, inner, scale), (s, d))
+        else:
+            _WEIGHTS_BACK.rows(dtype, count, seen, (s, d, log, inner, scale), (s, d))
+        dv[group, :seen] += np.matmul(s.swapaxes(1, 2), go)
+        np.matmul(d, k[group, :seen], out=dq[group, part])
+        dk[group, :seen] += np.matmul(d.swapaxes(1, 2), queries)
+    return dq, dk, dv

@@ -1,0 +1,240 @@
+"""Layer, group and batch norm by kernels; each function gives None where none applies."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import formulas
+from .launch import Kernel, chunks_of, plain, ready
+
+__all__ = [
+    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "layer_norm",
+    "layer_norm_backward",
+]  # fmt: skip
+
+_LAYER = Kernel(formulas.layer_norm, "f", "s", "s")
+_LAYER_SCALED = Kernel(formulas.layer_norm_scaled, "f", "c", "s", "s")
+_LAYER_AFFINE = Kernel(formulas.layer_norm_affine, "f", "c", "c", "s", "s")
+_LAYER_BACK = Kernel(formulas.layer_norm_backward, "f", "f", "r", "r", "s")
+_LAYER_SCALED_BACK = Kernel(formulas.layer_norm_scaled_backward, "f", "f", "r", "r", "c", "s")
+_MOMENTS = Kernel(formulas.row_moments, "f", "s")
+_CENTRED = Kernel(formulas.centred_rows, "f", "r", "r", "r")
+_SCALED = Kernel(formulas.scaled_rows, "f", "r")
+_PRODUCTS = Kernel(formulas.row_products, "f", "f", "r")
+_CENTRED_BACK = Kernel(formulas.centred_gradient, "f", "f", "r", "r", "r", "r")
+
+# Rows of a channel shorter than this leave most lanes empty.
+_SHORT = 16
+
+
+def layer_norm(x: Any, normalized: int, weight: Any, bias: Any, eps: float) -> Any:
+    """See `moments.layer_norm`."""
+    if not plain(x, weight, bias) or (weight is None and bias is not None) or not ready():
+        return None
+    kept = x.ndim - normalized
+    columns = prod(x.shape[kept:])
+    rows = x.size // columns
+    dtype = x.dtype
+    out = np.empty(x.shape, dtype)
+    shape = x.shape[:kept] + (1,) * normalized
+    mean, inverse = np.empty(shape, dtype), np.empty(shape, dtype)
+    results = (out, mean, inverse)
+    if weight is None:
+        _LAYER.rows(dtype, rows, columns, (x, 1 / columns, eps), results)
+    elif bias is None:
+        _LAYER_SCALED.rows(dtype, rows, columns, (x, weight, 1 / columns, eps), results)
+    else:
+        _LAYER_AFFINE.rows(dtype, rows, columns, (x, weight, bias, 1 / columns, eps), results)
+    return results
+
+
+def layer_norm_backward(
+    g: Any, x: Any, normalized: int, mean: Any, inverse: Any, weight: Any, need: Any
+) -> Any:
+    """See `moments.layer_norm_backward`."""
+    if not plain(x, mean, inverse, weight) or not need[0] or not ready():
+        return None
+    if type(g) is not np.ndarray or g.dtype is not x.dtype:
+        return None
+    g = np.ascontiguousarray(g)
+    kept = x.ndim - normalized
+    columns = prod(x.shape[kept:])
+    rows = x.size // columns
+    dtype = x.dtype
+    out = np.empty(x.shape, dtype)
+    if not (need[1] or need[2]) and weight is None:
+        _LAYER_BACK.rows(dtype, rows, columns, (g, x, mean, inverse, 1 / columns), (out,))
+        return out, None, None
+    if weight is None:
+        weight = np.ones(columns, dtype)
+    chunks = chunks_of(rows, columns)
+    parts = np.empty((2, chunks, columns), dtype)
+    _LAYER_SCALED_BACK.rows(
+        dtype, rows, columns, (g, x, mean, inverse, weight, 1 / columns), (out, parts[0], parts[1])
+    )
+    sums = np.ones(chunks, dtype) @ parts
+    shape = x.shape[kept:]
+    d_weight, d_bias = sums[0].reshape(shape), sums[1].reshape(shape)
+    return out, d_weight if need[1] else None, d_bias if need[2] else None
+
+
+# ---- by channel --------------------------------------------------------------------------------
+
+
+def _moments(x: Any, rows: int, columns: int) -> tuple[Any, Any]:
+    """The mean of each row and the sum of squares about it, in float64."""
+    dtype = x.dtype
+    mean, squares = np.empty(rows, dtype), np.empty(rows, dtype)
+    _MOMENTS.rows(dtype, rows, columns, (x, 1 / columns), (mean, squares))
+    return mean.astype(np.float64), squares.astype(np.float64)
+
+
+def _by_row(values: Any, samples: int, dtype: Any) -> Any:
+    """A value for each channel as one for each row of (samples · channels, L)."""
+    return np.ascontiguousarray(np.broadcast_to(values, (samples, *values.shape[-1:])), dtype)
+
+
+def _takes(x: Any, *parameters: Any) -> bool:
+    return bool(
+        plain(x, *parameters)
+        and x.ndim > 2
+        and x.size >= _SHORT * x.shape[0] * x.shape[1]
+        and ready()
+    )
+
+
+def batch_norm(
+    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, eps: float
+) -> Any:
+    """See `channels.batch_norm`."""
+    if not _takes(x, weight, bias, mean, var):
+        return None
+    samples, channels = x.shape[:2]
+    rows = samples * channels
+    columns = x.size // rows
+    dtype = x.dtype
+    if training:
+        means, squares = (v.reshape(samples, channels) for v in _moments(x, rows, columns))
+        centre = means.sum(0) / samples
+        moved = means - centre
+        spread = squares.sum(0) + columns * (moved * moved).sum(0)
+        inverse = 1 / np.sqrt(spread / (samples * columns) + eps)
+        kept = (centre.astype(dtype), inverse.astype(dtype))
+    else:
+        centre = mean
+        inverse = 1 / np.sqrt(var.astype(np.float64) + eps)
+        kept = (np.empty(0, dtype), np.empty(0, dtype))
+    scale = inverse if weight is None else inverse * weight
+    out = np.empty(x.shape, dtype)
+    shift = np.zeros(channels) if bias is None else bias
+    _CENTRED.rows(
+        dtype, rows, columns,
+        (x, *(_by_row(v, samples, dtype) for v in (centre, scale, shift))), (out,),
+    )  # fmt: skip
+    return out, *kept
+
+
+def batch_norm_backward(
+    g: Any, x: Any, weight: Any, mean: Any, var: Any, centre: Any, inverse: Any, training: bool,
+    eps: float, need: Any,
+) -> Any:  # fmt: skip
+    """See `channels.batch_norm_backward`."""
+    if not _takes(x, weight, mean, var) or type(g) is not np.ndarray or g.dtype is not x.dtype:
+        return None
+    g = np.ascontiguousarray(g)
+    samples, channels = x.shape[:2]
+    rows = samples * channels
+    columns = x.size // rows
+    dtype = x.dtype
+    if not training:
+        centre = mean
+        inverse = 1 / np.sqrt(var.astype(np.float64) + eps)
+    centres = _by_row(centre, samples, dtype)
+    sums, products = np.empty((samples, channels), dtype), np.empty((samples, channels), dtype)
+    if need[1] or need[2] or training:
+        _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products))
+    total, along = sums.sum(0, dtype=np.float64), products.sum(0, dtype=np.float64)
+    scale = inverse if weight is None else inverse * weight
+    out = None
+    if need[0]:
+        out = np.empty(x.shape, dtype)
+        scales = _by_row(scale, samples, dtype)
+        if training:
+            count = samples * columns
+            slope = scale * along * np.square(inverse, dtype=np.float64) / count
+            parts = (_by_row(v, samples, dtype) for v in (slope, scale * total / count))
+            _CENTRED_BACK.rows(dtype, rows, columns, (g, x, centres, scales, *parts), (out,))
+        else:
+            _SCALED.rows(dtype, rows, columns, (g, scales), (out,))
+    return (
+        out,
+        (along * inverse).astype(dtype) if need[1] else None,
+        total.astype(dtype) if need[2] else None,
+    )
+
+
+def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    """See `channels.group_norm`."""
+    if not _takes(x, weight, bias):
+        return None
+    samples, channels = x.shape[:2]
+    dtype = x.dtype
+    length = x.size // (samples * groups)
+    mean, squares = _moments(x, samples * groups, length)
+    inverse = 1 / np.sqrt(squares / length + eps)
+    shape = (samples, groups, channels // groups)
+    means = np.broadcast_to(mean.reshape(samples, groups, 1), shape)
+    scale = np.broadcast_to(inverse.reshape(samples, groups, 1), shape)
+    if weight is not None:
+        scale = scale * weight.reshape(groups, -1)
+    shift = np.zeros(channels) if bias is None else bias
+    out = np.empty(x.shape, dtype)
+    _CENTRED.rows(
+        dtype, samples * channels, x.size // (samples * channels),
+        (x, np.ascontiguousarray(means, dtype), np.ascontiguousarray(scale, dtype),
+         _by_row(shift, samples, dtype)), (out,),
+    )  # fmt: skip
+    shape = (samples, groups)
+    return out, mean.astype(dtype).reshape(shape), inverse.astype(dtype).reshape(shape)
+
+
+def group_norm_backward(
+    g: Any, x: Any, groups: int, mean: Any, inverse: Any, weight: Any, need: Any
+) -> Any:
+    """See `channels.group_norm_backward`."""
+    if not _takes(x, weight, mean, inverse) or type(g) is not np.ndarray or g.dtype is not x.dtype:
+        return None
+    g = np.ascontiguousarray(g)
+    samples, channels = x.shape[:2]
+    rows = samples * channels
+    columns = x.size // rows
+    inner = channels // groups
+    dtype = x.dtype
+    shape = (samples, groups, inner)
+    centres = np.ascontiguousarray(np.broadcast_to(mean.reshape(samples, groups, 1), shape))
+    sums, products = np.empty(shape, dtype), np.empty(shape, dtype)
+    _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products))
+    inverses = inverse.reshape(samples, groups, 1).astype(np.float64)
+    out = None
+    if need[0]:
+        scales = np.ones((groups, inner)) if weight is None else weight.reshape(groups, inner)
+        count = inner * columns
+        # r (g w - mean(g w) - d r² mean(g w d)), d = x - mean.
+        level = inverses * (sums * scales).sum(2, keepdims=True) / count
+        along = inverses**3 * (products * scales).sum(2, keepdims=True) / count
+        parts = (inverses * scales, along, level)
+        out = np.empty(x.shape, dtype)
+        _CENTRED_BACK.rows(
+            dtype, rows, columns,
+            (g, x, centres, *(np.ascontiguousarray(np.broadcast_to(v, shape), dtype)
+                              for v in parts)), (out,),
+        )  # fmt: skip
+    flat = (products * inverses).sum(0).reshape(-1)
+    return (
+        out,
+        flat.astype(dtype) if need[1] else None,
+        sums.sum(0, dtype=np.float64).reshape(-1).astype(dtype) if need[2] else None,
+    )

@@ -1,0 +1,121 @@
+"""Softmax along rows and cross-entropy by kernels; each function gives None where none applies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..types import FLOAT64
+from . import formulas
+from .launch import Kernel, plain, ready
+
+__all__ = [
+    "cross_entropy", "cross_entropy_backward", "log_softmax", "log_softmax_backward", "softmax",
+    "softmax_backward",
+]  # fmt: skip
+
+_SOFTMAX = Kernel(formulas.softmax, "f")
+_SOFTMAX_BACK = Kernel(formulas.softmax_backward, "f", "f")
+_LOG_SOFTMAX = Kernel(formulas.log_softmax, "f")
+_LOG_SOFTMAX_BACK = Kernel(formulas.log_softmax_backward, "f", "f")
+_CROSS_ENTROPY = Kernel(formulas.cross_entropy, "f", "r i64")
+_CROSS_ENTROPY_BACK = Kernel(formulas.cross_entropy_backward, "f", "r i64", "r")
+
+# Rows shorter than this leave most lanes empty.
+_SHORT = 8
+_INT64 = np.dtype(np.int64)
+_UINT64 = np.dtype(np.uint64)
+
+
+def _along(kernel: Kernel, *operands: Any) -> Any:
+    x = operands[0]
+    length = x.shape[-1] if x.ndim else 1
+    if length < _SHORT or not plain(*operands) or not kernel.takes(length) or not ready():
+        return None
+    out = np.empty(x.shape, x.dtype)
+    kernel.rows(x.dtype, x.size // length, length, operands, (out,))
+    return out
+
+
+def softmax(x: Any) -> Any:
+    """The softmax of each row."""
+    return _along(_SOFTMAX, x)
+
+
+def softmax_backward(g: Any, y: Any) -> Any:
+    """See `rows.softmax_backward`."""
+    return _along(_SOFTMAX_BACK, g, y) if g.shape == y.shape else None
+
+
+def log_softmax(x: Any) -> Any:
+    """The logarithm of the softmax of each row."""
+    return _along(_LOG_SOFTMAX, x)
+
+
+def log_softmax_backward(g: Any, y: Any) -> Any:
+    """See `rows.log_softmax_backward`."""
+    return _along(_LOG_SOFTMAX_BACK, g, y) if g.shape == y.shape else None
+
+
+def _classes(x: Any, target: Any, ignore_index: int) -> Any:
+    """The class of each row, and which rows count (None: all); None for what isn't plain."""
+    if (
+        x.ndim != 2
+        or x.shape[1] < _SHORT
+        or target.dtype is not _INT64
+        or target.shape != x.shape[:1]
+        or not target.flags.c_contiguous
+        or not plain(x)
+        or not ready()
+    ):
+        return None
+    counted = None
+    # Seen as unsigned, negative classes are huge: one comparison for both bounds.
+    inside = int(np.maximum.reduce(target.view(_UINT64))) < x.shape[1]
+    if not inside or 0 <= ignore_index < x.shape[1]:
+        counted = target != ignore_index
+        target = np.where(counted, target, 0)
+        if int(np.maximum.reduce(target.view(_UINT64))) >= x.shape[1]:
+            return None
+    return target, counted
+
+
+def cross_entropy(x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+    """See `class_losses.cross_entropy`."""
+    found = _classes(x, target, ignore_index)
+    if found is None:
+        return None
+    classes, counted = found
+    rows, columns = x.shape
+    each = np.empty(rows, x.dtype)
+    _CROSS_ENTROPY.rows(x.dtype, rows, columns, (x, classes), (each,))
+    if counted is not None:
+        each = np.where(counted, each, x.dtype.type(0))
+    if reduction == 0:
+        return each
+    total = np.add.reduce(each, dtype=FLOAT64)
+    if reduction == 1:
+        with np.errstate(all="ignore"):
+            total = np.divide(total, rows if counted is None else np.count_nonzero(counted))
+    return np.array(total, x.dtype)
+
+
+def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
+    """See `class_losses.cross_entropy_backward`."""
+    found = _classes(x, target, ignore_index)
+    if found is None:
+        return None
+    classes, counted = found
+    rows, columns = x.shape
+    scale = np.empty(rows, x.dtype)
+    if reduction == 1:
+        with np.errstate(all="ignore"):
+            scale[...] = np.divide(g, rows if counted is None else np.count_nonzero(counted))
+    else:
+        scale[...] = g
+    if counted is not None:
+        scale[~counted] = 0
+    out = np.empty(x.shape, x.dtype)
+    _CROSS_ENTROPY_BACK.rows(x.dtype, rows, columns, (x, classes, scale), (out,))
+    return out

@@ -1,0 +1,43 @@
+"""Rows added to a table by a kernel: the gradient of an embedding."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+import numpy as np
+
+from ..._codegen import target
+from ..._codegen.emit import F32, F64
+from ..._codegen.scatter import added_rows
+from ..types import FLOAT32
+from .launch import Code, address, plain, ready
+
+__all__ = ["add_rows"]
+
+# Columns of a chunk, a cache line's multiple, and a width below which most lanes are empty.
+_GRAIN: Final = 64
+_SHORT: Final = 8
+_pack: Final = struct.Struct("6q").pack
+_known: Final[dict[Any, Code]] = {}
+
+
+def add_rows(table: Any, index: Any, rows: Any) -> bool:
+    """Whether row i of `rows` was added to row index[i] of `table`, for all i.
+
+    Shapes: table (V, width), index (n,), int64, rows (n, width), all C-ordered.
+    """
+    width = table.shape[1]
+    if width < _SHORT or not plain(table, rows) or not table.flags.writeable or not ready():
+        return False
+    # Seen as unsigned, negative indices are huge: one comparison for both bounds.
+    if int(np.maximum.reduce(index.view(np.uint64))) >= table.shape[0]:
+        return False
+    dtype = table.dtype
+    code = _known.get(dtype)
+    if code is None:
+        type = F32 if dtype is FLOAT32 else F64
+        code = _known[dtype] = Code(added_rows(type, target.lanes(type)), 0.15)
+    frame = _pack(index.size, width, _GRAIN, address(table), address(index), address(rows))
+    code.run(frame, -(-width // _GRAIN), rows.size)
+    return True

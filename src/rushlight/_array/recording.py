@@ -1,0 +1,70 @@
+"""What recorded programs ask of arrays: whose memory they show, whether they are equal."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Final
+
+import numpy as np
+
+from .types import as_array, copy_like
+
+ndarray: Final = np.ndarray
+ufunc: Final = np.ufunc
+empty: Final[Any] = np.empty
+number_types: Final = (np.generic,)
+
+#: The operators of arrays, as the ufuncs that they run on arrays of at least one dimension.
+UFUNC_OF: Final[dict[Any, Any]] = {
+    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply,
+    operator.truediv: np.true_divide, operator.neg: np.negative, operator.abs: np.absolute,
+    operator.gt: np.greater, operator.ge: np.greater_equal, operator.lt: np.less,
+    operator.le: np.less_equal, operator.eq: np.equal, operator.ne: np.not_equal,
+    operator.and_: np.bitwise_and, operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor,
+    operator.invert: np.invert,
+}  # fmt: skip
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` is an array, or one of NumPy's numbers."""
+    return isinstance(x, (np.ndarray, np.generic))
+
+
+def same_bytes(p: Any, q: Any) -> bool:
+    """Whether two arrays (or NumPy numbers) agree in type, shape and every bit."""
+    return bool(p.dtype == q.dtype and p.shape == q.shape and p.tobytes() == q.tobytes())
+
+
+def memory_of(raw: Any) -> Any:
+    """The array (or other object) that holds the memory that `raw` shows."""
+    while raw.base is not None:
+        raw = raw.base
+        if not isinstance(raw, np.ndarray):
+            break
+    return raw
+
+
+def copied(array: Any) -> Any:
+    """A copy with the same strides."""
+    return copy_like(array, array)
+
+
+def astype(array: Any, dtype: Any) -> Any:
+    """The elements in another type."""
+    return array.astype(dtype)
+
+
+__all__ = [
+    "UFUNC_OF",
+    "as_array",
+    "astype",
+    "copied",
+    "copy_like",
+    "empty",
+    "is_array",
+    "memory_of",
+    "ndarray",
+    "number_types",
+    "same_bytes",
+    "ufunc",
+]

@@ -1,0 +1,433 @@
+"""Fusion groups: what one kernel computes, as plain data.
+
+A group runs over (R, C), rows by columns. Every value has a kind that says how it varies: `f` over
+both (R, C), `r` by row (R, 1), `c` by column (1, C), `s` not at all; and a dtype out of f32, f64,
+i64, i32 and b1. Instructions are elementwise, or reduce: along a row (the result is an `r`), down
+the columns (a `c`) or over everything (an `s`). Column and full reductions end a group: their
+results may only be given out. `row_top` is a maximum that may pass over nan: a shift, for where the
+sum that follows has the nan anyway. Elementwise work on N numbers is a group without `r` and `c`.
+
+    softmax = trace("softmax", _softmax, {"x": ("f", "f32")})
+    def _softmax(x):
+        e = exp(x - row_top(x))
+        return e / row_sum(e)
+
+`print(softmax)` shows it; groups are equal and hash alike when they compute the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+__all__ = [
+    "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast", "column",
+    "cos", "erf", "exp", "expm1", "into", "log", "log1p", "maximum", "minimum", "one_hot", "pick",
+    "power", "row", "row_max", "row_min", "row_sum", "row_top", "column_sum", "rsqrt", "sigmoid", "sin", "sqrt",
+    "tanh", "total", "trace", "where",
+]  # fmt: skip
+
+KINDS: Final = "srcf"
+FLOATS: Final = ("f32", "f64")
+DTYPES: Final = ("f32", "f64", "i32", "i64", "b1")
+
+#: Operations on floats, one argument. The flag says that the result costs more to compute again
+#: than to keep.
+UNARY: Final = {
+    "neg": False, "abs": False, "sqrt": True, "rsqrt": True, "exp": True, "expm1": True,
+    "log": True, "log1p": True, "tanh": True, "erf": True, "sigmoid": True, "sin": True,
+    "cos": True, "floor": False, "ceil": False, "trunc": False, "rint": False,
+}  # fmt: skip
+BINARY: Final = {
+    "add": False, "sub": False, "mul": False, "div": True, "max": False, "min": False, "pow": True,
+}  # fmt: skip
+COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq", "ne")
+LOGICAL: Final = ("and", "or", "xor")
+ROW_REDUCTIONS: Final = ("row_sum", "row_max", "row_min", "row_top")
+LAST_REDUCTIONS: Final = ("column_sum", "total")
+#: How many arguments each operation takes.
+ARITY: Final = {
+    **dict.fromkeys(UNARY, 1), **dict.fromkeys(BINARY, 2), **dict.fromkeys(COMPARISONS, 2),
+    **dict.fromkeys(LOGICAL, 2), "not": 1, "where": 3, "cast": 1, "const": 0, "column": 0, "row": 0,
+    "one_hot": 1, "pick": 2, **dict.fromkeys(ROW_REDUCTIONS, 1), **dict.fromkeys(LAST_REDUCTIONS, 1),
+}  # fmt: skip
+
+
+class GroupError(ValueError):
+    """A group that means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An input: how it varies, and its dtype."""
+
+    name: str
+    kind: str
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One operation on earlier values; `payload` is the number of a constant."""
+
+    op: str
+    args: tuple[int, ...]
+    kind: str
+    dtype: str
+    payload: float | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A value that is given out; `alias` is the operand whose memory it is written to, or -1."""
+
+    value: int
+    alias: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Operands, instructions and outputs. Value number i is operand i, then the instructions'.
+
+    Raises: GroupError where kinds, dtypes or the order of values don't fit.
+    """
+
+    name: str
+    operands: tuple[Operand, ...]
+    body: tuple[Instruction, ...]
+    outputs: tuple[Output, ...]
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def kind(self, value: int) -> str:
+        """How a value varies."""
+        count = len(self.operands)
+        return self.operands[value].kind if value < count else self.body[value - count].kind
+
+    def dtype(self, value: int) -> str:
+        """The dtype of a value."""
+        count = len(self.operands)
+        return self.operands[value].dtype if value < count else self.body[value - count].dtype
+
+    def instruction(self, value: int) -> Instruction | None:
+        """What computes a value; None for an operand."""
+        count = len(self.operands)
+        return None if value < count else self.body[value - count]
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether rows and columns mean nothing, so that any N elements can be worked through."""
+        return all(
+            self.kind(v) in "sf" for v in range(len(self.operands) + len(self.body))
+        ) and not any(i.op in ("column", "row", "pick", "one_hot") for i in self.body)
+
+    def __str__(self) -> str:
+        count = len(self.operands)
+
+        def word(value: int) -> str:
+            return self.operands[value].name if value < count else f"%{value}"
+
+        inputs = ", ".join(f"{o.name}: {o.kind} {o.dtype}" for o in self.operands)
+        lines = [f"group {self.name}({inputs})"]
+        for place, one in enumerate(self.body):
+            words = " ".join(map(word, one.args)) if one.op != "const" else repr(one.payload)
+            lines.append(f"  %{count + place} = {one.op} {words} : {one.kind} {one.dtype}".rstrip())
+        for out in self.outputs:
+            end = f" into {word(out.alias)}" if out.alias >= 0 else ""
+            lines.append(f"  give {word(out.value)}{end}")
+        return "\n".join(lines)
+
+
+def joined(kinds: Sequence[str]) -> str:
+    """How the result of an elementwise operation on such values varies."""
+    if "f" in kinds or ("r" in kinds and "c" in kinds):
+        return "f"
+    return "r" if "r" in kinds else "c" if "c" in kinds else "s"
+
+
+def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, str | None]:
+    """Kind and dtype of an operation's result; None where the dtype is free to choose.
+
+    Raises: GroupError for operands that it doesn't take.
+    """
+    if op in ROW_REDUCTIONS:
+        _need(kinds[0] in "fc", op, "takes a value that varies along the row")
+        return "r", dtypes[0]
+    if op == "column_sum":
+        _need(kinds[0] in "fr", op, "takes a value that varies by row")
+        return "c", dtypes[0]
+    if op == "total":
+        _need(kinds[0] in "fr" and dtypes[0] in FLOATS, op, "takes a float that varies by row")
+        return "s", dtypes[0]
+    if op == "pick":
+        _need(kinds == ["f", "r"] and dtypes[1][0] == "i", op, "takes an f and a whole r")
+        return "r", dtypes[0]
+    if op == "one_hot":
+        _need(kinds == ["r"] and dtypes[0][0] == "i", op, "takes a whole r")
+        return "f", "b1"
+    if op == "column":
+        return "c", "i32"
+    if op == "row":
+        return "r", "i64"
+    kind = joined(kinds)
+    if op in ("const", "cast"):
+        return kind, None
+    if op in COMPARISONS:
+        _need(dtypes[0] == dtypes[1], op, "compares one dtype with another")
+        return kind, "b1"
+    if op in LOGICAL or op == "not":
+        _need(all(d == "b1" for d in dtypes), op, "takes b1")
+        return kind, "b1"
+    if op == "where":
+        _need(dtypes[0] == "b1" and dtypes[1] == dtypes[2], op, "takes a b1 and two of one dtype")
+        return kind, dtypes[1]
+    _need(all(d == dtypes[0] and d != "b1" for d in dtypes), op, "takes numbers of one dtype")
+    whole = op in ("add", "sub", "mul", "neg", "max", "min", "abs")
+    _need(whole or dtypes[0] in FLOATS, op, "takes f32 or f64")
+    return kind, dtypes[0]
+
+
+def _need(condition: bool, op: str, text: str) -> None:
+    if not condition:
+        raise GroupError(f"{op} {text}")
+
+
+def _check(group: Group) -> None:
+    count = len(group.operands)
+    last: set[int] = set()
+    for operand in group.operands:
+        _need(operand.kind in KINDS and operand.dtype in DTYPES, "operand", f"{operand}: no such")
+    for place, one in enumerate(group.body):
+        _need(one.op in ARITY, one.op, "is no operation")
+        _need(len(one.args) == ARITY[one.op], one.op, f"takes {ARITY[one.op]} arguments")
+        for arg in one.args:
+            _need(0 <= arg < count + place, one.op, f"uses value {arg}, which isn't there yet")
+            _need(arg not in last, one.op, "uses a reduction that ends the group")
+        kinds, dtypes = [group.kind(a) for a in one.args], [group.dtype(a) for a in one.args]
+        kind, dtype = _result(one.op, kinds, dtypes)
+        _need(kind == one.kind and dtype in (None, one.dtype), one.op, f"is {kind} {dtype}")
+        if one.op in LAST_REDUCTIONS:
+            last.add(count + place)
+        if one.op == "pick":
+            _need(one.args[0] < count, one.op, "reads an operand")
+    _need(bool(group.outputs), group.name, "gives nothing")
+    for out in group.outputs:
+        _need(0 <= out.value < count + len(group.body), "output", "is no value")
+        if out.alias >= 0:
+            target = group.operands[out.alias]
+            same = target.kind == group.kind(out.value) and target.dtype == group.dtype(out.value)
+            _need(same and target.kind in "fr", "output", "is written over another sort of operand")
+        elif group.kind(out.value) in "cs":
+            _need(out.value in last, "output", "of kind c or s must be a reduction")
+
+
+# ---- tracing -----------------------------------------------------------------------------------
+
+
+class _Trace:
+    def __init__(self, operands: tuple[Operand, ...]) -> None:
+        self.operands = operands
+        self.body: list[Instruction] = []
+        self.known: dict[Any, Symbol] = {}
+
+    def add(
+        self, op: str, args: Sequence[Symbol], dtype: str | None = None,
+        payload: float | int | None = None,
+    ) -> Symbol:  # fmt: skip
+        found = _result(op, [a.kind for a in args], [a.dtype for a in args])
+        one = Instruction(op, tuple(a.value for a in args), found[0], found[1] or dtype or "f32",
+                          payload)  # fmt: skip
+        # 0.0 and -0.0 are equal, and so are 1 and 1.0: their text tells them apart.
+        key = (one, repr(payload))
+        if key not in self.known:
+            self.body.append(one)
+            place = len(self.operands) + len(self.body) - 1
+            self.known[key] = Symbol(self, place, one.kind, one.dtype)
+        return self.known[key]
+
+
+class Symbol:
+    """A value of a group that is being traced: arithmetic on it adds instructions."""
+
+    __slots__ = ("dtype", "kind", "trace", "value")
+
+    def __init__(self, trace: _Trace, value: int, kind: str, dtype: str) -> None:
+        self.trace = trace
+        self.value = value
+        self.kind = kind
+        self.dtype = dtype
+
+    def like(self, other: Symbol | float | int | bool) -> Symbol:
+        """A number as a constant of this dtype; a symbol as it is."""
+        if isinstance(other, Symbol):
+            return other
+        number = float(other) if self.dtype in FLOATS else int(other)
+        return self.trace.add("const", [], self.dtype, number)
+
+    def _with(self, op: str, other: Symbol | float, turned: bool = False) -> Symbol:
+        second = self.like(other)
+        return self.trace.add(op, [second, self] if turned else [self, second])
+
+    def __add__(self, other: Symbol | float) -> Symbol:
+        return self._with("add", other)
+
+    def __radd__(self, other: float) -> Symbol:
+        return self._with("add", other, True)
+
+    def __sub__(self, other: Symbol | float) -> Symbol:
+        return self._with("sub", other)
+
+    def __rsub__(self, other: float) -> Symbol:
+        return self._with("sub", other, True)
+
+    def __mul__(self, other: Symbol | float) -> Symbol:
+        return self._with("mul", other)
+
+    def __rmul__(self, other: float) -> Symbol:
+        return self._with("mul", other, True)
+
+    def __truediv__(self, other: Symbol | float) -> Symbol:
+        return self._with("div", other)
+
+    def __rtruediv__(self, other: float) -> Symbol:
+        return self._with("div", other, True)
+
+    def __neg__(self) -> Symbol:
+        return self.trace.add("neg", [self])
+
+    def __lt__(self, other: Symbol | float) -> Symbol:
+        return self._with("lt", other)
+
+    def __le__(self, other: Symbol | float) -> Symbol:
+        return self._with("le", other)
+
+    def __gt__(self, other: Symbol | float) -> Symbol:
+        return self._with("gt", other)
+
+    def __ge__(self, other: Symbol | float) -> Symbol:
+        return self._with("ge", other)
+
+    def equals(self, other: Symbol | float) -> Symbol:
+        """Where both are equal."""
+        return self._with("eq", other)
+
+    def differs(self, other: Symbol | float) -> Symbol:
+        """Where they are not equal, or nan."""
+        return self._with("ne", other)
+
+    def __and__(self, other: Symbol) -> Symbol:
+        return self._with("and", other)
+
+    def __or__(self, other: Symbol) -> Symbol:
+        return self._with("or", other)
+
+    def __xor__(self, other: Symbol) -> Symbol:
+        return self._with("xor", other)
+
+    def __invert__(self) -> Symbol:
+        return self.trace.add("not", [self])
+
+
+def _unary(op: str) -> Callable[[Symbol], Symbol]:
+    def function(x: Symbol) -> Symbol:
+        return x.trace.add(op, [x])
+
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = f"The operation `{op}` on a symbol."
+    return function
+
+
+absolute = _unary("abs")
+cos = _unary("cos")
+erf = _unary("erf")
+exp = _unary("exp")
+expm1 = _unary("expm1")
+log = _unary("log")
+log1p = _unary("log1p")
+rsqrt = _unary("rsqrt")
+sigmoid = _unary("sigmoid")
+sin = _unary("sin")
+sqrt = _unary("sqrt")
+tanh = _unary("tanh")
+row_sum = _unary("row_sum")
+row_max = _unary("row_max")
+row_min = _unary("row_min")
+row_top = _unary("row_top")
+column_sum = _unary("column_sum")
+total = _unary("total")
+one_hot = _unary("one_hot")
+
+
+def maximum(x: Symbol, y: Symbol | float) -> Symbol:
+    """The larger of two; nan where one is."""
+    return x.trace.add("max", [x, x.like(y)])
+
+
+def minimum(x: Symbol, y: Symbol | float) -> Symbol:
+    """The smaller of two; nan where one is."""
+    return x.trace.add("min", [x, x.like(y)])
+
+
+def power(x: Symbol, y: Symbol | float) -> Symbol:
+    """x to the power of y."""
+    return x.trace.add("pow", [x, x.like(y)])
+
+
+def where(condition: Symbol, x: Symbol | float, y: Symbol | float) -> Symbol:
+    """`x` where the condition holds, else `y`; one of them must be a symbol."""
+    known = x if isinstance(x, Symbol) else y
+    assert isinstance(known, Symbol)
+    return condition.trace.add("where", [condition, known.like(x), known.like(y)])
+
+
+def cast(x: Symbol, dtype: str) -> Symbol:
+    """The value as another dtype; floats are cut off towards zero."""
+    return x if x.dtype == dtype else x.trace.add("cast", [x], dtype)
+
+
+def pick(x: Symbol, index: Symbol) -> Symbol:
+    """The element of each row of an operand at the column that `index` names for it."""
+    return x.trace.add("pick", [x, index])
+
+
+def column(like: Symbol) -> Symbol:
+    """The number of the column, i32."""
+    return like.trace.add("column", [])
+
+
+def row(like: Symbol) -> Symbol:
+    """The number of the row, i64."""
+    return like.trace.add("row", [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Into:
+    symbol: Symbol
+    operand: Symbol
+
+
+def into(operand: Symbol, symbol: Symbol) -> Any:
+    """As a result of a traced function: `symbol`, written over the memory of `operand`."""
+    return _Into(symbol, operand)
+
+
+def trace(
+    name: str, function: Callable[..., Any], operands: Mapping[str, tuple[str, str]]
+) -> Group:
+    """The group that a Python function of symbols computes; `operands` says kind and dtype of each.
+
+    The function gives a symbol or a tuple of them, each possibly `into` an operand.
+    """
+    inputs = tuple(Operand(key, kind, dtype) for key, (kind, dtype) in operands.items())
+    tracing = _Trace(inputs)
+    symbols = [Symbol(tracing, place, o.kind, o.dtype) for place, o in enumerate(inputs)]
+    found = function(*symbols)
+    outputs = []
+    for one in found if isinstance(found, tuple | list) else (found,):
+        if isinstance(one, _Into):
+            outputs.append(Output(one.symbol.value, one.operand.value))
+        else:
+            outputs.append(Output(one.value))
+    return Group(name, inputs, tuple(tracing.body), tuple(outputs))
