@@ -1,34 +1,95 @@
-"""`torch.compiler`: what programs ask of it, where everything runs as it stands."""
+"""`torch.compiler`: what programs ask of it, and of `rushlight.compile`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from .settings import compile
+from ._compile import compile, reset
+from ._core.mode import current
 
-__all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "reset"]
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "list_backends",
+    "reset",
+    "set_stance",
+]
 
 
 def is_compiling() -> bool:
-    """False: nothing is being compiled."""
-    return False
+    """Whether a step is being recorded for `rushlight.compile`."""
+    return current().recorder is not None
 
 
 def is_dynamo_compiling() -> bool:
-    """False: nothing is being compiled."""
+    """Whether a step is being recorded for `rushlight.compile`."""
+    return is_compiling()
+
+
+def is_exporting() -> bool:
+    """False: nothing is being exported."""
     return False
 
 
-def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, **options: Any) -> Any:
-    """The function itself; usable as a decorator."""
-    return (lambda function: function) if fn is None else fn
+def disable(
+    fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None
+) -> Any:
+    """The function, of which compiled steps know that it runs eagerly; usable as a decorator.
+
+    A step that calls it runs eagerly as a whole.
+    """
+    if fn is None:
+        return lambda function: disable(function, recursive, reason=reason)
+    from ._compile.disabled import eager_only
+
+    return eager_only(fn, reason)
 
 
 def allow_in_graph(fn: Any) -> Any:
+    """The function itself: whatever consists of operations is recorded."""
+    return fn
+
+
+def assume_constant_result(fn: Any) -> Any:
     """The function itself."""
     return fn
 
 
-def reset() -> None:
-    """Does nothing: there are no compiled functions to forget."""
+def cudagraph_mark_step_begin() -> None:
+    """Does nothing: there are no graphs of an accelerator here."""
+
+
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """The one implementation there is."""
+    return ["inductor"]
+
+
+STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile",
+           "eager_then_compile")  # fmt: skip
+
+
+class set_stance:
+    """Switches compiling off (`"force_eager"`) or on (`"default"`), or does so within `with`."""
+
+    def __init__(self, stance: str = "default", **options: Any) -> None:
+        from ._compile.step import STANCE
+
+        if stance not in STANCES:
+            raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+        self.before = STANCE.off
+        STANCE.off = stance == "force_eager"
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        from ._compile.step import STANCE
+
+        STANCE.off = self.before

@@ -208,6 +208,8 @@ def _factory(function: Any, name: str) -> Any:
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:
         mode = current()
+        if mode.recorder is not None:
+            return mode.recorder.factory(function, name, args, kwargs)
         if mode.profiler is None and not mode.dispatch:
             return function(*args, **kwargs)
         return _shown(mode, function, name, args, kwargs)

@@ -21,7 +21,7 @@ from typing import Any
 from .. import errors
 from .._array import strided as S
 from .._array import types as T
-from .engine import WORLDS, input_gradients
+from .engine import WORLDS, input_gradients, traced_world
 from .mode import CURRENT, ready, replaced
 from .node import GENERAL, Node, fill_node, new_node
 from .op import ARG, Op
@@ -70,7 +70,7 @@ class CopySlices(Node):
             if self.steps is not None:
                 return whole, replay(self.steps, whole, False)
             return whole, S.part_of(whole, size, stride, offset)
-        xp = WORLDS.traced
+        xp = traced_world()
         memory = xp.zeros((S.extent(self.shape, self.stride),), T.dtype_of(g))
         whole = xp.as_strided(memory, self.shape, self.stride, 0)
         whole.copy_(g)

@@ -296,6 +296,7 @@ def execute(order: list[Node], run: Run) -> None:
     traced = run.traced
     watched = run.captures is not None
     anomaly = run.anomaly or run.profiler is not None
+    recorded = run.mode.recorder is not None
     for node in order:
         notes = node if table is None else table[node]
         g = notes.acc
@@ -305,7 +306,7 @@ def execute(order: list[Node], run: Run) -> None:
             if watched and node in run.ends:
                 continue
         special = node.special
-        if special >= GENERAL or anomaly or node.hooks is not None:
+        if special >= GENERAL or anomaly or recorded or node.hooks is not None:
             grads = guarded(node, g, run) if anomaly else general(node, g, run)
             for i, child in enumerate(node.next):
                 if child is not None:
@@ -378,13 +379,24 @@ def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
     fix = fixes[i]
     if fix is None:
         return r
-    world = WORLDS.traced if traced else WORLDS.raw
+    world = traced_world() if traced else WORLDS.raw
     shape, dtype = fix
     if shape is not None:
         r = world.sum_to(r, shape)
     if dtype is not None:
         r = world.to_dtype(r, dtype)
     return r
+
+
+def traced_world() -> Any:
+    """The namespace of a backward over Tensors: a recorder's own, where it isn't part of a graph.
+
+    What it computes there are the digits of the raw namespace.
+    """
+    mode: Mode = current()
+    if mode.recorder is not None and mode.carrying:
+        return mode.recorder.world
+    return WORLDS.traced
 
 
 def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool,
@@ -407,6 +419,10 @@ def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need:
             arguments.append(g)
         else:
             arguments.append(output_gradient(node, g, PICK_G0 - pick, traced))
+    if traced:
+        mode: Mode = current()
+        if mode.recorder is not None and mode.carrying:
+            return mode.recorder.formula(formula, arguments)
     try:
         return formula(*arguments)
     except ValueError:
@@ -440,7 +456,7 @@ def output_gradient(node: Node, grads: Any, k: int, traced: bool) -> Any:
     meta = node.out_meta
     assert meta is not None
     shape, dtype = meta[k]
-    return (WORLDS.traced if traced else WORLDS.raw).zeros(shape, dtype)
+    return (traced_world() if traced else WORLDS.raw).zeros(shape, dtype)
 
 
 def general(node: Node, g: Any, run: Run) -> list[Any]:
@@ -513,7 +529,7 @@ def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[
     op = node.op
     if op.kind == "custom":
         return node.call(g if type(g) is list else [g], need, traced)  # type: ignore[no-any-return]
-    world = WORLDS.traced if traced else WORLDS.raw
+    world = traced_world() if traced else WORLDS.raw
     values = unpacked(node, traced) if node.special & PACKED else None
     if node.conj:
         g = [None if x is None else world.conj(x) for x in g] if type(g) is list else world.conj(g)

@@ -87,6 +87,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if promoted is not None:
             check_cast(promoted, array)
         write(me, args, raws, None, op, live, mode, promoted, writer)
+        if mode.recorder is not None:
+            mode.recorder.wrote(op, args, raws, me, writer)
         return me
     try:
         if op.check is not None:
@@ -109,6 +111,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     if T.shape_of(result) != array.shape:
         raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
     write(me, args, raws, result, op, live, mode, promoted)
+    if mode.recorder is not None:
+        mode.recorder.wrote(op, args, raws, me, None)
     return me
 
 
@@ -250,6 +254,8 @@ def write(
     before = list(args)
     if needs_value:
         before[0] = plain_copy(me)
+        if mode.recorder is not None:
+            mode.recorder.copied(before[0], me)
         if mode.dual:
             slow.HANDLERS.tangent_copied(before[0], me)
     raws[0] = me._raw

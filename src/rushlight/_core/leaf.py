@@ -38,11 +38,14 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
         traced = False
         owned = False
         g = g._raw
+    recorder: Any = current().recorder
     lock = STRIPES[(id(leaf) >> 6) & 15]
     lock.acquire()
     try:
         old = leaf._grad
-        if traced:
+        if recorder is not None and not traced and (old is None or old._plain):
+            recorder.received(leaf, g)
+        elif traced:
             _receive_traced(leaf, g, old)
         elif old is None:
             if not (owned and T.owns(g, leaf._raw)):

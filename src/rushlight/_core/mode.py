@@ -16,6 +16,7 @@ class Mode:
 
     __slots__ = (
         "anomaly",
+        "autocast",
         "carrying",
         "check_nan",
         "dispatch",
@@ -27,6 +28,7 @@ class Mode:
         "layers",
         "multithreaded",
         "profiler",
+        "recorder",
         "saved_hooks",
         "saved_hooks_off",
         "slow",
@@ -50,6 +52,8 @@ class Mode:
         view_replay: bool = False,
         dispatch: tuple[Any, ...] = (),
         profiler: Any = None,
+        autocast: Any = None,
+        recorder: Any = None,
         fresh: bool = False,
     ) -> None:
         self.grad = grad
@@ -67,10 +71,14 @@ class Mode:
         self.carrying = carrying  # a backward over Tensors for their tangents' sake: not recorded
         self.dispatch = dispatch  # the modes that see operations below autograd, outermost first
         self.profiler = profiler  # what is told of each operation while a profile is taken
+        self.recorder = recorder  # what notes each operation on arrays while a step is recorded
+        self.autocast = autocast  # the type in which products are computed; None: as they come
         self.slow = (
             fresh
             or bool(saved_hooks or layers or functions or dispatch)
             or profiler is not None
+            or recorder is not None
+            or autocast is not None
             or anomaly
             or inference
             or dual
@@ -96,6 +104,8 @@ def replaced(mode: Mode, **changes: Any) -> Mode:
         "view_replay": mode.view_replay,
         "dispatch": mode.dispatch,
         "profiler": mode.profiler,
+        "recorder": mode.recorder,
+        "autocast": mode.autocast,
     }
     values.update(changes)
     return Mode(**values)

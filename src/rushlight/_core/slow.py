@@ -26,6 +26,7 @@ class Handlers:
     """What the layers above hand in: each is None until that layer is loaded."""
 
     __slots__ = (
+        "autocast",
         "explain",
         "in_parts",
         "layer",
@@ -63,6 +64,7 @@ class Handlers:
     watch_out: Any  # (row, args, out, mode) -> `out`, likewise
     misfits: Any  # (function, args, kwargs) -> result, for arguments that no overload takes
     in_parts: Any  # (op, args) -> the result by PyTorch's steps where it takes several, or None
+    autocast: Any  # (op, args, mode) -> the arguments that the operation gets under autocast
     noting: Any  # (op, args, mode) -> result, for anomaly mode where nothing else is on
 
     def __init__(self) -> None:
@@ -82,6 +84,7 @@ class Handlers:
         self.watch_inplace = None
         self.watch_out = None
         self.noting = None
+        self.autocast = None
         self.in_parts = None
         self.misfits = None
 
@@ -91,6 +94,7 @@ HANDLERS: Final = Handlers()
 # its base does, which gets no edge.
 NO_EDGE: Final = 1 << 60
 NOT_HANDLED: Final = object()
+MIXING: Final = ("multilinear", "general")  # kinds whose formulas may hold products of matrices
 
 
 def as_array(value: Any) -> Any:
@@ -126,15 +130,16 @@ def apply(op: Op, args: list[Any]) -> Any:
                         tangents = True
                     if item._layered:
                         special = True
-    if special:
-        if HANDLERS.override is not None:
-            handled = HANDLERS.override(op, args, False, None)
-            if handled is not NOT_HANDLED:
-                return handled
-        if HANDLERS.layer is not None:
-            handled = HANDLERS.layer(op, args)
-            if handled is not NOT_HANDLED:
-                return handled
+    if special and HANDLERS.override is not None:
+        handled = HANDLERS.override(op, args, False, None)
+        if handled is not NOT_HANDLED:
+            return handled
+    if mode.autocast is not None:
+        args = HANDLERS.autocast(op, args, mode)
+    if special and HANDLERS.layer is not None:
+        handled = HANDLERS.layer(op, args)
+        if handled is not NOT_HANDLED:
+            return handled
     if mode.profiler is not None or mode.dispatch:
         return HANDLERS.watch(op, args, mode)
     if mode.saved_hooks and HANDLERS.in_parts is not None:
@@ -162,6 +167,8 @@ def apply(op: Op, args: list[Any]) -> Any:
         finally:
             del better  # its traceback holds this frame
     outs = wrap(op, args, results, mode)
+    if mode.recorder is not None:
+        mode.recorder.called(op, args, raws, outs)
     if mode.grad and not mode.inference:
         live = live_mask(op, args)
         if live and not (unseen and only_inference(op, args)):
@@ -440,6 +447,8 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
         array = inputs[i]._raw
         shape = array.shape if op.broadcasts and array.shape != out.shape else None
         dtype = array.dtype if array.dtype != out_dtype or promoted is not None else None
+        if array.dtype.kind == "V" and op.kind in MIXING:
+            dtype = array.dtype  # NumPy's products of bfloat16 are float32
         if array.dtype.kind == "c":
             is_complex = True
         if shape is None and dtype is None:

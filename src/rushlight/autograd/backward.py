@@ -74,6 +74,9 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
             if T.is_discrete(t._raw.dtype) or t._raw.dtype.kind == "c":
                 raise RuntimeError(errors.real_scalar_only(T.from_raw(t._raw.dtype)))
         one = T.ones_like(t._raw)
+        recorder = ready().recorder
+        if recorder is not None:
+            recorder.constant(one)
         return new_tensor(one) if traced else one
     if not isinstance(g, TensorBase):
         raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
@@ -132,7 +135,8 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
     mode = ready()
-    if (mode.profiler is not None or mode.dispatch) and not traced:
+    watched = mode.profiler is not None or mode.recorder is not None or mode.dispatch
+    if watched and not traced:
         return _watched(roots, nrs, values, keep, places, accumulate)
     outer = RUNNING.get()
     if outer is None or outer.depth % LEVELS_PER_THREAD != LEVELS_PER_THREAD - 1:

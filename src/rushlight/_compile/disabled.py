@@ -1,0 +1,28 @@
+"""Functions that are never part of a compiled step."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from .._core.mode import current
+
+
+def eager_only(function: Any, reason: str | None) -> Any:
+    """`function`; a step that calls it while it is recorded stays eager."""
+    from ..nn.modules.module import Module
+
+    if isinstance(function, Module):
+        return function
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        recorder = current().recorder
+        if recorder is not None:
+            name = getattr(function, "__name__", "a function")
+            because = f": {reason}" if reason else ""
+            recorder.refuse(f"`{name}` is marked with torch.compiler.disable{because}")
+        return function(*args, **kwargs)
+
+    called._compile_disabled = True  # type: ignore[attr-defined]
+    return called

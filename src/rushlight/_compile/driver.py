@@ -1,0 +1,122 @@
+"""The native side of a program: one function that works through a table of calls.
+
+A program in machine code is no code of its own: it is a table of (function, frame, chunks), where the
+functions are kernels that many programs share (fusion groups, products of matrices) and a frame
+holds the addresses and sizes that a kernel works on. So compiling a program costs no more than the
+kernels that no program has had before, and those are kept on disk.
+
+`run` first looks up where the arrays lie that change from call to call, and writes their addresses
+into the frames; then come checks, of which any may refuse; then the calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+from .._array import arena
+from .._codegen import engine
+from .._codegen.emit import F32, F64, I32, I64, PTR, Function, Module, Type
+
+ROW_MAJOR, AS_IT_IS, TRANSPOSED = 101, 111, 112
+
+
+@cache
+def addresses() -> dict[str, int]:
+    """The native functions by name."""
+    module = Module("program_driver")
+    _run(module)
+    for name, type in (("gemm_f32", F32), ("gemm_f64", F64)):
+        _product(module, name, type)
+    _check_index(module)
+    _check_equal(module)
+    _count(module)
+    return engine.load(module)
+
+
+@cache
+def entry() -> Any:
+    """`run(state)` as a Python function: 0, or what a check found."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(addresses()["run"])
+
+
+def _run(module: Module) -> None:
+    f = module.function("run", [("state", PTR)], I64)
+    (state,) = f.params
+
+    def word(base: Any, n: Any, type: Type = I64) -> Any:
+        return f.load(f.at(base, n, I64), type)
+
+    patches = word(state, 1, PTR)
+    with f.loop(0, word(state, 0)) as loop:
+        at = f.at(patches, loop.index * 3, I64)
+        holder = word(word(at, 0, PTR), 0, PTR)
+        data = f.load(f.at_bytes(holder, arena.DATA_OFFSET), PTR)
+        f.store(word(at, 2, PTR), f.at_bytes(data, word(at, 1)))
+    checks = word(state, 3, PTR)
+    with f.loop(0, word(state, 2)) as loop:
+        at = f.at(checks, loop.index * 2, I64)
+        found = f.call(word(at, 0, PTR), [word(at, 1, PTR)], I64)
+        with f.when(found.ne(0)):
+            f.ret(found)
+    commands = word(state, 5, PTR)
+    with f.loop(0, word(state, 4)) as loop:
+        at = f.at(commands, loop.index * 3, I64)
+        f.call(word(at, 0, PTR), [word(at, 1, PTR), word(at, 2)])
+    f.ret(0)
+
+
+def _product(module: Module, name: str, type: Type) -> None:
+    """C = alpha op(A) op(B) + beta C; words: see `product_frame`."""
+    f = module.function(name, [("frame", PTR), ("chunks", I64)])
+    frame = f.params[0]
+
+    def word(n: int, type: Type = I64) -> Any:
+        return f.load(f.at(frame, n, I64), type)
+
+    def scalar(n: int) -> Any:
+        return f.cast(word(n, F64), type)
+
+    f.call(
+        word(0, PTR),
+        [f.constant(I32, ROW_MAJOR), f.cast(word(1), I32), f.cast(word(2), I32), word(3), word(4),
+         word(5), scalar(12), word(6, PTR), word(7), word(8, PTR), word(9), scalar(13),
+         word(10, PTR), word(11)],
+    )  # fmt: skip
+    f.ret()
+
+
+def _check_index(module: Module) -> None:
+    """How many integers lie outside of [0, limit); words: address, count, limit."""
+    f = module.function("check_index", [("frame", PTR)], I64)
+    frame = f.params[0]
+    base = f.load(frame, PTR)
+    count, limit = (f.load(f.at(frame, n, I64), I64) for n in (1, 2))
+    with f.loop(0, count, carried=[f.constant(I64, 0)]) as loop:
+        x = f.load(f.at(base, loop.index, I64), I64)
+        one, zero = f.constant(I64, 1), f.constant(I64, 0)
+        loop.next(loop.carried[0] + f.select((x < 0) | (x >= limit), one, zero))
+    f.ret(loop.results[0])
+
+
+def _check_equal(module: Module) -> None:
+    """Whether some float32 numbers differ from the first; words: count, then addresses."""
+    f = module.function("check_equal", [("frame", PTR)], I64)
+    frame = f.params[0]
+    first = f.load(f.load(f.at(frame, 1, I64), PTR), F32)
+    with f.loop(0, f.load(frame, I64), carried=[f.constant(I64, 0)]) as loop:
+        x = f.load(f.load(f.at(frame, loop.index + 1, I64), PTR), F32)
+        differs = f.select(x.ne(first), f.constant(I64, 1), f.constant(I64, 0))
+        loop.next(loop.carried[0] + differs)
+    f.ret(loop.results[0])
+
+
+def _count(module: Module) -> None:
+    """Adds one to some float32 numbers; words: count, then addresses."""
+    f: Function = module.function("count", [("frame", PTR), ("chunks", I64)])
+    frame = f.params[0]
+    with f.loop(0, f.load(frame, I64)) as loop:
+        at = f.load(f.at(frame, loop.index + 1, I64), PTR)
+        f.store(at, f.load(at, F32) + 1.0)
+    f.ret()

@@ -1,0 +1,222 @@
+"""Guards: the conditions under which a program may run, as one generated function.
+
+The checks are plain Python in a flat list of `if` statements: identity for objects, type and value
+for numbers and texts, geometry for arrays. `None` from the generated function is a miss.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import recording as A
+from .._core.mode import NO_GRAD, READY
+from .._core.storage import CLASSES, TensorBase
+from .program import Program
+from .refusal import Refusal
+from .state import SCALARS, Place, State
+
+TABLES_OF_HOOKS = frozenset({
+    "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
+})  # fmt: skip
+
+
+class Lines:
+    """Source text that is being written, with the objects that it names."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.names: dict[str, Any] = {}
+        self.known: dict[int, str] = {}
+        self.count = 0
+
+    def name(self, x: Any, stem: str = "c") -> str:
+        """The name of an object in the source."""
+        found = self.known.get(id(x))
+        if found is None:
+            found = f"{stem}{len(self.names)}"
+            self.known[id(x)] = found
+            self.names[found] = x
+        return found
+
+    def add(self, line: str) -> None:
+        """One line of the function's body."""
+        self.text.append(line)
+
+    def unless(self, condition: str) -> None:
+        """Leaves the function where the condition doesn't hold."""
+        self.text.append(f"if not ({condition}): return None")
+
+    def constant(self, expression: str, value: Any) -> str:
+        """The condition that an expression has a value as it had when recorded."""
+        if value is None or value is True or value is False:
+            return f"{expression} is {value}"
+        if isinstance(value, SCALARS):
+            c = self.name(value)
+            kind = self.name(type(value))
+            x = f"x{self.count}"
+            self.count += 1
+            return f"(({x} := {expression}) is {c} or ({x}.__class__ is {kind} and {x} == {c}))"
+        return f"{expression} is {self.name(value)}"
+
+
+def guard_state(state: State, lines: Lines) -> None:
+    """Checks of everything that the step's code can see besides its arguments."""
+    empty: list[str] = []
+    for place in state.places:
+        if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
+            empty.append(lines.name(place.container))
+        else:
+            _guard_place(place, lines)
+    for start in range(0, len(empty), 40):
+        lines.add(f"if {' or '.join(empty[start : start + 40])}: return None")
+
+
+def _guard_place(place: Place, lines: Lines) -> None:
+    wanted = place.guarded
+    entries = {k: v for k, v in place.entries.items() if wanted is None or k in wanted}
+    kind = place.kind
+    if kind == "set":
+        if len(place.entries) > 100:
+            raise Refusal(f"{place.label} is a set of more entries than can be checked")
+        c = lines.name(place.container)
+        frozen = lines.name(frozenset(place.container))
+        lines.unless(f"{c} == {frozen}")
+        return
+    if len(entries) > 2000:
+        raise Refusal(f"{place.label} has more entries than can be checked")
+    if not entries and kind != "list" and (wanted is not None or kind != "dict"):
+        return
+    c = lines.name(place.container)
+    if kind == "cell":
+        for value in entries.values():
+            lines.unless(lines.constant(f"{c}.cell_contents", value))
+        return
+    if kind in ("slots", "function"):
+        for key, value in entries.items():
+            lines.unless(lines.constant(f"{c}.{key}", value))
+        return
+    if kind == "class":
+        entries = {k: v for k, v in entries.items() if not k.startswith("__")}
+        for key, value in entries.items():
+            lines.unless(lines.constant(f"{c}.__dict__.get({key!r})", value))
+        return
+    if kind == "list" or (kind == "dict" and wanted is None):
+        lines.unless(f"len({c}) == {len(place.entries)}")
+    access = ".get({0!r})" if kind in ("names", "dict") else "[{0!r}]"
+    conditions = []
+    for key, value in entries.items():
+        if key in TABLES_OF_HOOKS and not value:
+            continue  # the table itself is looked at, and stays what it is
+        expression = c + access.format(key) if isinstance(key, (str, int)) else (
+            f"{c}.get({lines.name(key)})"
+        )  # fmt: skip
+        conditions.append(lines.constant(expression, value))
+    for start in range(0, len(conditions), 8):
+        lines.unless(" and ".join(conditions[start : start + 8]))
+
+
+def guard_mode(grad: bool, lines: Lines) -> None:
+    """Checks that the step runs in the mode in which it was recorded."""
+    expected = READY if grad else NO_GRAD
+    lines.unless(f"current() is {lines.name(expected)}")
+
+
+def structure_of(x: Any, found: list[TensorBase], depth: int = 0) -> Any:
+    """The structure of arguments: tensors are numbered, everything else stays as it is."""
+    if isinstance(x, TensorBase):
+        for position, t in enumerate(found):
+            if t is x:
+                return Spot(position)
+        found.append(x)
+        return Spot(len(found) - 1)
+    if type(x) in (list, tuple, dict) and depth < 8:
+        if type(x) is dict:
+            return {k: structure_of(v, found, depth + 1) for k, v in x.items()}
+        return type(x)(structure_of(y, found, depth + 1) for y in x)
+    return x
+
+
+class Spot:
+    """The place of a tensor among the arguments."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+def guard_arguments(structure: Any, expression: str, lines: Lines, bound: dict[int, str]) -> None:
+    """Checks the structure of arguments, and binds `t0`, `t1`, … to the tensors in it."""
+    if type(structure) is Spot:
+        n = structure.position
+        if n in bound:
+            lines.unless(f"{expression} is {bound[n]}")
+        else:
+            bound[n] = f"t{n}"
+            lines.add(f"t{n} = {expression}")
+        return
+    if type(structure) in (list, tuple, dict):
+        kind = lines.name(type(structure))
+        lines.unless(f"{expression}.__class__ is {kind} and len({expression}) == {len(structure)}")
+        if type(structure) is dict:
+            for key, value in structure.items():
+                name = repr(key) if isinstance(key, (str, int)) else lines.name(key)
+                lines.unless(f"{name} in {expression}")
+                guard_arguments(value, f"{expression}[{name}]", lines, bound)
+        else:
+            for place, value in enumerate(structure):
+                guard_arguments(value, f"{expression}[{place}]", lines, bound)
+        return
+    lines.unless(lines.constant(expression, structure))
+
+
+def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geometry: bool,
+                 same_array: bool) -> None:  # fmt: skip
+    """Checks one tensor, and binds the name of its array."""
+    raw = t._raw
+    if not geometry:
+        kind = lines.name(type(t))
+        lines.unless(
+            f"{name}.__class__ is {kind} and {name}._plain and {name}._node is None and "
+            f"{name}._requires_grad is {t._requires_grad} and {name}.hooks is None"
+        )
+    lines.add(f"{raw_name} = {name}._raw")
+    dtype = lines.name(raw.dtype)
+    shape = f"{raw_name}.shape == {raw.shape!r} and {raw_name}.strides == {raw.strides!r}"
+    same = f"{raw_name}.dtype is {dtype} or {raw_name}.dtype == {dtype}"
+    if same_array:
+        fixed = lines.name(raw)
+        lines.add(f"if {raw_name} is not {fixed} and not ({shape} and ({same})): return None")
+    else:
+        lines.unless(f"{shape} and ({same})")
+
+
+def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
+    """Refuses inputs that a compiled step can't take.
+
+    Raises:
+        Refusal: for an argument with history, a tensor with hooks, a subclass.
+    """
+    for t in arguments:
+        if not t._plain or not isinstance(t, CLASSES.tensor):
+            raise Refusal("an argument is a tensor of a subclass, or under a transform")
+        if t._node is not None:
+            raise Refusal("an argument has a history: its gradient would go outside of the step")
+        if t.hooks is not None:
+            raise Refusal("an argument has hooks")
+        if t._view is not None and t._view.tracked and t._view.base._requires_grad:
+            raise Refusal("an argument is a view of a tensor that requires grad")
+    for value in program.inputs:
+        t = value.holder
+        if value.kind != "tensor":
+            continue
+        if t.hooks is not None:
+            raise Refusal("a tensor that the step reads has hooks")
+        if t._node is not None:
+            raise Refusal("the step reads a tensor with a history that begins outside of it")
+        if not t._plain:
+            raise Refusal("the step reads a tensor of a subclass")
+
+
+__all__ = ["A", "Lines", "Spot", "check_inputs", "guard_arguments", "guard_mode", "guard_state",
+           "guard_tensor", "structure_of"]  # fmt: skip

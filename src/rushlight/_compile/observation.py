@@ -1,0 +1,114 @@
+"""Watching Python while a step is recorded: which code ran, and what of it can't be repeated.
+
+A profile function sees every call. Code of the user's that the walk over the step's state hasn't
+found can't be guarded; a builtin that acts on the world outside (printing, reading the clock) would
+be left out of the compiled step without a word. Both are refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType, ModuleType
+from typing import Any, Final
+
+from .refusal import is_library, is_rushlight, is_standard
+
+#: Builtin functions without effects outside of their arguments.
+HARMLESS: Final = frozenset({
+    "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict",
+    "dir", "divmod", "enumerate", "filter", "float", "format", "frozenset", "getattr", "hasattr",
+    "hash", "hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map",
+    "max", "min", "object", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round",
+    "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "vars",
+    "zip", "setattr", "delattr", "__build_class__", "next", "globals",
+})  # fmt: skip
+#: Modules whose builtin functions only compute.
+PURE_MODULES: Final = frozenset({
+    "math", "_operator", "operator", "cmath", "_functools", "itertools", "_collections", "_struct",
+    "_bisect", "_heapq", "_string", "_abc", "_warnings", "_weakref", "_sre", "_contextvars",
+    "_typing", "binascii", "_json",
+})  # fmt: skip
+#: What mutable things may be changed by their own methods: the walk sees what is reachable.
+OWN_METHODS: Final = (
+    str, bytes, bytearray, int, float, complex, bool, tuple, list, dict, set, frozenset, range,
+    type, slice,
+)  # fmt: skip
+
+
+class Observation:
+    """What ran while it was in force: a context manager around one recording."""
+
+    def __init__(self) -> None:
+        self.codes: dict[CodeType, Any] = {}
+        self.problem: tuple[str, Any] | None = None
+        self.outer: Any = None
+        self.recorder: Any = None
+
+    def __enter__(self) -> Observation:
+        self.outer = sys.getprofile()
+        sys.setprofile(self._event)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(self.outer)
+
+    def _event(self, frame: Any, event: str, arg: Any) -> None:
+        if event == "call":
+            code = frame.f_code
+            if code not in self.codes:
+                user = not is_library(code.co_filename)
+                self.codes[code] = user
+                if user and code.co_flags & 0x2A0:  # generators and coroutines
+                    return
+        elif event == "c_call" and self.problem is None:
+            if is_rushlight(frame.f_code.co_filename):
+                return
+            why = refused(arg)
+            if why is None and self.recorder.reads and _of_numbers(arg):
+                why = f"the step reads a number by `item()` and calls `{arg.__name__}`"
+            if why is not None:
+                self._blame(why, frame)
+
+    def _blame(self, why: str, frame: Any) -> None:
+        while frame is not None and is_standard(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None and not is_library(frame.f_code.co_filename):
+            self.problem = (why, (frame.f_code.co_filename, frame.f_lineno))
+
+    def unseen(self, walked: set[CodeType]) -> CodeType | None:
+        """Code of the user's that ran and that the walk hasn't found."""
+        for code, user in self.codes.items():
+            if user and code not in walked:
+                return code
+        return None
+
+
+def _of_numbers(function: Any) -> bool:
+    """Whether a builtin looks at numbers without asking them."""
+    owner = getattr(function, "__self__", None)
+    return isinstance(owner, ModuleType) and owner.__name__ in ("math", "cmath", "_struct")
+
+
+def refused(function: Any) -> str | None:
+    """Why a builtin may not be called in a compiled step; None where it may."""
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", "?")
+    if owner is None or isinstance(owner, ModuleType):
+        module = getattr(owner, "__name__", None) or getattr(function, "__module__", None)
+        if module == "builtins":
+            return None if name in HARMLESS else f"the step calls `{name}`"
+        stem = (module or "").partition(".")[0]
+        if module in PURE_MODULES or stem in ("rushlight", "numpy"):
+            return None
+        if module is None:  # a method of a builtin class, called through the class
+            return None
+        return f"the step calls `{module}.{name}`"
+    if isinstance(owner, OWN_METHODS):
+        return None
+    kind = type(owner)
+    if kind.__module__ in ("collections", "rushlight.tensor", "rushlight", "_contextvars",
+                           "functools", "types", "weakref"):  # fmt: skip
+        return None
+    if kind.__module__.startswith("rushlight") or name.startswith("__"):
+        return None
+    return f"the step calls `{kind.__name__}.{name}`"

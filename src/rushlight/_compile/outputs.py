@@ -1,0 +1,169 @@
+"""What a step returns: the structure, and where each tensor in it comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import recording as A
+from .._core.node import Node
+from .._core.op import FREED
+from .._core.saved import Packed
+from .._core.storage import CLASSES, TensorBase
+from .program import same
+from .reads import READS
+from .refusal import Refusal
+
+
+class Fresh:
+    """A tensor made by the step: a value, and the (used up) history that it has."""
+
+    __slots__ = ("value", "node", "nr", "requires_grad")
+
+    def __init__(self, value: Any, node: Any, nr: int, requires_grad: bool) -> None:
+        self.value = value
+        self.node = node
+        self.nr = nr
+        self.requires_grad = requires_grad
+
+    def same_as(self, other: Fresh) -> bool:
+        """Whether the other is made in the same way."""
+        return (
+            same(self.value, other.value)
+            and type(self.node) is type(other.node)
+            and self.nr == other.nr
+            and self.requires_grad == other.requires_grad
+        )
+
+    @property
+    def __name__(self) -> str:
+        return repr(self.value)
+
+
+class Held:
+    """A tensor that was there before: an argument, a captured one, or a leaf's gradient."""
+
+    __slots__ = ("kind", "holder")
+
+    def __init__(self, kind: str, holder: Any) -> None:
+        self.kind = kind
+        self.holder = holder
+
+    def same_as(self, other: Held) -> bool:
+        """Whether the other is found in the same place."""
+        if self.kind != other.kind:
+            return False
+        return self.holder is other.holder or (
+            self.kind == "argument" and bool(self.holder == other.holder)
+        )
+
+    @property
+    def __name__(self) -> str:
+        return self.kind
+
+
+def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
+    """The structure of a result, with a `Fresh` or `Held` for each tensor.
+
+    Raises:
+        Refusal: for what can't be made anew.
+    """
+    if isinstance(result, TensorBase):
+        return _tensor(result, recorder, arguments)
+    kind = type(result)
+    if kind in READS:
+        return Read(recorder.value_of(result.tensor))
+    if result is None or kind in (bool, int, float, complex, str, bytes):
+        return result
+    if kind in (list, tuple):
+        return kind(described(x, recorder, arguments) for x in result)
+    if kind is dict:
+        return {k: described(v, recorder, arguments) for k, v in result.items()}
+    if isinstance(result, tuple) and hasattr(kind, "_fields"):
+        return Named(kind, [described(x, recorder, arguments) for x in result])
+    if kind.__module__ == "rushlight.return_types" or hasattr(kind, "n_sequence_fields"):
+        return Named(kind, [described(x, recorder, arguments) for x in result])
+    raise Refusal(f"the step returns a {kind.__name__}, which can't be made anew at each call")
+
+
+class Read:
+    """A number that is read from a value when the program has run."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def same_as(self, other: Read) -> bool:
+        """Whether the other is read from the same value."""
+        return same(self.value, other.value)
+
+    @property
+    def __name__(self) -> str:
+        return f"{self.value!r}.item()"
+
+
+class Named:
+    """A named tuple."""
+
+    __slots__ = ("kind", "items")
+
+    def __init__(self, kind: Any, items: list[Any]) -> None:
+        self.kind = kind
+        self.items = items
+
+    def same_as(self, other: Named) -> bool:
+        """Whether the other is the same kind with the same items."""
+        return self.kind is other.kind and same(self.items, other.items)
+
+
+def _tensor(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
+    for position, argument in enumerate(arguments):
+        if argument is t:
+            return Held("argument", position)
+    for leaf in recorder.leaves.values():
+        if leaf is t:
+            return Held("tensor", t)
+        if leaf._grad is t and recorder.state.get(id(leaf)) is t:
+            return Held("gradient", leaf)
+    value = recorder.values.get(id(t._raw))
+    if value is not None and value.kind == "tensor" and value.holder is t:
+        return Held("tensor", t)
+    if id(t._raw) in recorder.known and recorder.known[id(t._raw)] is t:
+        return Held("tensor", t)
+    if type(t) is not CLASSES.tensor:
+        raise Refusal(f"the step returns a {type(t).__name__}")
+    value = recorder.value_of(t)
+    if t._node is not None and outlives(t._node):
+        raise Refusal(
+            "the step returns a tensor whose history can still be used: call backward() inside "
+            "of the step, return `tensor.detach()`, or compile the module alone"
+        )
+    if t._requires_grad and t._node is None:
+        raise Refusal("the step makes a new leaf that requires grad")
+    return Fresh(value, t._node, t._nr, t._requires_grad)
+
+
+def outlives(root: Node) -> bool:
+    """Whether something in a graph is still there for a backward."""
+    seen: set[int] = set()
+    stack: list[Any] = [root]
+    alive = False
+    freed = False
+    while stack:
+        node = stack.pop()
+        if id(node) in seen or not isinstance(node, Node):
+            continue
+        seen.add(id(node))
+        for value in node.saved:
+            if value is FREED:
+                freed = True
+            elif isinstance(value, (TensorBase, Packed)) or type(value) is A.ndarray:
+                alive = True
+            elif type(value) is tuple and any(x is FREED for x in value):
+                freed = True
+        if node.op.kind == "custom":
+            if getattr(node, "inner", None) is not None or getattr(node, "freed", True) is False:
+                alive = True
+            freed = True
+        stack.extend(child for child in node.next if child is not None)
+    return alive or not freed

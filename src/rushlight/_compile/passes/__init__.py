@@ -1,0 +1,16 @@
+"""Passes: each takes a program and gives a better one that computes the same."""
+
+from __future__ import annotations
+
+from ..program import Program
+from .copies import without_copies
+from .dead import without_dead
+from .repeats import without_repeats
+
+
+def improved(program: Program) -> Program:
+    """The program after all passes."""
+    without_repeats(program)
+    without_copies(program)
+    without_dead(program)
+    return program

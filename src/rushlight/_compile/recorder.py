@@ -1,0 +1,495 @@
+"""The recorder: turns what a step does to arrays into a program while the step runs for real.
+
+Note [Which tensors a program reads]
+An array that no recorded call has made is an input. Where it belongs to an argument, or to a leaf's
+gradient from before the step, it is looked up there at each call. Else the program keeps the tensor
+object and reads its array at each call, so that `p.data = ...` and `load_state_dict` work. A tensor
+that was made during the step by something that isn't recorded would be kept in the same way; but
+a step is compiled only when two recordings agree (see `difference`), and in the other recording
+it is another object. So nothing that the recorder doesn't know of can enter a program unseen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import recording as A
+from .._array import types as T
+from .._core.engine import WORLDS
+from .._core.mode import CURRENT, current, replaced
+from .._core.storage import TensorBase, bump, new_tensor, version_of
+from .program import Instruction, Program, Value
+from .proxies import Names, Proxy, World
+from .reads import READS, holds_read, number_read
+from .refusal import Refusal, user_line
+
+#: Operations whose results have shapes that depend on values.
+SHAPED_BY_VALUES = frozenset({
+    "nonzero", "masked_select", "unique", "_unique", "_unique2", "unique_dim",
+    "unique_consecutive", "bincount", "argwhere", "repeat_interleave", "nonzero_static", "histc",
+    "_masked_select", "masked_scatter_source", "combinations",
+})  # fmt: skip
+#: Kinds of rows that do nothing but compute.
+PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
+
+
+class Recorder:
+    """Notes the calls of one step. It is the `recorder` of the mode in which the step runs."""
+
+    def __init__(self, arguments: list[Any], leaves: list[Any], known: dict[int, Any]) -> None:
+        self.program = Program()
+        self.values: dict[int, Value] = {}  # by id of the array
+        self.roots: dict[int, int] = {}  # by id of what holds the memory
+        self.kept: list[Any] = []  # keeps ids from being used again
+        self.world = World(self)
+        self.names = Names(self)
+        self.known = known  # tensors that were there before, by id of their array
+        self.problem: tuple[str, Any] | None = None
+        self.reads: list[Any] = []
+        self.leaves = {id(leaf): leaf for leaf in leaves}
+        self.entry = {id(leaf): leaf._grad for leaf in leaves}
+        self.state = dict(self.entry)  # what the program has left in each leaf's `.grad`
+        self.versions = {id(t): version_of(t) for t in known.values()}
+        self.writes: dict[int, int] = {}  # of tensors that were there before
+        self.muted = 0
+        self.unset: dict[int, Any] = {}
+        for position, t in enumerate(arguments):
+            if id(t._raw) not in self.values:
+                self._input("argument", t._raw, position)
+
+    # ---- values --------------------------------------------------------------------------------
+    def refuse(self, why: str, where: Any = None) -> None:
+        """Notes the first reason for which the step can't be compiled."""
+        if self.problem is None:
+            self.problem = (why, where or user_line())
+
+    def _value(self, kind: str, raw: Any, holder: Any = None) -> Value:
+        program = self.program
+        number = len(program.values)
+        memory = A.memory_of(raw)
+        root = self.roots.setdefault(id(memory), number)
+        value = Value(number, kind, raw, root, holder)
+        program.values.append(value)
+        self.values[id(raw)] = value
+        self.kept.append((raw, memory))
+        return value
+
+    def _input(self, kind: str, raw: Any, holder: Any = None) -> Value:
+        value = self._value(kind, raw, holder)
+        self.program.inputs.append(value)
+        return value
+
+    def constant(self, raw: Any) -> Value:
+        """An array that the library has made and that is the same in each call."""
+        return self.values.get(id(raw)) or self._input("constant", raw)
+
+    def value_of(self, t: TensorBase) -> Value:
+        """The value that a tensor's array is."""
+        raw = t._raw
+        found = self.values.get(id(raw))
+        if found is not None:
+            return found
+        for leaf in self.leaves.values():
+            if self.entry[id(leaf)] is t:
+                return self._input("gradient", raw, leaf)
+        holder = self.known.get(id(raw), t)
+        if not holder._plain:
+            self.refuse("it works on a tensor of a subclass, or under a transform")
+        if holder._cell is not None and id(holder) not in self.versions:
+            self.versions[id(holder)] = version_of(holder)
+        return self._input("tensor", raw, holder)
+
+    def array(self, raw: Any) -> Value:
+        """The value of an array that is nobody's tensor: known, or a constant."""
+        return self.values.get(id(raw)) or self.constant(raw)
+
+    def define(self, raw: Any) -> Value | None:
+        """A new value; None where the array is one already."""
+        if id(raw) in self.values:
+            return None
+        return self._value("result", raw)
+
+    def operand(self, arg: Any, raw: Any) -> Any:
+        """An argument of a call: a value, a list with values, or as it is."""
+        if isinstance(arg, TensorBase):
+            value = self.value_of(arg)
+            if raw is arg._raw:
+                return value
+            made = self.define(raw)
+            if made is not None:
+                self.add("call", A.astype, "astype", (value, raw.dtype), (made,), pure=True)
+            return self.values[id(raw)]
+        if isinstance(arg, READS):
+            self.refuse("a number that the step reads by `item()` goes back into the computation")
+        if isinstance(arg, (list, tuple)) and any(isinstance(x, TensorBase) for x in arg):
+            return [self.operand(x, r) for x, r in zip(arg, raw)]
+        if type(raw) is A.ndarray and id(raw) in self.values:
+            return self.values[id(raw)]
+        return raw
+
+    def add(self, kind: str, function: Any, name: str, inputs: tuple[Any, ...],
+            outputs: tuple[Value | None, ...], **more: Any) -> Instruction:  # fmt: skip
+        """Appends an instruction."""
+        made = Instruction(kind, function, name, inputs, outputs, where=user_line(), **more)
+        self.program.instructions.append(made)
+        return made
+
+    # ---- what the slow path tells --------------------------------------------------------------
+    def called(self, op: Any, args: list[Any], raws: list[Any], outs: list[Any]) -> None:
+        """A row has run."""
+        if self.muted:
+            return
+        if op.name in SHAPED_BY_VALUES or _masked(op, args):
+            self.refuse(f"the shape of what `{op.name}` gives depends on values")
+        inputs = tuple(self.operand(arg, raw) for arg, raw in zip(args, raws))
+        made = tuple(self.define(out._raw) for out in outs)
+        self.add("call", op.raw, op.name, inputs, made, op=op, pure=op.kind in PURE_KINDS,
+                 several=op.n_out != 1)  # fmt: skip
+
+    def wrote(self, op: Any, args: list[Any], raws: list[Any], me: Any, writer: Any) -> None:
+        """A row has written its first operand."""
+        if self.muted:
+            return
+        if _masked(op, args) and writer is None:
+            self.refuse(f"the shape of what `{op.name}` gives depends on values")
+        raws = [me._raw, *raws[1:]]
+        inputs = tuple(self.operand(arg, raw) for arg, raw in zip(args, raws))
+        self.note_write(me)
+        self.add("write", writer or op.raw, op.name, inputs, (), op=op, holder=writer is not None)
+
+    def note_write(self, me: Any) -> None:
+        """Counts a write, to be compared with the versions when the step is over."""
+        value = self.value_of(me)
+        written = self.program.written
+        written[value.root] = written.get(value.root, 0) + 1
+        base = me if me._view is None else me._view.base
+        held = self.known.get(id(base._raw), base)
+        self.writes[id(held)] = self.writes.get(id(held), 0) + 1
+
+    def copied(self, copy: Any, t: Any) -> None:
+        """The core has copied a tensor that is about to be written."""
+        value = self.value_of(t)
+        made = self.define(copy._raw)
+        self.add("call", T.copy_like, "copy", (value, value), (made,), pure=True)
+
+    def refilled(self, t: Any, fill: Any) -> None:
+        """Random numbers have been written into a tensor."""
+        value = self.value_of(t)
+        self.note_write(t)
+        self.add("write", fill, "fill", (value,), (), holder=True)
+
+    def filled(self, t: Any) -> None:
+        """The library has made a tensor from numbers and a shape: a copy of a constant."""
+        source = A.copied(t._raw)
+        value = self.constant(source)
+        made = self.define(t._raw)
+        self.add("call", A.copied, "filled", (value,), (made,))
+
+    def drew(self, function: Any, args: tuple[Any, ...], made: list[Any]) -> None:
+        """Random arrays have been made by a function of arrays."""
+        inputs = tuple(self.value_of(a) if isinstance(a, TensorBase) else a for a in args)
+        outs = tuple(self.define(t._raw) for t in made)
+        self.add("call", function, "random", inputs, outs, several=True)
+
+    def factory(self, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """A function that makes a tensor from numbers and shapes is asked for one."""
+        stem = name.partition(".")[0]
+        if stem == "_local_scalar_dense":
+            value = self.quietly(function, args, kwargs)
+            self.reads.append(args[0])
+            return number_read(self, args[0], value)
+        if holds_read((args, kwargs)):
+            self.refuse("a number that the step reads by `item()` goes back into a tensor")
+        result = self.quietly(function, args, kwargs)
+        if stem == "detach" or not isinstance(result, TensorBase) or "out" in kwargs:
+            if "out" in kwargs:
+                self.refuse(f"`{stem}` writes a tensor given as out=")
+            return result
+        if stem == "lift_fresh" and args and isinstance(args[0], TensorBase):
+            self.refuse("`tensor` copies a tensor; use clone().detach()")
+        kept = {k: v for k, v in kwargs.items() if k != "requires_grad"}
+        shown = [Like.of(a) if isinstance(a, TensorBase) else a for a in args]
+        make = Factory(function, shown, kept)
+        if _holds_tensor((args, list(kwargs.values()))) and not stem.endswith("_like"):
+            self.refuse(f"`{stem}` takes its numbers from a tensor")
+        made = self.define(result._raw)
+        if made is not None:
+            self.add("call", make, stem, (), (made,), pure=not stem.startswith("rand"))
+        return result
+
+    def quietly(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """A call of which nothing is noted."""
+        token = CURRENT.set(replaced(current(), recorder=None))
+        try:
+            return function(*args, **kwargs)
+        finally:
+            CURRENT.reset(token)
+
+    def read(self, t: Any, how: str, value: Any) -> Any:
+        """Python has read the elements of a tensor."""
+        self.refuse(f"the step reads the value of a tensor by `{how}`")
+        return value
+
+    # ---- backward ------------------------------------------------------------------------------
+    def proxied(self, x: Any) -> Any:
+        """An operand of a formula: a Tensor becomes a proxy."""
+        if isinstance(x, TensorBase):
+            self.value_of(x)
+            return Proxy(x._raw, self)
+        if type(x) is list or type(x) is tuple:
+            return type(x)(self.proxied(y) for y in x)
+        if x is WORLDS.traced:
+            return self.names
+        return x
+
+    def unproxied(self, x: Any) -> Any:
+        """A result of a formula: a proxy becomes a Tensor."""
+        if type(x) is Proxy:
+            return new_tensor(x.raw)
+        if type(x) is list or type(x) is tuple:
+            return type(x)(self.unproxied(y) for y in x)
+        if type(x) is A.ndarray:
+            self.array(x)
+            return new_tensor(x)
+        return x
+
+    def run(self, function: Any, name: str, args: Any, kwargs: Any = None) -> Any:
+        """Calls a function on the arrays of proxies, and notes the call."""
+        raws = [_bare(x) for x in args]
+        if kwargs:
+            bare = {k: _bare(v) for k, v in kwargs.items()}
+            if any(bare[k] is not kwargs[k] for k in kwargs):
+                raise TypeError("an array given by keyword")
+            result = function(*raws, **kwargs)
+            function = Keywords(function, kwargs)
+        else:
+            result = function(*raws)
+        inputs = tuple(self._proxy_operand(x) for x in args)
+        several = isinstance(result, (list, tuple)) and any(A.is_array(r) for r in result)
+        if several:
+            arrays = [A.as_array(r) if A.is_array(r) else r for r in result]
+            made = tuple(self.define(r) if A.is_array(r) else None for r in arrays)
+            self.add("call", function, name, inputs, made, several=True, pure=True)
+            return type(result)([Proxy(r, self) if A.is_array(r) else r for r in arrays])
+        if not A.is_array(result):
+            return result
+        array = A.as_array(result)
+        made = (self.define(array),)
+        if made[0] is not None:
+            self.add("call", function, name, inputs, made, pure=True)
+        return Proxy(array, self)
+
+    def _proxy_operand(self, x: Any) -> Any:
+        if type(x) is Proxy:
+            return self.array(x.raw)
+        if type(x) is list or type(x) is tuple:
+            return type(x)(self._proxy_operand(y) for y in x)
+        return x
+
+    def formula(self, formula: Any, arguments: list[Any]) -> Any:
+        """The result of a formula on Tensors, by the calls that it makes on arrays."""
+        given = [self.proxied(x) for x in arguments]
+        program = self.program
+        marks = len(program.instructions), len(program.values), len(program.inputs)
+        try:
+            return self.unproxied(formula(*given))
+        except (TypeError, AttributeError, ValueError, IndexError):
+            del program.instructions[marks[0] :]
+            for value in program.values[marks[1] :]:
+                self.values.pop(id(value.raw), None)
+            del program.values[marks[1] :], program.inputs[marks[2] :]
+        raws = [_bare(WORLDS.raw if x is self.names else x) for x in given]
+        result = formula(*raws)
+        several = isinstance(result, (list, tuple))
+        arrays = [None if r is None else A.as_array(r) for r in (result if several else [result])]
+        inputs = tuple(WORLDS.raw if x is self.names else self._proxy_operand(x) for x in given)
+        made = tuple(None if r is None else self.define(r) for r in arrays)
+        name = getattr(formula, "__name__", "formula")
+        self.add("call", formula, name, inputs, made, several=several, pure=True)
+        tensors = [None if r is None else new_tensor(r) for r in arrays]
+        return tensors if several else tensors[0]
+
+    def received(self, leaf: Any, g: Any) -> None:
+        """A gradient has reached a leaf: does what `receive` does, and notes it."""
+        value = self.array(g)
+        old = leaf._grad
+        self._meet(leaf)
+        if old is None:
+            if self.state[id(leaf)] is None and self.entry[id(leaf)] is None:
+                self.unset[id(leaf)] = leaf
+            fresh = T.copy_like(g, leaf._raw)
+            made = self.define(fresh)
+            self.add("call", T.copy_like, "keep", (value, self.value_of(leaf)), (made,), pure=True)
+            leaf._grad = new_tensor(fresh)
+            return
+        target = self.value_of(old)
+        T.add_into(old._raw, g)
+        bump(old)
+        self.note_write(old)
+        self.add("write", T.add_into, "add_into", (target, value), (), holder=True)
+
+    def _meet(self, leaf: Any) -> None:
+        if id(leaf) not in self.leaves:
+            self.leaves[id(leaf)] = leaf
+            self.entry[id(leaf)] = self.state[id(leaf)] = leaf._grad
+
+    # ---- optimizers ----------------------------------------------------------------------------
+    def _made(self, leaf: Any) -> bool:
+        """Whether a leaf is a tensor that the step itself has made."""
+        value = self.values.get(id(leaf._raw))
+        return value is not None and value.kind == "result"
+
+    def sync(self, leaf: Any) -> None:
+        """Notes what has become of a leaf's `.grad` since the program last touched it."""
+        self._meet(leaf)
+        now = leaf._grad
+        if now is self.state[id(leaf)]:
+            return
+        if self._made(leaf):
+            return  # nobody asks for its gradient afterwards
+        self.state[id(leaf)] = now
+        if now is None:
+            self.add("grad", None, "clear_grad", (), (), holder=leaf)
+        elif now is self.entry[id(leaf)]:
+            self.refuse("a gradient was taken away and given back")
+        else:
+            value = self.value_of(now)
+            self.add("grad", None, "set_grad", (value,), (), holder=leaf)
+
+    def optimizer_step(self, optimizer: Any, step: Any, args: Any, kwargs: Any) -> Any:
+        """Runs an optimizer, which stays one instruction: its state and options are its own."""
+        closure = args[0] if args else kwargs.get("closure")
+        if closure is not None:
+            self.refuse(f"{type(optimizer).__name__}.step takes a closure")
+            return self.quietly(step, (optimizer, *args), kwargs)
+        leaves = [p for group in optimizer.param_groups for p in group["params"]]
+        for leaf in leaves:
+            self.sync(leaf)
+        before = [(p, p._raw, p._grad, version_of(p)) for p in leaves]
+        reads = [self.value_of(p._grad) for p in leaves if p._grad is not None]
+        targets = [self.value_of(p) for p in leaves]
+        result = self.quietly(step, (optimizer,), {})
+        for p, raw, grad, version in before:
+            if p._raw is not raw or p._grad is not grad:
+                self.refuse(f"{type(optimizer).__name__} replaced a parameter's memory")
+            base = p if p._view is None else p._view.base
+            held = self.known.get(id(base._raw), base)
+            self.writes[id(held)] = self.writes.get(id(held), 0) + version_of(p) - version
+        for value in (*reads, *targets):
+            written = self.program.written
+            written[value.root] = written.get(value.root, 0) + 1
+        self.add("step", step, f"{type(optimizer).__name__}.step", (targets, reads), (),
+                 holder=optimizer)  # fmt: skip
+        if result is not None:
+            self.refuse(f"{type(optimizer).__name__}.step returned something")
+        return result
+
+    # ---- the end -------------------------------------------------------------------------------
+    def finish(self) -> None:
+        """Notes the gradients as the step leaves them, and looks for writes that weren't seen.
+
+        Raises:
+            Refusal: where the step can't be compiled.
+        """
+        for leaf in list(self.leaves.values()):
+            self.sync(leaf)
+        for t in self.known.values():
+            moved = version_of(t) - self.versions[id(t)]
+            if t._view is None and moved and moved != self.writes.get(id(t), 0):
+                self.refuse("a tensor was written by something that can't be recorded", (None, 0))
+        self.program.leaves = [x for x in self.leaves.values() if not self._made(x)]
+        self.program.without = [x for x in self.unset.values() if not self._made(x)]
+        self.program.entry = [(x, self.entry[id(x)] is None) for x in self.program.leaves]
+        if self.problem is not None:
+            raise Refusal(*self.problem)
+
+
+class Like:
+    """Stands for a tensor of which only shape, type and strides matter: an argument of `*_like`."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @classmethod
+    def of(cls, t: Any) -> Like:
+        return cls(new_tensor(A.copy_like(t._raw, t._raw)))
+
+    def same_as(self, other: Like) -> bool:
+        """Whether the other stands for a tensor of the same geometry."""
+        mine, others = self.tensor._raw, other.tensor._raw
+        return bool(
+            mine.shape == others.shape and mine.dtype == others.dtype
+            and mine.strides == others.strides
+        )  # fmt: skip
+
+
+class Factory:
+    """A call that makes a tensor anew, giving its array."""
+
+    __slots__ = ("function", "args", "kwargs")
+
+    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+
+    def __call__(self) -> Any:
+        given = [a.tensor if type(a) is Like else a for a in self.args]
+        return self.function(*given, **self.kwargs)._raw
+
+    def same_as(self, other: Factory) -> bool:
+        """Whether the other call makes the same."""
+        from .program import same
+
+        return (
+            self.function is other.function
+            and same(self.args, other.args)
+            and same(self.kwargs, other.kwargs)
+        )
+
+
+class Keywords:
+    """A function with keyword arguments that are fixed."""
+
+    __slots__ = ("function", "kwargs")
+
+    def __init__(self, function: Any, kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.kwargs = kwargs
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args, **self.kwargs)
+
+    def same_as(self, other: Keywords) -> bool:
+        """Whether the other is the same function with the same arguments."""
+        from .program import same
+
+        return same(self.function, other.function) and same(self.kwargs, other.kwargs)
+
+
+def _bare(x: Any) -> Any:
+    """An operand with arrays in place of proxies."""
+    if type(x) is Proxy:
+        return x.raw
+    if type(x) is list or type(x) is tuple:
+        return type(x)(_bare(y) for y in x)
+    return x
+
+
+def _masked(op: Any, args: list[Any]) -> bool:
+    """Whether an operation indexes by a mask: then shapes depend on values."""
+    if "index" not in op.name:
+        return False
+    for arg in args:
+        for item in arg if isinstance(arg, (list, tuple)) else (arg,):
+            if isinstance(item, TensorBase) and item._raw.dtype.kind == "b":
+                return bool(item is not args[0])
+    return False
+
+
+def _holds_tensor(x: Any) -> bool:
+    if isinstance(x, TensorBase):
+        return True
+    return isinstance(x, (list, tuple)) and any(_holds_tensor(y) for y in x)

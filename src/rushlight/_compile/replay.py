@@ -1,0 +1,293 @@
+"""Replay: a program as one flat Python function, without a graph and without dispatch.
+
+Each instruction becomes one call. Where a ufunc's result has the shape and type of an array that
+nobody reads any more, it is written there (`out=`); names of dead values are used again, so that
+memory goes back as early as in an eager step.
+"""
+
+from __future__ import annotations
+
+import linecache
+from itertools import count
+from typing import Any
+
+from .._array import recording as A
+from .._array import types as T
+from .._core.mode import current
+from .._core.storage import bump, new_tensor
+from .guards import Lines, guard_arguments, guard_mode, guard_state, guard_tensor
+from .outputs import Fresh, Held, Named, Read
+from .program import Instruction, Program, Value
+
+numbers = count()
+
+
+class Variant:
+    """A program with its guards, compiled: `run(args, kwargs)` gives a one-element list, or None.
+
+    Where it gives None, nothing has been done.
+    """
+
+    def __init__(self, program: Program, structure: Any, arguments: list[Any], state: Any,
+                 grad: bool) -> None:  # fmt: skip
+        self.program = program
+        self.structure = structure
+        self.state = state
+        self.hits = 0
+        lines = Lines()
+        guard_mode(grad, lines)
+        bound: dict[int, str] = {}
+        guard_arguments(structure[0], "args", lines, bound)
+        guard_arguments(structure[1], "kwargs", lines, bound)
+        guard_state(state, lines)
+        names = _bind_inputs(program, arguments, lines, state)
+        body = Body(program, lines, names)
+        body.write()
+        self.source = "\n".join(["def run(args, kwargs):", *("    " + x for x in lines.text)])
+        lines.names.update(current=current, new_tensor=new_tensor, bump=bump, as_array=A.as_array,
+                           write_into=T.write_into, number_of=T.number_of)  # fmt: skip
+        file = f"<rushlight program {next(numbers)}>"
+        linecache.cache[file] = (len(self.source), None, self.source.splitlines(True), file)
+        exec(compile(self.source, file, "exec"), lines.names)
+        self.run = lines.names["run"]
+
+
+def _bind_inputs(
+    program: Program, arguments: list[Any], lines: Lines, state: Any
+) -> dict[int, str]:
+    """Checks all tensors that the program reads, and names their arrays."""
+    names: dict[int, str] = {}
+    spots = {v.holder: v for v in program.inputs if v.kind == "argument"}
+    for position, t in enumerate(arguments):
+        guard_tensor(f"t{position}", f"a{position}", t, lines, geometry=False, same_array=False)
+        if position in spots:
+            names[spots[position].number] = f"a{position}"
+    held: set[int] = set()
+    for value in program.inputs:
+        name = f"i{value.number}"
+        if value.kind == "constant":
+            names[value.number] = lines.name(value.raw)
+        elif value.kind == "tensor":
+            t = lines.name(value.holder)
+            held.add(id(value.holder))
+            lines.unless(
+                f"{t}._requires_grad is {value.holder._requires_grad} and {t}._node is None and "
+                f"{t}.hooks is None and {t}._plain"
+            )
+            guard_tensor(t, name, value.holder, lines, geometry=True, same_array=True)
+            names[value.number] = name
+        elif value.kind == "gradient":
+            leaf = lines.name(value.holder)
+            lines.add(f"g{value.number} = {leaf}._grad")
+            lines.unless(f"g{value.number} is not None and g{value.number}._plain")
+            lines.add(f"{name} = g{value.number}._raw")
+            dtype = lines.name(value.dtype)
+            lines.unless(f"{name}.shape == {value.shape!r} and {name}.strides == {value.strides!r}"
+                         f" and {name}.dtype == {dtype}")  # fmt: skip
+            names[value.number] = name
+    for leaf in program.fresh_leaves():
+        lines.unless(f"{lines.name(leaf)}._grad is None")
+    for leaf in program.leaves:
+        if id(leaf) not in held and not any(leaf is t for t in arguments):
+            x = lines.name(leaf)
+            lines.unless(f"{x}._requires_grad is {leaf._requires_grad} and {x}.hooks is None")
+    if "grad" in state.names:  # the user's code may ask whether there is one
+        for leaf, none in program.entry:
+            lines.unless(f"({lines.name(leaf)}._grad is None) is {none}")
+    return names
+
+
+class Body:
+    """The instructions as lines of the function."""
+
+    def __init__(self, program: Program, lines: Lines, names: dict[int, str]) -> None:
+        self.program = program
+        self.lines = lines
+        self.names = names
+        self.free: list[str] = []
+        self.count = 0
+        self.last = last_uses(program)
+        self.owned: dict[int, str] = {}  # values in memory that this call has made
+
+    def write(self) -> None:
+        """Writes all lines."""
+        program = self.program
+        for place, instruction in enumerate(program.instructions):
+            dying = [v for v in dict.fromkeys(instruction.reads())
+                     if self.last.get(v.number, -1) == place]  # fmt: skip
+            self._instruction(instruction, dying)
+            for value in dying:
+                self._release(value)
+            for out in instruction.outputs:
+                if out is not None and self.last.get(out.number, -1) < place:
+                    self._release(out)
+        for value in program.inputs:
+            times = program.bumps(value)
+            if times and value.kind != "constant":
+                t = {"tensor": lambda v: self.lines.name(v.holder),
+                     "argument": lambda v: f"t{v.holder}",
+                     "gradient": lambda v: f"g{v.number}"}[value.kind](value)  # fmt: skip
+                for _ in range(times):
+                    self.lines.add(f"bump({t})")
+        self.lines.add(f"return [{self._result(program.outputs)}]")
+
+    def _fresh(self) -> str:
+        if self.free:
+            return self.free.pop()
+        self.count += 1
+        return f"v{self.count}"
+
+    def _release(self, value: Value) -> None:
+        if value.kind == "result" and value.number in self.names:
+            name = self.names[value.number]
+            if name not in self.free:
+                self.free.append(name)
+
+    def _operand(self, x: Any) -> str:
+        if type(x) is Value:
+            return self.names[x.number]
+        if type(x) is list:
+            return "[" + ", ".join(self._operand(y) for y in x) + "]"
+        if type(x) is tuple:
+            inner = ", ".join(self._operand(y) for y in x)
+            return f"({inner},)" if len(x) == 1 else f"({inner})"
+        if x is None or type(x) in (bool, int) or (type(x) is float and x == x and abs(x) < 1e300):
+            return f"({x!r})" if type(x) in (int, float) and x < 0 else repr(x)
+        return self.lines.name(x)
+
+    def _instruction(self, i: Instruction, dying: list[Value]) -> None:
+        lines = self.lines
+        if i.kind == "grad":
+            leaf = lines.name(i.holder)
+            made = f"new_tensor({self._operand(i.inputs[0])})" if i.inputs else "None"
+            lines.add(f"{leaf}._grad = {made}")
+            return
+        if i.kind == "step":
+            lines.add(f"{lines.name(i.function)}({lines.name(i.holder)})")
+            return
+        operands = [self._operand(x) for x in i.inputs]
+        if i.kind == "write":
+            call = f"{lines.name(i.function)}({', '.join(operands)})"
+            lines.add(call if i.holder else f"write_into({operands[0]}, {call})")
+            return
+        function = ufunc_of(i)
+        if i.several:
+            self._several(i, operands)
+            return
+        out = i.outputs[0]
+        if out is None:
+            if not i.pure:
+                lines.add(f"{lines.name(i.function)}({', '.join(operands)})")
+            return
+        if function is not None:
+            target = self._reusable(out, dying, i)
+            if target is not None:
+                name = self.names[target.number]
+                lines.add(f"{lines.name(function)}({', '.join(operands)}, {name})")
+                self.names[out.number] = name
+                dying.remove(target)
+                return
+        name = self._fresh()
+        call = f"{lines.name(function or i.function)}({', '.join(operands)})"
+        lines.add(f"{name} = as_array({call})" if not out.shape else f"{name} = {call}")
+        self.names[out.number] = name
+
+    def _several(self, i: Instruction, operands: list[str]) -> None:
+        lines = self.lines
+        names = []
+        for out in i.outputs:
+            name = "_" if out is None else self._fresh()
+            names.append(name)
+        left = ", ".join(names) + ("," if len(names) == 1 else "")
+        lines.add(f"{left} = {lines.name(i.function)}({', '.join(operands)})")
+        for out, name in zip(i.outputs, names):
+            if out is not None:
+                self.names[out.number] = name
+                if not out.shape:
+                    lines.add(f"{name} = as_array({name})")
+
+    def _reusable(self, out: Value, dying: list[Value], i: Instruction) -> Value | None:
+        """A dying operand into whose memory the result may go."""
+        if out.view or not out.shape or not self.program.plain(out):
+            return None
+        for value in dying:
+            if (
+                value.kind == "result" and value.shape == out.shape and value.dtype == out.dtype
+                and value.strides == out.strides and self.program.alone(value)
+                and any(value is x for x in i.inputs)
+            ):  # fmt: skip
+                return value
+        return None
+
+    def _result(self, x: Any) -> str:
+        lines = self.lines
+        if type(x) is Fresh:
+            made = f"new_tensor({self.names[x.value.number]})"
+            if not x.requires_grad:
+                return made
+            return f"{lines.name(with_history)}({made}, {lines.name(x.node)}, {x.nr})"
+        if type(x) is Read:
+            return f"number_of({self.names[x.value.number]})"
+        if type(x) is Held:
+            if x.kind == "argument":
+                return f"t{x.holder}"
+            return lines.name(x.holder) + ("._grad" if x.kind == "gradient" else "")
+        if type(x) is Named:
+            inner = "[" + ", ".join(self._result(y) for y in x.items) + "]"
+            make = getattr(x.kind, "_make", x.kind)
+            return f"{lines.name(make)}({inner})"
+        if type(x) in (list, tuple):
+            inner = ", ".join(self._result(y) for y in x)
+            if type(x) is list:
+                return f"[{inner}]"
+            return f"({inner},)" if len(x) == 1 else f"({inner})"
+        if type(x) is dict:
+            return "{" + ", ".join(
+                f"{lines.name(k) if not isinstance(k, str) else repr(k)}: {self._result(v)}"
+                for k, v in x.items()
+            ) + "}"  # fmt: skip
+        return lines.name(x)
+
+
+def with_history(t: Any, node: Any, nr: int) -> Any:
+    """A result with the history, used up, that it had when it was recorded."""
+    t._node = node
+    t._nr = nr
+    t._requires_grad = True
+    return t
+
+
+def ufunc_of(i: Instruction) -> Any:
+    """The ufunc that computes a call on arrays and numbers; None where it isn't one."""
+    function = i.function
+    if type(function) is not A.ufunc:
+        function = A.UFUNC_OF.get(function)
+        if function is None:
+            return None
+    for x in i.inputs:
+        if type(x) is Value:
+            continue
+        if type(x) not in (int, float, bool) and not A.is_array(x):
+            return None
+    out = i.outputs[0] if len(i.outputs) == 1 else None
+    if out is None or not out.shape or function.nout != 1 or len(i.inputs) != function.nin:
+        return None
+    return function
+
+
+def last_uses(program: Program) -> dict[int, int]:
+    """The place of the last instruction that reads each value, or any value in its memory.
+
+    What is returned, or kept as a gradient, lives to the end.
+    """
+    last: dict[int, int] = {}
+    end = len(program.instructions)
+    for place, i in enumerate(program.instructions):
+        for value in i.reads():
+            last[value.number] = place
+        if i.kind == "grad":
+            for value in i.reads():
+                last[value.number] = end
+    for value in program.outputs_values():
+        last[value.number] = end
+    return last

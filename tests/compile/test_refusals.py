@@ -1,0 +1,200 @@
+"""What can't be recorded runs eagerly, every time, and `explain` says what and where."""
+
+import math
+import random
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight import nn, optim
+
+
+def stays_eager(step: Any, *args: Any, times: int = 8) -> str:
+    compiled = torch.compile(step)
+    for _ in range(times):
+        compiled(*args)
+    assert compiled.program is None, str(compiled.program)
+    text: str = compiled.explain()
+    return text
+
+
+def line_of(step: Any, text: str) -> str:
+    import inspect
+
+    lines, start = inspect.getsourcelines(step)
+    return f"{start + next(k for k, line in enumerate(lines) if text in line)})"
+
+
+def test_branching_on_a_value_is_named_with_its_line() -> None:
+    def step(x: Any) -> Any:
+        if x.sum() > 0:
+            return x * 2
+        return x * 3
+
+    text = stays_eager(step, torch.ones(2))
+    assert "bool()" in text
+    assert line_of(step, "if x.sum()") in text
+    compiled = torch.compile(step)
+    for sign in (1, 1, 1, -1, 1, -1):
+        expected = [2.0, 2.0] if sign > 0 else [-3.0, -3.0]
+        assert compiled(torch.ones(2) * sign).tolist() == expected
+
+
+def test_computing_with_a_number_that_was_read_is_refused() -> None:
+    def step(x: Any) -> Any:
+        return x * x.max().item()
+
+    assert "item()" in stays_eager(step, torch.ones(2))
+
+
+def test_asking_mathematics_about_a_number_that_was_read_is_refused() -> None:
+    def step(x: Any) -> Any:
+        value = x.sum().item()
+        return x * 0 if math.isnan(value) else x
+
+    assert "isnan" in stays_eager(step, torch.ones(2))
+
+
+def test_printing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    def step(x: Any) -> Any:
+        print("step")
+        return x * 2
+
+    assert "print" in stays_eager(step, torch.ones(2), times=6)
+    assert capsys.readouterr().out == "step\n" * 6
+
+
+def test_a_list_that_grows_is_refused() -> None:
+    losses: list[Any] = []
+
+    def step(x: Any) -> Any:
+        losses.append(x.sum().detach())
+        return x * 2
+
+    assert "losses" in stays_eager(step, torch.ones(2), times=9)
+    assert len(losses) == 9
+
+
+def test_a_counter_is_refused() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.n = 0
+
+        def forward(self, x: Any) -> Any:
+            self.n += 1
+            return x * 2
+
+    model = Model()
+    assert "`n`" in stays_eager(lambda x: model(x), torch.ones(2), times=9)
+    assert model.n == 9
+
+
+def test_a_global_that_is_written_is_refused() -> None:
+    stays_eager(_counting, torch.ones(2), times=9)
+    assert _seen["count"] == 9
+
+
+_seen = {"count": 0}
+
+
+def _counting(x: Any) -> Any:
+    _seen["count"] += 1
+    return x * 2
+
+
+def test_python_random_numbers_are_refused() -> None:
+    random.seed(0)
+    text = stays_eager(lambda x: x * random.random(), torch.ones(2), times=14)
+    assert "random" in text
+
+
+def test_a_learning_rate_changed_inside_of_the_step_is_refused() -> None:
+    model = nn.Linear(2, 1)
+    optimizer = optim.SGD(model.parameters(), lr=1.0)
+    schedule = optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+
+    def step(x: Any) -> Any:
+        optimizer.zero_grad()
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        return loss
+
+    stays_eager(step, torch.ones(1, 2), times=10)
+    assert optimizer.param_groups[0]["lr"] == 0.5**10
+
+
+def test_shapes_that_depend_on_values_are_refused() -> None:
+    compiled = torch.compile(lambda x: x[x > 0] * 2)
+    for values in ([1.0, -1.0], [1.0, -1.0], [1.0, 2.0], [-1.0, -2.0]):
+        expected = [2 * v for v in values if v > 0]
+        assert compiled(torch.tensor(values)).tolist() == expected
+    assert compiled.program is None
+
+
+def test_a_result_whose_history_lives_on_is_refused() -> None:
+    w = torch.ones(2, requires_grad=True)
+    compiled = torch.compile(lambda x: (w * x).sum())
+    for k in range(5):
+        w.grad = None
+        compiled(torch.full((2,), float(k))).backward()
+        assert w.grad is not None and w.grad.tolist() == [k, k]
+
+
+def test_a_disabled_function_is_refused_by_name() -> None:
+    @torch.compiler.disable
+    def inner(x: Any) -> Any:
+        return x + 1
+
+    assert "inner" in stays_eager(lambda x: inner(x), torch.ones(1))
+
+
+def test_fullgraph_raises_where_a_step_stays_eager() -> None:
+    def step(x: Any) -> Any:
+        return x * 2 if x.sum() > 0 else x
+
+    with pytest.raises(RuntimeError, match="bool"):
+        torch.compile(step, fullgraph=True)(torch.ones(1))
+
+
+def test_an_exception_of_the_users_comes_through() -> None:
+    def step(x: Any) -> Any:
+        raise ValueError("no")
+
+    compiled = torch.compile(step)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="no"):
+            compiled(torch.ones(1))
+    assert torch.is_grad_enabled() and not torch.compiler.is_compiling()
+
+
+def test_steps_know_that_they_are_being_recorded() -> None:
+    seen = []
+
+    def step(x: Any) -> Any:
+        seen.append(torch.compiler.is_compiling())
+        return x
+
+    torch.compile(step)(torch.ones(1))
+    assert seen == [True]
+
+
+def test_the_public_switches_work() -> None:
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    assert torch.compile(double, disable=True) is double
+    compiled = torch.compile(mode="default")(double)
+    for _ in range(3):
+        assert compiled(torch.ones(1)).item() == 2.0
+    torch.compiler.reset()
+    assert compiled.program is None
+    with torch.compiler.set_stance("force_eager"):
+        for _ in range(4):
+            compiled(torch.ones(1))
+        assert compiled.program is None
+    with pytest.raises(RuntimeError, match="mode or options"):
+        torch.compile(double, mode="default", options={})
