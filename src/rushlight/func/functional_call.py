@@ -81,6 +81,8 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
         RuntimeError: where `strict` and names are missing or unknown.
         TypeError: for a value that is no tensor.
     """
+    if type(module).__name__ == "DataParallel":
+        raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
     given = _given(parameter_and_buffer_dicts)
     own: dict[str, TensorBase] = {}
     for path, child in module.named_modules(remove_duplicate=False):

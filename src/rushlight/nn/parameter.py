@@ -166,6 +166,11 @@ class UninitializedTensorMixin:
             "Call `forward` to initialize the parameters before accessing their attributes."
         )
 
+    def _converted(self, fn: Any) -> Any:
+        """One of the same kind, with the dtype that `fn` gives it: what `Module.to` puts in."""
+        me: Any = self
+        return type(self)(me.requires_grad, None, fn(me.data).dtype)
+
     def share_memory_(self) -> Any:
         """Raises RuntimeError: there is nothing to share yet."""
         raise RuntimeError(

@@ -1,11 +1,13 @@
 """Nonlinearities, elementwise and along a dimension."""
 
+import warnings
 from typing import Any
 
 from .. import functional as F
 from .. import init
 from .._ground import Tensor, f
 from ..parameter import Parameter
+from ._own_names import own
 from .module import Module
 
 __all__ = [
@@ -53,6 +55,7 @@ class _Inplace(Module):
         return "inplace=True" if self.inplace else ""
 
 
+@own("__init__")
 class ReLU(_Inplace):
     """max(x, 0)."""
 
@@ -61,6 +64,7 @@ class ReLU(_Inplace):
         return output
 
 
+@own("__init__")
 class SELU(_Inplace):
     """Scaled ELU, which keeps mean 0 and variance 1 through layers."""
 
@@ -69,6 +73,7 @@ class SELU(_Inplace):
         return output
 
 
+@own("__init__")
 class SiLU(_Inplace):
     """x·sigmoid(x), also called swish."""
 
@@ -77,6 +82,7 @@ class SiLU(_Inplace):
         return output
 
 
+@own("__init__")
 class Mish(_Inplace):
     """x·tanh(softplus(x))."""
 
@@ -85,6 +91,7 @@ class Mish(_Inplace):
         return output
 
 
+@own("__init__")
 class Hardsigmoid(_Inplace):
     """min(max(x/6 + 1/2, 0), 1)."""
 
@@ -96,6 +103,7 @@ class Hardsigmoid(_Inplace):
         return ""
 
 
+@own("__init__")
 class Hardswish(_Inplace):
     """x·hardsigmoid(x)."""
 
@@ -105,6 +113,14 @@ class Hardswish(_Inplace):
 
     def extra_repr(self) -> str:
         return ""
+
+
+def _deprecated(old: str, new: str) -> None:
+    warnings.warn(
+        f"keyword argument `{old}` is deprecated and renamed to `{new}`",
+        FutureWarning,
+        stacklevel=3,
+    )
 
 
 class Hardtanh(Module):
@@ -122,8 +138,12 @@ class Hardtanh(Module):
     ) -> None:
         super().__init__()
         # The longer names are PyTorch's old ones.
-        min_val = min_val if min_value is None else min_value
-        max_val = max_val if max_value is None else max_value
+        if min_value is not None:
+            _deprecated("min_value", "min_val")
+            min_val = min_value
+        if max_value is not None:
+            _deprecated("max_value", "max_val")
+            max_val = max_value
         if max_val <= min_val:
             raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
         self.min_val = min_val

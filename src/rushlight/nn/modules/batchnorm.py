@@ -6,6 +6,7 @@ from .. import functional as F
 from .. import init
 from .._ground import Tensor, dtypes, f
 from ..parameter import Parameter
+from ._own_names import own
 from .module import Module
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
@@ -119,6 +120,7 @@ class _NormBase(Module):
         )
 
 
+@own("__init__")
 class _BatchNorm(_NormBase):
     """Batch norm over any number of places; the subclasses check how many."""
 

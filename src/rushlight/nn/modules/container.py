@@ -332,13 +332,17 @@ def _pairs(source: Any, caller: str, owner: str) -> Iterator[tuple[str, Any]]:
 class Container(Module):
     """Modules under names, as a `Module` has them; warns, because `Module` does it."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__()
+    def __new__(cls, *args: Any, **kwargs: Any) -> "Container":
+        # Here, and not in `__init__`: copies and pickles warn too.
         warnings.warn(
             "`nn.Container` is deprecated. "
             "All of its functionality is now implemented in `nn.Module`. Subclass that instead.",
             FutureWarning,
             stacklevel=2,
         )
+        return super().__new__(cls)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
         for name, module in kwargs.items():
             self.add_module(name, module)

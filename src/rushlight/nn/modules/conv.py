@@ -1,7 +1,7 @@
 """Convolution and transposed convolution over one to three dimensions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -9,6 +9,7 @@ from .. import functional as F
 from .. import init
 from .._ground import Tensor, f
 from ..parameter import Parameter
+from ._own_names import own
 from .module import Module
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
 
 def _each(value: Any, dims: int) -> tuple[Any, ...]:
     """A value for each dimension; one stands for all."""
-    return tuple(value) if isinstance(value, (tuple, list)) else tuple(repeat(value, dims))
+    return tuple(value) if isinstance(value, Iterable) else tuple(repeat(value, dims))
 
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
@@ -217,6 +218,7 @@ class _Forward(_ConvNd):
         return self._conv_forward(input, self.weight, self.bias)
 
 
+@own("__init__", "forward")
 class Conv1d(_Forward):
     """The convolution over one dimension.
 
@@ -228,6 +230,7 @@ class Conv1d(_Forward):
     _function = "conv1d"
 
 
+@own("__init__", "forward")
 class Conv2d(_Forward):
     """The convolution over two dimensions.
 
@@ -239,6 +242,7 @@ class Conv2d(_Forward):
     _function = "conv2d"
 
 
+@own("__init__", "forward")
 class Conv3d(_Forward):
     """The convolution over three dimensions.
 
@@ -351,6 +355,7 @@ class _ConvTransposeNd(_ConvNd):
         return output
 
 
+@own("__init__", "forward")
 class ConvTranspose1d(_ConvTransposeNd):
     """The transposed convolution over one dimension.
 
@@ -362,6 +367,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     _function = "conv_transpose1d"
 
 
+@own("__init__", "forward")
 class ConvTranspose2d(_ConvTransposeNd):
     """The transposed convolution over two dimensions.
 
@@ -373,6 +379,7 @@ class ConvTranspose2d(_ConvTransposeNd):
     _function = "conv_transpose2d"
 
 
+@own("__init__", "forward")
 class ConvTranspose3d(_ConvTransposeNd):
     """The transposed convolution over three dimensions.
 

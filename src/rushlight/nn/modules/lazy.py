@@ -1,7 +1,6 @@
 """Lazy modules: layers that learn their input's size from the first input."""
 
 import itertools
-import warnings
 from typing import Any
 
 from ..parameter import is_lazy
@@ -26,11 +25,6 @@ class LazyModuleMixin:
         self._load_hook = me._register_load_state_dict_pre_hook(self._lazy_load_hook)
         self._initialize_hook = me.register_forward_pre_hook(
             self._infer_parameters, with_kwargs=True
-        )
-        warnings.warn(
-            "Lazy modules are a new feature under heavy development "
-            "so changes to the API or functionality can happen at any moment.",
-            stacklevel=2,
         )
 
     def _own(self) -> Any:

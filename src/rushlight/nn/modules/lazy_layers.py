@@ -4,6 +4,7 @@ from typing import Any
 
 from .._ground import Tensor, dtypes, f
 from ..parameter import UninitializedBuffer, UninitializedParameter
+from ._own_names import own
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, _NormBase
 from .conv import (
     Conv1d,
@@ -160,36 +161,42 @@ class _LazyConvTranspose(_LazyConvXdMixin):
         self._prepare(out_channels, bias, device, dtype)
 
 
+@own("__init__")
 class LazyConv1d(_LazyConv, Conv1d):
     """A `Conv1d` that learns `in_channels` from its first input."""
 
     cls_to_become = Conv1d
 
 
+@own("__init__")
 class LazyConv2d(_LazyConv, Conv2d):
     """A `Conv2d` that learns `in_channels` from its first input."""
 
     cls_to_become = Conv2d
 
 
+@own("__init__")
 class LazyConv3d(_LazyConv, Conv3d):
     """A `Conv3d` that learns `in_channels` from its first input."""
 
     cls_to_become = Conv3d
 
 
+@own("__init__")
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """A `ConvTranspose1d` that learns `in_channels` from its first input."""
 
     cls_to_become = ConvTranspose1d
 
 
+@own("__init__")
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """A `ConvTranspose2d` that learns `in_channels` from its first input."""
 
     cls_to_become = ConvTranspose2d
 
 
+@own("__init__")
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """A `ConvTranspose3d` that learns `in_channels` from its first input."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from .._ground import Tensor, dtypes, f, no_grad
 from .._ground import device as as_device
+from ..parameter import is_lazy
 from ._hooks import (
     Hooked,
     register_module_backward_hook,
@@ -150,7 +151,8 @@ class Module(Registry, Hooked, Stateful):
                     parameter.grad = fn(parameter.grad).requires_grad_(wanted)
         for name, buffer in self._buffers.items():
             if buffer is not None:
-                self._buffers[name] = fn(buffer)
+                lazy = is_lazy(buffer)
+                self._buffers[name] = buffer._converted(fn) if lazy else fn(buffer)  # type: ignore[attr-defined]
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:

@@ -1,9 +1,11 @@
 """Padding of the last dimensions: with a constant, mirrored, repeated or wrapped around."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from .. import functional as F
 from .._ground import Tensor
+from ._own_names import own
 from .module import Module
 
 __all__ = [
@@ -36,7 +38,7 @@ class _Pad(Module):
     def __init__(self, padding: Any) -> None:
         super().__init__()
         sides = 2 * self._dims
-        self.padding = tuple(padding) if isinstance(padding, (tuple, list)) else (padding,) * sides
+        self.padding = tuple(padding) if isinstance(padding, Iterable) else (padding,) * sides
 
     def forward(self, input: Tensor) -> Tensor:
         output: Tensor = F.pad(input, self.padding, self._mode)
@@ -65,18 +67,21 @@ class _ConstantPadNd(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
+@own("__init__")
 class ConstantPad1d(_ConstantPadNd):
     """Pads the last dimension with `value`."""
 
     _dims = 1
 
 
+@own("__init__")
 class ConstantPad2d(_ConstantPadNd):
     """Pads the last two dimensions with `value`."""
 
     _dims = 2
 
 
+@own("__init__")
 class ConstantPad3d(_ConstantPadNd):
     """Pads the last three dimensions with `value`."""
 
@@ -93,61 +98,78 @@ class _ZeroPadNd(_ConstantPadNd):
         return f"{self.padding}"
 
 
+@own("__init__")
 class ZeroPad1d(_ZeroPadNd, ConstantPad1d):
     """Pads the last dimension with zeros."""
 
 
+@own("__init__")
 class ZeroPad2d(_ZeroPadNd, ConstantPad2d):
     """Pads the last two dimensions with zeros."""
 
 
+@own("__init__")
 class ZeroPad3d(_ZeroPadNd, ConstantPad3d):
     """Pads the last three dimensions with zeros."""
 
 
-class ReflectionPad1d(_Pad):
+@own("forward")
+class _ReflectionPadNd(_Pad):
+    """Mirrors the input at its borders."""
+
+    _mode = "reflect"
+
+
+@own("__init__")
+class ReflectionPad1d(_ReflectionPadNd):
     """Mirrors the last dimension at its edges, which aren't repeated."""
 
     _dims = 1
-    _mode = "reflect"
 
 
-class ReflectionPad2d(_Pad):
+@own("__init__")
+class ReflectionPad2d(_ReflectionPadNd):
     """Mirrors the last two dimensions at their edges, which aren't repeated."""
 
     _dims = 2
-    _mode = "reflect"
 
 
-class ReflectionPad3d(_Pad):
+@own("__init__")
+class ReflectionPad3d(_ReflectionPadNd):
     """Mirrors the last three dimensions at their edges, which aren't repeated."""
 
     _dims = 3
-    _mode = "reflect"
 
 
-class ReplicationPad1d(_Pad):
+@own("forward")
+class _ReplicationPadNd(_Pad):
+    """Repeats the input's borders."""
+
+    _mode = "replicate"
+
+
+@own("__init__")
+class ReplicationPad1d(_ReplicationPadNd):
     """Repeats the edges of the last dimension."""
 
     _dims = 1
-    _mode = "replicate"
 
 
-class ReplicationPad2d(_Pad):
+@own("__init__")
+class ReplicationPad2d(_ReplicationPadNd):
     """Repeats the edges of the last two dimensions."""
 
     _dims = 2
-    _mode = "replicate"
 
 
-class ReplicationPad3d(_Pad):
+@own("__init__")
+class ReplicationPad3d(_ReplicationPadNd):
     """Repeats the edges of the last three dimensions."""
 
     _dims = 3
-    _mode = "replicate"
 
 
-class _CircularPad(_Pad):
+class _CircularPadNd(_Pad):
     """Continues each dimension with its other end."""
 
     _mode = "circular"
@@ -159,19 +181,22 @@ class _CircularPad(_Pad):
         return super().forward(input)
 
 
-class CircularPad1d(_CircularPad):
+@own("__init__")
+class CircularPad1d(_CircularPadNd):
     """Continues the last dimension with its other end."""
 
     _dims = 1
 
 
-class CircularPad2d(_CircularPad):
+@own("__init__")
+class CircularPad2d(_CircularPadNd):
     """Continues the last two dimensions with their other ends."""
 
     _dims = 2
 
 
-class CircularPad3d(_CircularPad):
+@own("__init__")
+class CircularPad3d(_CircularPadNd):
     """Continues the last three dimensions with their other ends."""
 
     _dims = 3

@@ -1,9 +1,11 @@
 """Pooling over windows, to a given size, and back."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from .. import functional as F
 from .._ground import Tensor
+from ._own_names import own
 from .module import Module
 
 __all__ = [
@@ -32,7 +34,7 @@ __all__ = [
 
 def _each(value: Any, dims: int) -> tuple[Any, ...]:
     """A value for each dimension; one stands for all."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * dims
+    return tuple(value) if isinstance(value, Iterable) else (value,) * dims
 
 
 # ---- maxima -----------------------------------------------------------------------------------
@@ -84,18 +86,21 @@ class _MaxPoolNd(Module):
         )
 
 
+@own("forward")
 class MaxPool1d(_MaxPoolNd):
     """The largest element of each window of the last dimension: ([N,] C, L)."""
 
     _function = "max_pool1d"
 
 
+@own("forward")
 class MaxPool2d(_MaxPoolNd):
     """The largest element of each window of the last two dimensions: ([N,] C, H, W)."""
 
     _function = "max_pool2d"
 
 
+@own("forward")
 class MaxPool3d(_MaxPoolNd):
     """The largest element of each window of the last three dimensions: ([N,] C, D, H, W)."""
 
@@ -124,6 +129,7 @@ class _MaxUnpoolNd(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
+@own("__init__", "forward")
 class MaxUnpool1d(_MaxUnpoolNd):
     """The partial inverse of `MaxPool1d`, from its values and indices."""
 
@@ -131,6 +137,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     _function = "max_unpool1d"
 
 
+@own("__init__", "forward")
 class MaxUnpool2d(_MaxUnpoolNd):
     """The partial inverse of `MaxPool2d`, from its values and indices."""
 
@@ -138,6 +145,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
     _function = "max_unpool2d"
 
 
+@own("__init__", "forward")
 class MaxUnpool3d(_MaxUnpoolNd):
     """The partial inverse of `MaxPool3d`, from its values and indices."""
 
@@ -219,12 +227,14 @@ class _AvgPoolWide(_AvgPoolNd):
         return output
 
 
+@own("__init__", "forward")
 class AvgPool2d(_AvgPoolWide):
     """The mean of each window of the last two dimensions: ([N,] C, H, W)."""
 
     _function = "avg_pool2d"
 
 
+@own("__init__", "forward")
 class AvgPool3d(_AvgPoolWide):
     """The mean of each window of the last three dimensions: ([N,] C, D, H, W)."""
 
@@ -260,18 +270,21 @@ class _LPPoolNd(Module):
         )
 
 
+@own("forward")
 class LPPool1d(_LPPoolNd):
     """The `norm_type`-norm of each window of the last dimension: ([N,] C, L)."""
 
     _function = "lp_pool1d"
 
 
+@own("forward")
 class LPPool2d(_LPPoolNd):
     """The `norm_type`-norm of each window of the last two dimensions: ([N,] C, H, W)."""
 
     _function = "lp_pool2d"
 
 
+@own("forward")
 class LPPool3d(_LPPoolNd):
     """The `norm_type`-norm of each window of the last three dimensions: ([N,] C, D, H, W)."""
 
@@ -297,18 +310,21 @@ class _AdaptiveAvgPoolNd(Module):
         return f"output_size={self.output_size}"
 
 
+@own("forward")
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The means of windows that divide the last dimension into `output_size`."""
 
     _function = "adaptive_avg_pool1d"
 
 
+@own("forward")
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The means of windows that divide the last two dimensions; None keeps a size."""
 
     _function = "adaptive_avg_pool2d"
 
 
+@own("forward")
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of windows that divide the last three dimensions; None keeps a size."""
 
@@ -333,18 +349,21 @@ class _AdaptiveMaxPoolNd(Module):
         return f"output_size={self.output_size}"
 
 
+@own("forward")
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide the last dimension into `output_size`."""
 
     _function = "adaptive_max_pool1d"
 
 
+@own("forward")
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide the last two dimensions; None keeps a size."""
 
     _function = "adaptive_max_pool2d"
 
 
+@own("forward")
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide the last three dimensions; None keeps a size."""
 
@@ -394,6 +413,7 @@ class _FractionalMaxPoolNd(Module):
         )
 
 
+@own("__init__", "forward")
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
     """The largest elements of windows at random places of the last two dimensions.
 
@@ -404,6 +424,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     _function = "fractional_max_pool2d"
 
 
+@own("__init__", "forward")
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
     """The largest elements of windows at random places of the last three dimensions.
 

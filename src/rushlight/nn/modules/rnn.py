@@ -9,6 +9,7 @@ from .. import init
 from .._ground import Tensor, f
 from ..packed import PackedSequence
 from ..parameter import Parameter
+from ._own_names import own
 from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -127,12 +128,18 @@ class RNNBase(Module):
                 f"num_layers={self.num_layers}",
                 stacklevel=4,
             )
+        if not isinstance(self.input_size, int):
+            raise TypeError(
+                f"input_size should be of type int, got: {type(self.input_size).__name__}"
+            )
         if not isinstance(self.hidden_size, int):
             raise TypeError(
                 f"hidden_size should be of type int, got: {type(self.hidden_size).__name__}"
             )
         if not isinstance(self.bias, bool):
             raise TypeError(f"bias should be of type bool, got: {type(self.bias).__name__}")
+        if self.input_size <= 0:
+            raise ValueError("input_size must be greater than zero")
         if self.hidden_size <= 0:
             raise ValueError("hidden_size must be greater than zero")
         if self.num_layers <= 0:
@@ -147,12 +154,30 @@ class RNNBase(Module):
     @property
     def _flat_weights(self) -> list[Any]:
         """All parameters in the order in which the functions take them."""
+        given = self.__dict__.get("_given_weights")
+        if given is not None:
+            return given  # type: ignore[no-any-return]
         table = self._parameters
         # What a parametrization or pruning replaced is an attribute of another kind.
         return [
             table[name] if name in table else getattr(self, name, None)
             for name in self._flat_weights_names
         ]
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Any]) -> None:
+        # Until the parameters move or are set, these are what the functions take.
+        self.__dict__["_given_weights"] = weights
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        given = self.__dict__.get("_given_weights")
+        if given is not None and name in self._flat_weights_names:
+            given[self._flat_weights_names.index(name)] = value
+        super().__setattr__(name, value)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        self.__dict__.pop("_given_weights", None)
+        return super()._apply(fn, recurse)
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
@@ -307,6 +332,7 @@ class RNNBase(Module):
         return found[0].squeeze(place), self._lower(states)
 
 
+@own("forward")
 class RNN(RNNBase):
     """A plain recurrent network: h = tanh(W x + b + U h + c), or relu.
 
@@ -330,6 +356,7 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
 
+@own("forward")
 class LSTM(RNNBase):
     """A long short-term memory, with a projection of its outputs if `proj_size` is given.
 
@@ -388,6 +415,7 @@ class LSTM(RNNBase):
         return found[1:]
 
 
+@own("forward")
 class GRU(RNNBase):
     """A network of gated recurrent units.
 
