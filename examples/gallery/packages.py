@@ -1,0 +1,79 @@
+"""Fetches the packages of the drivers into `.gallery/packages`; nothing of them is stored here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, distribution, distributions
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STORE = ROOT / ".gallery"
+PACKAGES = STORE / "packages"
+
+#: What the environment decides: a driver that named one of these would replace what is measured.
+NEVER = {"torch", "rushlight", "numpy", "scipy"}
+
+
+class Unfetched(Exception):
+    """pip could not fetch what a driver needs; the message is pip's last line."""
+
+
+def canonical(name: str) -> str:
+    """The name as the index knows it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed() -> dict[str, str]:
+    """The versions of what lies in the folder of packages."""
+    found = distributions(path=[str(PACKAGES)])
+    return {canonical(each.metadata["Name"]): each.version for each in found}
+
+
+def present(name: str) -> bool:
+    """Whether the environment itself has a distribution of that name."""
+    try:
+        return bool(distribution(name))
+    except PackageNotFoundError:
+        return False
+
+
+def missing(needs: Iterable[str]) -> list[str]:
+    """Those of the requirements that are not met.
+
+    `name==version` is met by the folder alone; a name without a version, of something whose numbers
+    do not depend on it, by what the environment has too.
+    """
+    have = installed()
+    lacking = []
+    for need in needs:
+        name, _, version = need.partition("==")
+        if canonical(name) in NEVER:
+            raise Unfetched(f"a driver may not ask for {name}: the environment has it")
+        if not version and (canonical(name) in have or present(name)):
+            continue
+        if not version or have.get(canonical(name)) != version:
+            lacking.append(need)
+    return lacking
+
+
+def fetch(needs: Iterable[str], timeout: float) -> None:
+    """Puts what is missing into the folder, without the dependencies that it declares.
+
+    Raises: Unfetched.
+    """
+    lacking = missing(needs)
+    if not lacking:
+        return
+    PACKAGES.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-deps", "--upgrade", "--target", str(PACKAGES), *lacking]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise Unfetched(f"pip took longer than {timeout:.0f} s") from None
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "ERROR" in line]
+        raise Unfetched(lines[-1] if lines else "pip failed")

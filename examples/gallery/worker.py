@@ -1,0 +1,127 @@
+"""The process that runs one driver, on PyTorch or, started by `python -m rushlight`, on Rushlight.
+
+`worker.py DRIVER PACKAGES THREADS` answers on standard output, in lines of JSON: the numbers of the
+first run, the versions of what was run and its seconds; then the seconds of one more run for every
+line that it reads. A failure is `{"error": …}` and the end.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import math
+import os
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from time import perf_counter
+from types import ModuleType
+from typing import Any
+
+# A tensor with more elements than this is told by its sums.
+WHOLE = 24
+
+
+def load(path: Path) -> ModuleType:
+    """The driver in a file, as a module of its own name."""
+    spec = importlib.util.spec_from_file_location(f"gallery_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def figures(value: Any) -> list[float]:
+    """The plain numbers that a result is compared by.
+
+    A large tensor gives its first elements, its sum, its norm and a sum with weights that differ
+    from place to place, so that a permutation does not pass for the same.
+    """
+    if hasattr(value, "detach"):
+        value = value.detach()
+        if value.is_complex():
+            value = value.flatten().view(value.real.dtype)
+        flat = value.double().flatten()
+        if flat.numel() > WHOLE:
+            few = flat[:8].tolist()
+            plain = flat.tolist()
+            weighted = math.fsum(x * math.cos(i) for i, x in enumerate(plain))
+            norm = math.sqrt(math.fsum(x * x for x in plain))
+            return [*few, math.fsum(plain), norm, weighted]
+        value = flat.tolist()
+    if isinstance(value, (list, tuple)):
+        return [number for item in value for number in figures(item)]
+    return [float(value)]
+
+
+def define_vision_operators(torch: ModuleType) -> Any:
+    """Makes torchvision importable where its compiled part was built for another PyTorch.
+
+    Its Python part registers a rule for an operator that only the compiled part would define.
+    """
+    if importlib.util.find_spec("torchvision") is None or hasattr(torch.ops.torchvision, "nms"):
+        return None
+    library = torch.library.Library("torchvision", "DEF")
+    library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    return library
+
+
+def run(module: ModuleType) -> tuple[dict[str, Any], float]:
+    """The named results of one run and its seconds."""
+    gc.collect()
+    start = perf_counter()
+    results = module.main()
+    return results, perf_counter() - start
+
+
+def main(driver: str, packages: str, threads: int) -> int:
+    """Runs the driver, answers, and runs it again as often as asked."""
+    # What a package prints must not get between the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def send(message: dict[str, Any]) -> None:
+        answers.write(json.dumps(message) + "\n")
+        answers.flush()
+
+    # The folder of this file holds names that no package should find.
+    sys.path[:] = [x for x in sys.path if x != str(Path(__file__).resolve().parent)]
+    # Last: what the environment has already, NumPy first of all, stays what it is.
+    sys.path.append(packages)
+    warnings.simplefilter("ignore")
+    kept = None
+    try:
+        start = perf_counter()
+        import torch
+
+        torch.set_num_threads(threads)
+        if "+rushlight" not in torch.__version__:
+            kept = define_vision_operators(torch)  # as long as it lives, so do they
+        module = load(Path(driver))
+        loading = perf_counter() - start
+        results, seconds = run(module)
+        numbers = {name: figures(value) for name, value in results.items()}
+        send({
+            "numbers": numbers,
+            "seconds": seconds,
+            "loading": loading,
+            "version": str(torch.__version__),
+            "file": str(torch.__file__),
+        })
+        for _ in sys.stdin:
+            send({"seconds": run(module)[1]})
+        del kept
+    except Exception as error:
+        traceback.print_exc()
+        lines = str(error).strip().splitlines() or [""]
+        send({"error": f"{type(error).__name__}: {lines[0]}".rstrip(": ")})
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
