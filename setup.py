@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from setuptools import Extension, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
@@ -168,9 +168,17 @@ class BuildCore(build_ext):
             say(f"the core is compiled ({len(self.extensions) - 1} modules)")
 
 
+class Project(Distribution):
+    """Has an editable install take `rushlight.pth` along: setuptools asks for `has_data` there."""
+
+    def has_data(self) -> bool:
+        """Whether there are files that lie beside the package."""
+        return bool(self.has_data_files())
+
+
 def main() -> None:
     """Sets up the package, with extension modules where they are asked for and possible."""
-    options: dict[str, object] = {}
+    options: dict[str, object] = {"distclass": Project}
     if not FORBIDDEN and "egg_info" in sys.argv:
         # This is how a build front end asks what it must install before it builds.
         options["setup_requires"] = MYPYC

@@ -39,7 +39,11 @@ from .memory_format import (
     layout,
     memory_format,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
     sparse_coo,
+    sparse_csc,
+    sparse_csr,
     strided,
 )
 from .random import (
@@ -66,45 +70,94 @@ pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
 _LAZY: Final = frozenset(
     {
         "_C",
+        "_VF",
+        "_compile",
+        "_dynamo",
+        "_jit_internal",
+        "_linalg_utils",
+        "_lobpcg",
+        "_logging",
+        "_lowrank",
+        "_ops",
+        "_subclasses",
+        "_tensor",
+        "_utils",
+        "_vmap_internals",
+        "accelerator",
+        "advice",
         "amp",
+        "ao",
         "backends",
         "compiler",
+        "cpu",
         "cuda",
         "distributed",
         "distributions",
+        "export",
         "fft",
         "func",
+        "functional",
+        "futures",
+        "fx",
+        "hub",
         "jit",
+        "library",
         "linalg",
         "masked",
+        "mps",
+        "mtia",
         "multiprocessing",
+        "nested",
         "nn",
         "onnx",
         "optim",
         "optimize",
         "overrides",
+        "package",
         "profiler",
+        "quantization",
         "random",
         "return_types",
         "serialization",
         "signal",
+        "sparse",
         "special",
+        "storage",
         "testing",
         "torch_alias",
+        "torch_version",
         "types",
-        "version",
         "utils",
+        "version",
         "viz",
+        "xpu",
         "__config__",
+        "__future__",
     }
 )
 _ELSEWHERE: Final = {
     "install_as_torch": "torch_alias",
     "save": "serialization",
+    "smm": "sparse",
+    "sparse_coo_tensor": "sparse",
+    "sparse_csr_tensor": "sparse",
+    "spmm": "sparse",
     "load": "serialization",
     "peek": "serialization",
     "coverage": "_coverage",
+    "compile": "_compile",
     "vmap": "func",
+    "autocast": "amp",
+    "AcceleratorError": "absent",
+    "OutOfMemoryError": "absent",
+    "get_device_module": "absent",
+    "Tag": "library",
+    "UntypedStorage": "storage",
+    "TypedStorage": "storage",
+    "is_storage": "storage",
+    "Future": "futures",
+    "_disable_dynamo": "_dynamo",
+    "DispatchKey": "_C",
 }
 
 
@@ -120,6 +173,12 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
+    elif name.endswith("Storage"):
+        return getattr(importlib.import_module(f"{__name__}.storage"), name)
+    elif name.startswith("_foreach_"):
+        return getattr(importlib.import_module(f"{__name__}.foreach"), name)
+    elif "autocast" in name and name != "autocast":
+        return getattr(importlib.import_module(f"{__name__}.amp.switches"), name)
     elif name in _ELSEWHERE:
         return getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
@@ -157,7 +216,11 @@ __all__ = [
     "layout",
     "memory_format",
     "preserve_format",
+    "sparse_bsc",
+    "sparse_bsr",
     "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
     "strided",
     "Generator",
     "default_generator",

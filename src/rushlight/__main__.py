@@ -20,7 +20,10 @@ usage: python -m rushlight SCRIPT [ARGUMENT …]
        python -m rushlight -c CODE [ARGUMENT …]
        python -m rushlight --version
 
-Runs a program in which `torch` means Rushlight, as `python SCRIPT …` would run it."""
+Runs a program in which `torch` means Rushlight, as `python SCRIPT …` would run it.
+
+The processes that it starts inherit RUSHLIGHT_AS_TORCH=1, by which they import Rushlight as torch,
+too. Set the variable yourself to run any command so: RUSHLIGHT_AS_TORCH=1 pytest tests"""
 
 
 class Refused(Exception):
@@ -119,6 +122,7 @@ def main(arguments: list[str]) -> int:
         print(f"Rushlight {__version__}")
         return 0
     install_as_torch()
+    os.environ["RUSHLIGHT_AS_TORCH"] = "1"
     try:
         program, rest = program_of(arguments)
         program.run(rest)

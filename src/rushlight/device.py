@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .advice import advised
+
 _KNOWN: Final = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
     "mps, meta, hpu, mtia, privateuseone"
@@ -65,6 +67,10 @@ class device:
 
 
 CPU: Final = device("cpu")
+_ADVICE: Final = (
+    "tensors live on the CPU here: choose the device by "
+    '`"cuda" if torch.cuda.is_available() else "cpu"`, and pass map_location="cpu" to torch.load'
+)
 
 
 def check_cpu(where: str | device | int | None) -> device:
@@ -80,5 +86,7 @@ def check_cpu(where: str | device | int | None) -> device:
     if found.type == "cpu":
         return CPU
     if found.type == "cuda":
-        raise AssertionError("Torch not compiled with CUDA enabled")
-    raise RuntimeError(f"Rushlight computes on the CPU; there is no device {found} here")
+        raise advised(AssertionError("Torch not compiled with CUDA enabled"), _ADVICE)
+    raise advised(
+        RuntimeError(f"Rushlight computes on the CPU; there is no device {found} here"), _ADVICE
+    )

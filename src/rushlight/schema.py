@@ -14,11 +14,11 @@ from typing import Final
 REQUIRED: Final = object()  # the default of a parameter that has none
 
 _PARAM = re.compile(
-    r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]!?)\))?(?P<opt_item>\?)?"
+    r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]\d*!?)\))?(?P<opt_item>\?)?"
     r"(?P<list>\[(?P<size>\d*)\])?(?P<opt>\?)?\s+(?P<name>\w+)(?:=(?P<default>.+))?$"
 )
 _RETURN = re.compile(
-    r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]!?)\))?(?P<list>\[\])?(?:\s+(?P<name>\w+))?$"
+    r"(?P<base>[A-Za-z]+)(?:\((?P<alias>[a-z]\d*!?)\))?(?P<list>\[\])?(?:\s+(?P<name>\w+))?$"
 )
 
 

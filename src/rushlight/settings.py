@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any, Final
 
 from . import dtypes as D
@@ -14,10 +13,10 @@ from .ops import _once
 from .tensor import Tensor
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "compile", "get_default_device",
+    "are_deterministic_algorithms_enabled", "get_default_device",
     "get_deterministic_debug_mode",
     "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
-    "is_autocast_enabled", "is_complex", "is_deterministic_algorithms_warn_only_enabled",
+    "is_complex", "is_deterministic_algorithms_warn_only_enabled",
     "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_same_size",
     "is_signed", "is_tensor", "is_warn_always_enabled", "numel", "set_default_device",
     "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
@@ -255,16 +254,3 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_float32_matmul_precision() -> str:
     """What `set_float32_matmul_precision` has set."""
     return str(_settings["precision"])
-
-
-def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """False: there is no autocasting here."""
-    return False
-
-
-# ---- compiling -----------------------------------------------------------------------------------
-def compile(model: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """The function or module itself, which runs as it stands; usable as a decorator."""
-    if model is None:
-        return lambda function: function
-    return model

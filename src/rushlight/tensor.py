@@ -6,7 +6,7 @@ import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
-from . import array_protocol, copies, errors
+from . import array_protocol, copies, errors, sharing
 from . import dtypes as D
 from ._array import text
 from ._array import types as T
@@ -313,11 +313,12 @@ class Tensor(TensorBase):
     layout = strided
 
     def is_shared(self) -> bool:
-        """False: the memory belongs to this process."""
-        return False
+        """Whether other processes can see the memory."""
+        return sharing.is_shared(self)
 
     def share_memory_(self) -> Tensor:
-        """This tensor; threads share memory anyway."""
+        """This tensor, its memory moved to where other processes can see it."""
+        sharing.share(self)
         return self
 
     # ---- parts --------------------------------------------------------------------------------

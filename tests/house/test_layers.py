@@ -12,14 +12,24 @@ from _tree import PACKAGE, module_name, parsed, python_files, relative
 
 #: Every module and package that lies directly in `rushlight`. What is not listed has no place yet.
 LAYERS = {
-    0: "handles errors dtypes device schema _version _native size memory_format limits readonly",
+    0: "advice torch_version handles errors dtypes device schema _version _native size "
+    "memory_format limits readonly _codegen",
     1: "_array",
     2: "_core",
     3: "ops",
-    4: "array_protocol copies tensor return_types legacy subclasses batching _methods",
-    5: "_coverage autograd fft func linalg masked random settings signal special watching",
-    6: "_loaded types version testing distributions _C _functorch compiler cuda "
-    "nn optim optimize utils serialization viz overrides profiler",
+    4: "array_protocol copies sharing tensor return_types legacy subclasses batching _methods",
+    5: "absent sparse layouts storage _coverage autograd fft func linalg masked random settings signal special "
+    "watching",
+    6: "_compile _loaded types version testing distributions _C _functorch compiler cuda "
+    "amp backends accelerator cpu library mps mtia nested quantization ao xpu package "
+    "nn optim optimize utils serialization viz overrides profiler "
+    "jit futures _jit_internal "
+    "multiprocessing distributed "
+    "hub onnx _dynamo export "
+    "functional _utils _tensor _vmap_internals _VF _linalg_utils _lowrank _lobpcg "
+    "_logging __future__ _subclasses "
+    "fx "
+    "_ops",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see
 }
@@ -29,6 +39,7 @@ LAYER = {name: number for number, names in LAYERS.items() for name in names.spli
 ARRAYS = {"numpy", "scipy", "ml_dtypes", "cupy"}
 #: What else may be imported from outside the standard library, and by whom.
 GUESTS = {
+    "llvmlite": {"rushlight._codegen.llvm"},
     "mypy_extensions": {"rushlight._native"},
     "rich": {"rushlight.viz.progress"},
     "tensorboardX": {"rushlight.utils.tensorboard"},

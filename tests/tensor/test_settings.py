@@ -58,14 +58,6 @@ def test_questions_refuse_what_is_no_tensor() -> None:
         torch.is_floating_point(3)
 
 
-def test_compiled_functions_run_as_they_stand() -> None:
-    def double(x: Any) -> Any:
-        return 2 * x
-
-    assert torch.compile(double) is double
-    assert torch.compile(mode="default")(double) is double
-
-
 def test_a_number_comes_out_of_one_element_only() -> None:
     with pytest.raises(ValueError, match="only one element tensors"):
         float(torch.ones(2))

@@ -20,12 +20,13 @@ from ..autograd.grad_mode import settled
 from ..autograd.variable import ExecutionEngine as _ImperativeEngine
 from ..device import device
 from ..dtypes import dtype
+from ..ops import namespace
 from ..random import Generator
 from ..settings import is_warn_always_enabled, set_warn_always
 from ..size import Size
 from ..subclasses import DisableTorchFunctionSubclass
 from ..subclasses import disabled as _disabled_torch_function_impl
-from . import _autograd, _functions
+from . import _autograd, _functions, _script
 
 
 def _current_graph_task_id() -> int:
@@ -147,6 +148,26 @@ def _set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
 def _get_privateuse1_backend_name() -> str:
     """The name of the device type that extensions may claim."""
     return "privateuseone"
+
+
+# The table's functions, under the names of the parts of PyTorch's compiled code that hold them.
+_TABLES = {"_nn": "nn.functional", "_linalg": "linalg", "_fft": "fft", "_special": "special"}
+
+
+def __getattr__(name: str) -> Any:
+    """Finds what is seldom asked for: the switches of TorchScript, and tables of functions."""
+    if name in ("_VariableFunctions", "_VariableFunctionsClass"):
+        return namespace("").module("torch._C._VariableFunctions")
+    if name in _TABLES:
+        return namespace(_TABLES[name]).module(f"torch._C.{name}")
+    if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
+        from . import _dispatch
+
+        return getattr(_dispatch, name)
+    try:
+        return _script.find(name)
+    except KeyError:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'") from None
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from functools import partial
 from typing import Any, Final
 
@@ -82,15 +83,25 @@ def namespace(name: str) -> Space:
 
 
 def __getattr__(name: str) -> Any:
-    """`torch.ops.aten`, made when it is first asked for."""
-    if name != "aten":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from ._aten_forms import ATEN
+    """`torch.ops.aten` and the namespaces of registered operators, made when first asked for."""
+    if name == "aten":
+        from ._aten_forms import ATEN
 
-    for key in PUBLIC:
-        ATEN.public.later(key[1], partial(PUBLIC.__getitem__, key))
-    globals()["aten"] = ATEN
-    return ATEN
+        for key in PUBLIC:
+            ATEN.public.later(key[1], partial(PUBLIC.__getitem__, key))
+        globals()["aten"] = ATEN
+        return ATEN
+    if name != "_registered" and f"{__name__}._registered" in sys.modules:
+        registered = globals()["_registered"].NAMESPACES
+        if name in registered:
+            return registered[name]
+    if name[0] == "_" or name in _families():
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from . import _registered
+
+    if name in ("load_library", "import_module"):
+        return getattr(_registered, name)
+    return _registered.LOADED if name == "loaded_libraries" else _registered.namespace_of(name)
 
 
 __all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "_explain", "composite", "namespace"]

@@ -23,6 +23,10 @@ def is_int(value: Any) -> bool:
     return isinstance(value, TensorBase) and value._raw.ndim == 0 and value._raw.dtype.kind in "iu"
 
 
+#: The operations that take a number in the first place, too: `torch.div(1.0, x)`.
+NUMBER_FIRST = frozenset(("add", "sub", "mul", "div"))
+
+
 def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, Any]:
     """Whether a value fits a parameter, and what converts it (None: nothing to do)."""
     if value is None:
@@ -33,7 +37,12 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
     if kind == "Tensor":
         if isinstance(value, TensorBase):
             return True, None
-        if position and row.numbers and row.op.broadcasts and T.is_number(value):
+        if (
+            (position or row.schema.name in NUMBER_FIRST)
+            and row.numbers
+            and row.op.broadcasts
+            and T.is_number(value)
+        ):
             return True, None if isinstance(value, (int, float, complex)) else T.python_number
         return False, None
     if kind == "Scalar":

@@ -148,6 +148,19 @@ class OpOverloadPacket:
         return getattr, (ATEN, self.__name__)
 
 
+#: Operations that packages name when they are imported, to register rules of their own for them.
+_ABSENT = frozenset(
+    "_pin_memory _sparse_addmm _sparse_mm_reduce_impl _sparse_mm _sparse_sum _sparse_softmax".split()
+)
+
+
+def _refusal(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"aten::{name} is not there: Rushlight computes on dense tensors")
+
+    return refuse
+
+
 class _OpNamespace:
     """`torch.ops.aten`."""
 
@@ -163,6 +176,9 @@ class _OpNamespace:
         if not makers and public is not None:
             schema = parse(f"{name}(Any args) -> Tensor")
             makers = {"default": (schema, _of_public(public), name.endswith("_"))}
+        if not makers and name in _ABSENT:
+            schema = parse(f"{name}(Any args) -> Tensor")
+            makers = {"default": (schema, _refusal(name), False)}
         if not makers:
             raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
         made = OpOverloadPacket(name, makers, public)

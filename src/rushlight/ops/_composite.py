@@ -34,6 +34,9 @@ def composite(
 
     def register(function: F) -> F:
         shown = name or function.__name__
+        if name and namespaces == ("nn.functional",):
+            function.__name__ = function.__qualname__ = name
+            function.__module__ = "rushlight.nn.functional"
         if out:
             function = _with_out(shown, function)
         for namespace in namespaces or ("",):

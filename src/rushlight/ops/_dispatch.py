@@ -85,6 +85,8 @@ class Dispatcher:
             try:
                 plan = self.resolve(args, kwargs)
             except TypeError:
+                if self.function is None:  # a part of a function that asks by itself
+                    raise
                 handled = HANDLERS.misfits(self.function, args, kwargs)
                 if handled is NOT_HANDLED:
                     raise
@@ -244,7 +246,11 @@ def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     made.__name__ = name.rpartition(".")[2]
     made.__qualname__ = made.__name__
     made.__doc__ = rows[0].doc
+    # Where a pickle finds it.
     made.__module__ = "rushlight"
+    where = rows[0].namespace
+    if "nn.functional" in where and "" not in ([where] if isinstance(where, str) else where):
+        made.__module__ = "rushlight.nn.functional"
     general.function = made
     for row in rows:
         row.op.function = made

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from .._array import erf, gating, logistic
+from .._array import types as T
 from .._array.masks import ordered
 from .._core.apply import apply1, apply_lone
 from .._core.inplace import apply_inplace
+from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
 from ._row import Row, elementwise, general
@@ -94,15 +96,15 @@ gelu = elementwise(
 )
 
 
-def _silu_gradient(xp: Any, g: Any, self: Any) -> Any:
-    s = xp.sigmoid(self)
-    return g * (s * (1 + self * (1 - s)))
+def _silu_gradient(g: Any, x: Any) -> Any:
+    s = table("sigmoid")(x)
+    return g * (s * (1 + x * (1 - s)))
 
 
 silu_row = elementwise(
     "silu(Tensor self) -> Tensor",
     logistic.silu,
-    self=_silu_gradient,
+    self=lambda xp, g, self: xp.fused(logistic.silu_backward, _silu_gradient, g, self),
     promote="none",
     method=False,
     public=False,
@@ -255,8 +257,16 @@ def prelu(input: Any, weight: Any) -> Any:
     Raises:
         RuntimeError: where the weights don't fit the channels (dimension 1).
     """
+    if not isinstance(input, TensorBase):
+        kind = type(input).__name__
+        raise TypeError(f"prelu(): argument 'input' (position 1) must be Tensor, not {kind}")
     shape = weight._raw.shape
     ndim = input._raw.ndim
+    if input._raw.dtype != weight._raw.dtype:
+        names = [D.scalar_name(T.from_raw(t._raw.dtype)) for t in (input, weight)]
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}"
+        )
     if len(shape) > 1:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {len(shape)}"
@@ -310,6 +320,9 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
 @composite("nn.functional", name="relu")
 def relu_function(input: Any, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
+    if not isinstance(input, TensorBase):
+        kind = type(input).__name__
+        raise TypeError(f"relu(): argument 'input' (position 1) must be Tensor, not {kind}")
     return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
 
 

@@ -9,6 +9,7 @@ from .. import errors
 from .._array import attention as raw
 from .._array import types as T
 from .._core.apply import apply_n
+from .._core.mode import current
 from .._core.storage import new_tensor
 from . import _checks
 from ._composite import composite
@@ -178,6 +179,9 @@ def attention_weights(
                 "is_causal=True"
             )
         mask = new_tensor(raw.causal_mask(q._raw.shape[-2], k._raw.shape[-2]))
+        recorder = current().recorder
+        if recorder is not None:
+            recorder.constant(mask._raw)
     if mask is not None and mask._raw.dtype.kind == "b":
         zeros = table("zeros_like")(mask, dtype=T.dtype_of(q))
         mask = zeros.masked_fill_(mask.logical_not(), float("-inf"))

@@ -234,6 +234,9 @@ def set_(
     """
     if source is None:
         return _change(self, _set_empty, ())
+    over = getattr(type(source), "_tensor_over", None)
+    if over is not None:  # a storage
+        source = over(source, T.from_raw(self._raw.dtype))
     if not isinstance(source, TensorBase):
         raise TypeError(
             f"set_(): argument 'source' (position 1) must be Tensor, not {type(source).__name__}"

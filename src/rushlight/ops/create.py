@@ -31,6 +31,15 @@ def finished(array: Any, requires_grad: bool) -> Any:
     return t
 
 
+def filled(array: Any, requires_grad: bool) -> Any:
+    """A tensor over a fresh array whose elements depend on numbers only."""
+    t = finished(array, requires_grad)
+    recorder = current().recorder
+    if recorder is not None:
+        recorder.filled(t)
+    return t
+
+
 def delivered(array: Any, out: Any, requires_grad: bool) -> Any:
     """A fresh array in `out` where that is given (resized where it must be), else in a tensor."""
     if out is None:
@@ -357,7 +366,7 @@ def _like(name: str, fill: Any) -> Any:
         check_cpu(device)
         found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
         contiguous = memory_format is not None and str(memory_format).endswith("contiguous_format")
-        return finished(raw.like(input._raw, found, fill, contiguous), requires_grad)
+        return filled(raw.like(input._raw, found, fill, contiguous), requires_grad)
 
     make.__name__ = make.__qualname__ = name
     return make
@@ -385,7 +394,7 @@ def full_like(
 ) -> Any:
     """One value in the shape, type and layout of `input`."""
     found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    return finished(raw.like(input._raw, found, fill_value, False), requires_grad)
+    return filled(raw.like(input._raw, found, fill_value, False), requires_grad)
 
 
 def _new(name: str, fill: Any) -> Any:
@@ -403,7 +412,7 @@ def _new(name: str, fill: Any) -> Any:
         if "size" in kwargs:
             size = (kwargs.pop("size"),)
         found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-        return finished(fill(size_of(name, size), found), requires_grad)
+        return filled(fill(size_of(name, size), found), requires_grad)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"`{name.removeprefix('new_')}` of a size, with this tensor's type by default."
@@ -430,7 +439,7 @@ def new_full(
     """A tensor of a size filled with one value, with this tensor's type by default."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
     value = fill_value._raw.item() if isinstance(fill_value, TensorBase) else fill_value
-    return finished(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
+    return filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
 
 
 @composite("private", method=True)

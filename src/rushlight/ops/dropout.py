@@ -9,11 +9,18 @@ from typing import Any
 from .. import dtypes as D
 from .._array import discrete as draw
 from .._array import types as T
-from .._core.storage import new_tensor
+from .._core.mode import current
+from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._generator import default_generator
 
 ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf
+
+
+def _tensor(name: str, value: Any) -> None:
+    if not isinstance(value, TensorBase):
+        kind = type(value).__name__
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {kind}")
 
 
 def _range(p: float, error: type[Exception]) -> None:
@@ -22,9 +29,8 @@ def _range(p: float, error: type[Exception]) -> None:
         raise error(f"dropout probability has to be between 0 and 1, but got {shown}")
 
 
-def _noise(input: Any, shape: tuple[int, ...], keep: float) -> Any:
+def _noise(like: Any, shape: tuple[int, ...], keep: float) -> Any:
     """Ones with probability `keep` and zeros, from the default stream."""
-    like = input._raw
     if like.dtype.kind not in "fV" and like.dtype.kind != "c":
         name = D.scalar_name(T.from_raw(like.dtype))
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
@@ -45,17 +51,32 @@ def _dropped(input: Any, p: float, train: bool, inplace: bool, shape: Any, alpha
         if input.dim() < 2:
             raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
         shape = tuple(input._raw.shape[:2]) + (1,) * (input.dim() - 2)
-    noise = _noise(input, shape, 1 - p)
+    draw_masks = _alpha_masks if alpha else _mask
+    masks = [new_tensor(array) for array in draw_masks(input._raw, shape, p)]
+    recorder = current().recorder
+    if recorder is not None:
+        recorder.drew(draw_masks, (input, shape, p), masks)
     if not alpha:
-        noise /= 1 - p
-        return input.mul_(new_tensor(noise)) if inplace else input * new_tensor(noise)
+        return input.mul_(masks[0]) if inplace else input * masks[0]
+    if inplace:
+        return input.mul_(masks[0]).add_(masks[1])
+    return input * masks[0] + masks[1]
+
+
+def _mask(like: Any, shape: tuple[int, ...], p: float) -> list[Any]:
+    """What dropout multiplies by."""
+    noise = _noise(like, shape, 1 - p)
+    noise /= 1 - p
+    return [noise]
+
+
+def _alpha_masks(like: Any, shape: tuple[int, ...], p: float) -> list[Any]:
+    """What alpha dropout multiplies by, and what it adds."""
+    noise = _noise(like, shape, 1 - p)
     scale = 1.0 / math.sqrt((ALPHA * ALPHA * p + 1) * (1 - p))
     shift = (noise - 1) * (ALPHA * scale) + ALPHA * scale * p
     noise *= scale
-    shift = new_tensor(shift.astype(noise.dtype, copy=False))
-    if inplace:
-        return input.mul_(new_tensor(noise)).add_(shift)
-    return input * new_tensor(noise) + shift
+    return [noise, shift.astype(noise.dtype, copy=False)]
 
 
 def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
@@ -88,6 +109,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     Raises: ValueError for a probability outside [0, 1].
     """
     _range(p, ValueError)
+    _tensor("dropout", input)
     return _dropped(input, p, training, inplace, input._raw.shape, False)
 
 
@@ -98,6 +120,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     Source: G. Klambauer et al., Self-normalizing neural networks (2017).
     """
     _range(p, ValueError)
+    _tensor("alpha_dropout", input)
     return _dropped(input, p, training, inplace, input._raw.shape, True)
 
 
@@ -110,6 +133,7 @@ def feature_alpha_dropout(
     Raises: ValueError for a probability outside [0, 1].
     """
     _range(p, ValueError)
+    _tensor("feature_alpha_dropout", input)
     return _dropped(input, p, training, inplace, None, True)
 
 
@@ -187,4 +211,4 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     ndim = input.dim()
     if ndim not in (4, 5):
         _warn_dimensions("dropout3d", ndim, 3)
-    return _channels(input, p, training, inplace, ndim == 4)
+    return _channels(input, p, training, inplace, ndim != 5)

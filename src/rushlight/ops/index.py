@@ -508,9 +508,18 @@ def _written_tensor(t: Any, given: Any, value: Any) -> bool:
     return True
 
 
+def _number(value: Any, t: Any) -> Any:
+    """A number as a tensor of the type of `t`."""
+    array = W.number(value, t._raw.dtype)
+    recorder = current().recorder
+    if recorder is not None:
+        recorder.constant(array)
+    return new_tensor(array)
+
+
 def _write(t: Any, value: Any) -> None:
     if not isinstance(value, TensorBase):
-        value = new_tensor(W.number(value, t._raw.dtype))
+        value = _number(value, t)
     shape, have = t._raw.shape, value._raw.shape
     if value._raw.ndim == 0 and shape:
         apply_inplace(fill_tensor_row.op, [t, value], W.fill_tensor_into)
@@ -537,7 +546,7 @@ def _without_ones(value: Any) -> Any:
 
 def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
     if not isinstance(value, TensorBase):
-        value = new_tensor(W.number(value, t._raw.dtype))
+        value = _number(value, t)
     elif value._raw.ndim and value._raw.shape[0] == 1:
         value = _without_ones(value)
     _put(t, found, value, False)

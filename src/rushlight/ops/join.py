@@ -12,7 +12,7 @@ from .._array import types as T
 from .._array.axes import axis_of
 from .._core.apply import apply_list, apply_n, apply_view
 from .._core.storage import TensorBase
-from ._composite import composite
+from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
 from ._explain import combination
 from ._row import linear
@@ -278,13 +278,22 @@ unbind = linear(
 )
 
 
-@composite("", method=True)
+@composite("")
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """The pieces of a size, or of several sizes, along a dimension."""
     if isinstance(split_size_or_sections, int):
         return apply_n(split_.op, [tensor, split_size_or_sections, dim])
     sizes = tuple([int(n) for n in split_size_or_sections])
     return apply_n(split_with_sizes.op, [tensor, sizes, dim])
+
+
+def _split_method(self: Any, split_size: Any, dim: int = 0) -> Any:
+    """The pieces of a size, or of several sizes, along a dimension."""
+    return split(self, split_size, dim)
+
+
+METHODS["split"] = _split_method
+_split_method.__name__ = _split_method.__qualname__ = "split"
 
 
 def _chunk_size(array: Any, chunks: int, dim: int) -> int:

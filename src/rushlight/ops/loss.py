@@ -523,6 +523,14 @@ def poisson_nll_operator(
     return R.apply(loss, reduction)
 
 
+def _one_variance_in_a_row(shape: tuple[int, ...], var: tuple[int, ...]) -> bool:
+    """Whether `var` is `shape` but for a single 1."""
+    if len(shape) != len(var):
+        return False
+    other = [n for m, n in zip(shape, var, strict=True) if m != n]
+    return other == [1]
+
+
 @composite("nn.functional")
 def gaussian_nll_loss(
     input: Any,
@@ -545,7 +553,7 @@ def gaussian_nll_loss(
     elif var._raw.shape != input._raw.shape:
         if input._raw.shape[:-1] == var._raw.shape:
             var = var.unsqueeze(-1)
-        elif errors.broadcast(var._raw.shape, input._raw.shape) is not None:
+        elif not _one_variance_in_a_row(input._raw.shape, var._raw.shape):
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")

@@ -146,7 +146,8 @@ def _weight_gradient(xp: Any, g: Any, input: Any) -> Any:
         return xp.matmul(g.T, input)
     if g.ndim == 1:
         return g.reshape((-1, 1)) * input
-    return xp.matmul(g.reshape((-1, g.shape[-1])).T, input.reshape((-1, input.shape[-1])))
+    rows = prod(g.shape[:-1])  # -1 can't be told where a size is 0
+    return xp.matmul(g.reshape((rows, g.shape[-1])).T, input.reshape((rows, input.shape[-1])))
 
 
 def _linear(name: str) -> Row:

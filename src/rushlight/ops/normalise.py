@@ -12,6 +12,7 @@ from .._array import element_losses as losses
 from .._array import moments
 from .._array import small_rows as small
 from .._array import types as T
+from .._array.convolve import laid_out_like
 from .._core.apply import apply_n
 from .._core.storage import bump
 from . import _reduction, _traced
@@ -44,8 +45,9 @@ def _check_parameter_dtypes(x: Any, *parameters: Any) -> None:
             continue
         if x.dtype.itemsize == 2 and parameter.dtype == T.FLOAT32:
             continue
-        name = D.scalar_name(T.from_raw(x.dtype))
-        raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of {name}")
+        if parameter.dtype != T.FLOAT32:
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 # ---- layer norm -------------------------------------------------------------------------------
@@ -59,6 +61,7 @@ def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: floa
     if (weight is not None and weight.shape != shape) or (bias is not None and bias.shape != shape):
         _refuse_parameters(shape, weight, bias)
     if x.dtype.kind not in "fV":
+        _check_parameter_dtypes(x, weight, bias)
         losses.require_floats(x, "LayerNormKernelImpl")
     if _plain_rows(x, weight, bias):
         if count == 1 and x.ndim == 2:
@@ -218,7 +221,7 @@ def _batch_norm(
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
         raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
-    return out, centre, inverse
+    return out if x.flags.c_contiguous else laid_out_like(out, x), centre, inverse
 
 
 def _batch_gradients(
@@ -426,9 +429,10 @@ def instance_norm_operator(
 
 
 def _group_norm(x: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
-    losses.require_floats(x, "GroupNormKernelImpl")
     _check_parameter_dtypes(x, weight, bias)
-    return raw.group_norm(x, num_groups, weight, bias, eps)
+    losses.require_floats(x, "GroupNormKernelImpl")
+    out, mean, rstd = raw.group_norm(x, num_groups, weight, bias, eps)
+    return out if x.flags.c_contiguous else laid_out_like(out, x), mean, rstd
 
 
 def _group_kernel(
@@ -535,6 +539,12 @@ def rms_norm(
             "rms_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int"
         )
     shape = tuple(normalized_shape)
+    if input.dim() < len(shape):
+        raise ValueError(
+            f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}"
+        )
+    if not input._raw.flags.c_contiguous:
+        input = input.contiguous()
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         if not shape:
             _refuse_layer(input._raw, shape)

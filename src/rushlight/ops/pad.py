@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._array import padding as raw
+from .._array.convolve import laid_out_like
 from .._core.apply import apply_n
+from .._core.storage import TensorBase
 from . import _checks, _traced
 from ._composite import composite
 from ._row import Row, linear
@@ -25,10 +27,14 @@ def _spread_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
     return g
 
 
+def _laid_out(y: Any, x: Any, mode: str) -> Any:
+    return y if mode == "circular" or x.flags.c_contiguous else laid_out_like(y, x)
+
+
 def _borrowing(name: str, node: str, mode: str) -> Row:
     return linear(
         f"{name}(Tensor self, int[] padding) -> Tensor",
-        lambda x, padding: raw.borrowed(x, padding, mode),
+        lambda x, padding: _laid_out(raw.borrowed(x, padding, mode), x, mode),
         check=_checks.takes(name, "bifc" if mode == "circular" else "ifc"),
         self=lambda xp, g, self_shape, padding: xp.fused(
             raw.borrowed_backward, _spread_back, g, self_shape, padding, mode
@@ -60,9 +66,11 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     Modes: "constant" (`value`), "reflect" (without the edge), "replicate" (the edge), "circular".
     Raises: RuntimeError for a padding that doesn't fit; NotImplementedError for other modes.
     """
+    if not isinstance(input, TensorBase):
+        raise TypeError(_no_tensor(input))
     if isinstance(pad, int):
         raise TypeError("pad(): argument 'pad' (position 2) must be tuple of ints, not int")
-    pad = tuple(int(n) for n in pad)
+    pad = tuple(_whole(n, k) for k, n in enumerate(pad))
     ndim = input.dim()
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -88,6 +96,20 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     return apply_n(_ROWS[mode, count].op, [input, pad])
 
 
+def _no_tensor(value: Any) -> str:
+    kind = type(value).__name__
+    return f"pad(): argument 'input' (position 1) must be Tensor, not {kind}"
+
+
+def _whole(value: Any, place: int) -> int:
+    if isinstance(value, float | str):
+        raise TypeError(
+            "pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
+            f"{type(value).__name__} at pos {place}"
+        )
+    return int(value)
+
+
 _UNSUPPORTED = (
     "Padding size {size} is not supported for {ndim}D input tensor.\n"
     "Supported combinations for non-constant padding:\n"
@@ -106,7 +128,10 @@ def _check_borrowed(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> 
             "size and "
             f"other non-zero dimensions for input, but got: {list(shape)}"
         )
+    sizes = [shape[d] for d in range(ndim - count, ndim)]
+    padded = [n + pad[2 * k] + pad[2 * k + 1] for k, n in enumerate(reversed(sizes))][::-1]
     if mode != "reflect":
+        _check_left(sizes, padded, mode)
         return
     for k in range(count):
         axis = ndim - 1 - k
@@ -117,6 +142,21 @@ def _check_borrowed(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> 
                 f"dimension, but got: padding ({before}, {after}) at dimension {axis} of input "
                 f"{list(shape)}"
             )
+    _check_left(sizes, padded, mode)
+
+
+def _check_left(sizes: list[int], padded: list[int], mode: str) -> None:
+    """Refuses a cropping that leaves nothing."""
+    if min(padded) >= 1:
+        return
+    words = "DHW"[-len(sizes) :]
+    has = ", ".join(f"{w}: {n}" for w, n in zip(words, sizes, strict=True))
+    if len(sizes) == 3:
+        has = has.replace(", H", " H")
+    elif len(sizes) == 2 and mode == "replicate":
+        has += " "
+    left = " ".join(f"{w}: {n}" for w, n in zip(words, padded, strict=True))
+    raise RuntimeError(f"input ({has}) is too small. Calculated output {left}")
 
 
 def _check_circular(shape: tuple[int, ...], pad: tuple[int, ...]) -> None:

@@ -450,14 +450,14 @@ def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any) -> None:
             f"input has inconsistent input_size: got {input.shape[-1]} expected {w_ih.shape[1]}"
         )
     for k, h in enumerate(states):
-        if h.shape[-1] != w_hh.shape[1]:
-            raise RuntimeError(
-                f"hidden{k} has inconsistent hidden_size: got {h.shape[-1]}, "
-                f"expected {w_hh.shape[1]}"
-            )
         if h.shape[0] != input.shape[0]:
             raise RuntimeError(
                 f"Input batch size {input.shape[0]} doesn't match hidden{k} batch size {h.shape[0]}"
+            )
+        if h.shape[1] != w_hh.shape[1]:
+            raise RuntimeError(
+                f"hidden{k} has inconsistent hidden_size: got {h.shape[1]}, "
+                f"expected {w_hh.shape[1]}"
             )
 
 

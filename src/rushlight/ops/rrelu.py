@@ -10,7 +10,7 @@ from .._array import discrete as draw
 from .._array import types as T
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
-from .._core.storage import new_tensor
+from .._core.storage import TensorBase, new_tensor
 from . import _checks
 from ._composite import composite
 from ._generator import default_generator, stream_of
@@ -41,6 +41,9 @@ def _run(
 ) -> Any:
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not isinstance(input, TensorBase):
+        kind = type(input).__name__
+        raise TypeError(f"rrelu(): argument 'input' (position 1) must be Tensor, not {kind}")
     x = input._raw
     if training:
         if x.dtype.kind not in "fV" or x.dtype.name == "float16":

@@ -409,6 +409,8 @@ def _refill(self: Any, name: str, fill: Any) -> Any:
         target = view_target(self)
     T.refuse_overlap(self._raw)
     fill(self._raw)
+    if mode.recorder is not None:
+        mode.recorder.refilled(self, fill)
     count_write(self, mode)
     if mode.dual:
         tangent = HANDLERS.tangent_of(self)

@@ -9,26 +9,38 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
+from collections.abc import Iterable, Sequence
+from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
+from ..advice import place
+from ..torch_version import TorchVersion
+from .missing import MissingImports, asked_by_import, explain_missing_names, lacking
 
-__all__ = ["TORCH_VERSION", "install_as_torch"]
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+__all__ = ["TORCH_VERSION", "TorchDistribution", "install_as_torch"]
 
 #: What `torch.__version__` says: the PyTorch whose behaviour is followed, then who follows it.
-TORCH_VERSION = f"2.13.0+rushlight.{__version__}"
+TORCH_VERSION = TorchVersion(f"2.13.0+rushlight.{__version__}")
 
 _OURS = __name__.partition(".")[0]
 
 
-def _lacking(what: str) -> str:
-    return f"{what} (Rushlight {__version__} does not have it)"
+def __getattr__(name: str) -> Any:
+    """Loads what needs `importlib.metadata` when it is first asked for."""
+    if name == "TorchDistribution":
+        from .distribution import TorchDistribution
+
+        return TorchDistribution
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
-class _Alias(Loader):
+class _Alias(InspectLoader, Loader):
     """Loads a Rushlight module under its torch name: the import of it has been done."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -42,6 +54,24 @@ class _Alias(Loader):
         # The import system has just labelled the module with the alias's spec; it has its own.
         module.__spec__ = self.spec
 
+    def _own(self) -> InspectLoader:
+        loader = self.spec.loader if self.spec is not None else None
+        if not isinstance(loader, InspectLoader):
+            raise ImportError(f"there is no source of {self.module.__name__}")
+        return loader
+
+    def get_source(self, fullname: str) -> str | None:
+        """The source of the module (what `python -m torch.x` and `inspect` read)."""
+        return self._own().get_source(self.module.__name__)
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The code of the module."""
+        return self._own().get_code(self.module.__name__)
+
+    def is_package(self, fullname: str) -> bool:
+        """Whether the module has submodules."""
+        return hasattr(self.module, "__path__")
+
 
 class _TorchFinder(MetaPathFinder):
     """Finds `torch.x.y` where Rushlight has `rushlight.x.y`."""
@@ -49,44 +79,48 @@ class _TorchFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """The spec of a module of Rushlight under its torch name.
+
+        Raises:
+            ModuleNotFoundError: where Rushlight has no such module and an import asks for it.
+        """
         if not fullname.startswith("torch."):
             return None
         own_name = _OURS + fullname.removeprefix("torch")
         try:
             module = importlib.import_module(own_name)
         except ModuleNotFoundError as error:
-            if error.name is None or not own_name.startswith(error.name):
+            if error.name is None or not (own_name + ".").startswith(error.name + "."):
                 raise  # something that the module itself needs is missing
+            if not asked_by_import():
+                return None
             raise ModuleNotFoundError(
-                _lacking(f"No module named '{fullname}'"), name=fullname
+                lacking(f"No module named '{fullname}'", place()), name=fullname
             ) from None
-        _explain_missing_names(module, fullname)
-        return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
+        explain_missing_names(module, fullname)
+        alias = _Alias(module)
+        spec = ModuleSpec(fullname, alias, is_package=alias.is_package(fullname))
+        if alias.spec is not None:
+            spec.origin, spec.has_location = alias.spec.origin, alias.spec.has_location
+            if spec.submodule_search_locations is not None:
+                spec.submodule_search_locations = alias.spec.submodule_search_locations
+        return spec
 
+    def find_distributions(self, context: Any = None) -> Iterable[Distribution]:
+        """The distribution of the name torch."""
+        name = getattr(context, "name", None)
+        if name is not None and name.lower() != "torch":
+            return ()
+        from .distribution import TorchDistribution
 
-def _explain_missing_names(module: ModuleType, torch_name: str) -> None:
-    """Makes the AttributeError for a name that the module lacks speak of torch and of Rushlight."""
-    own = module.__dict__.get("__getattr__")
-
-    def __getattr__(name: str) -> object:
-        if own is not None:
-            try:
-                return own(name)
-            except AttributeError as error:
-                # Only the plain "there is no such name" is reworded.
-                if error.__cause__ is not None or getattr(error, "name", None) not in (None, name):
-                    raise
-        raise AttributeError(
-            _lacking(f"module '{torch_name}' has no attribute '{name}'"), name=name, obj=module
-        )
-
-    module.__dict__["__getattr__"] = __getattr__
+        return (TorchDistribution(),)
 
 
 def install_as_torch() -> None:
     """Makes `torch` and `torch.*` mean Rushlight in this process; calling it again changes nothing.
 
-    `torch.__version__` (and so `rushlight.__version__`, the same module's) becomes `TORCH_VERSION`.
+    `torch.__version__` (and so `rushlight.__version__`, the same module's) becomes `TORCH_VERSION`;
+    `importlib.metadata` answers for torch, too.
 
     Raises:
         RuntimeError: if the real torch, or anything else of that name, has been imported already.
@@ -103,7 +137,14 @@ def install_as_torch() -> None:
             + ". Call rushlight.install_as_torch() before the first `import torch`, or run the"
             " program with `python -m rushlight`."
         )
-    _explain_missing_names(package, "torch")
+    explain_missing_names(package, "torch")
     package.__dict__["__version__"] = TORCH_VERSION
+    # What waited for `import torch` (RUSHLIGHT_AS_TORCH=1) has done its work.
+    sys.meta_path[:] = [f for f in sys.meta_path if type(f).__module__ != "_rushlight_site"]
     sys.meta_path.insert(0, _TorchFinder())
+    sys.meta_path.append(MissingImports())
     sys.modules["torch"] = package
+    # Packages tell by the class's module whose array this is, and call that module's functions.
+    package.__dict__["Tensor"].__module__ = "torch"
+    package.__name__ = "torch"
+    package.__dict__["torch"] = package  # `torch.torch` is there, and annotations say it

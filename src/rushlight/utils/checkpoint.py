@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from .. import random
 from .._array import types as T
+from .._core.mode import CURRENT, current, ready, replaced
 from .._core.run import RUNNING
 from .._core.storage import TensorBase, new_tensor, version_cell
 from ..autograd.backward import backward as run_backward
@@ -88,6 +89,19 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
+@contextlib.contextmanager
+def _casting_as(autocast: Any) -> Any:
+    """A context with autocast as it was in the first run."""
+    if autocast is None and current().autocast is None:
+        yield
+        return
+    token = CURRENT.set(replaced(ready(), autocast=autocast))
+    try:
+        yield
+    finally:
+        CURRENT.reset(token)
+
+
 class _Holder:
     """What stands in a node for a tensor that isn't kept."""
 
@@ -135,6 +149,7 @@ class _Frame:
         self.forms: list[dict[str, Any]] = []
         self.values: dict[Any, dict[int, Any]] = {}  # by backward: position -> tensor
         self.finished = False
+        self.autocast = current().autocast
 
     def pack(self, t: Any) -> _Holder:
         holder = _Holder(len(self.holders), _form(t) if self.check else {})
@@ -180,7 +195,8 @@ class _Frame:
 
         try:
             with saved_tensors_hooks(catch, lambda t: t), enable_grad():
-                self.rerun()
+                with _casting_as(self.autocast):
+                    self.rerun()
         except _Stop:
             pass
         if len(forms) != wanted and self.check:
@@ -356,6 +372,7 @@ class CheckpointFunction(Function):
     ) -> Any:
         check_backward_validity(args)
         ctx.run_function = run_function
+        ctx.autocast = current().autocast
         ctx.rng_state = random.get_rng_state() if preserve_rng_state else None
         ctx.places = [k for k, a in enumerate(args) if isinstance(a, TensorBase)]
         ctx.rest = [None if k in ctx.places else a for k, a in enumerate(args)]
@@ -381,6 +398,7 @@ class CheckpointFunction(Function):
                 stack.enter_context(random.fork_rng())
                 random.set_rng_state(ctx.rng_state)
             stack.enter_context(enable_grad())
+            stack.enter_context(_casting_as(ctx.autocast))
             outputs = ctx.run_function(*values)
         group = outputs if isinstance(outputs, tuple) else (outputs,)
         pairs = [

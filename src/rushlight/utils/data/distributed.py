@@ -20,7 +20,7 @@ class DistributedSampler(Sampler[int]):
     Keys are repeated (or with `drop_last` left out) so that all processes get equally many.
 
     Raises:
-        RuntimeError: where number or rank of the processes isn't given: there is no process group.
+        ValueError: where number or rank of the processes isn't given and there is no process group.
         ValueError: for a rank outside the group.
     """
 
@@ -34,8 +34,10 @@ class DistributedSampler(Sampler[int]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            raise ValueError("Default process group has not been initialized, "
-                             "please make sure to call init_process_group.")  # fmt: skip
+            from ...distributed.process_group import get_rank, get_world_size
+
+            num_replicas = get_world_size() if num_replicas is None else num_replicas
+            rank = get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"

@@ -1,0 +1,125 @@
+"""`torch.distributed` in one process: the group has one member, which hears what it says itself.
+
+Programs that are written for several processes run as they do when they are started once. A group
+of more processes is an error that says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+from . import distributed_c10d
+from .device_mesh import DeviceMesh, init_device_mesh
+from .messages import *  # noqa: F403
+from .messages import __all__ as _messages
+from .process_group import *  # noqa: F403
+from .process_group import __all__ as _groups
+from .stores import *  # noqa: F403
+from .stores import __all__ as _stores
+
+
+class DistError(RuntimeError):
+    """An error between processes."""
+
+
+class DistBackendError(DistError):
+    """An error of what carries the messages."""
+
+
+class DistNetworkError(DistError):
+    """An error of the network."""
+
+
+class DistStoreError(DistError):
+    """An error of a store."""
+
+
+def is_available() -> bool:
+    """True: groups of one process can be made."""
+    return True
+
+
+def is_gloo_available() -> bool:
+    """True: its name is taken for the group of one process."""
+    return True
+
+
+def is_nccl_available() -> bool:
+    """False: there are no GPUs here."""
+    return False
+
+
+def is_mpi_available() -> bool:
+    """False: there is no MPI here."""
+    return False
+
+
+def is_ucc_available() -> bool:
+    """False: there is no UCC here."""
+    return False
+
+
+def is_xccl_available() -> bool:
+    """False: there are no GPUs here."""
+    return False
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether a backend of this name can be used."""
+    return backend.lower() in ("gloo", "fake")
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether the program was started by torchrun."""
+    return os.environ.get("TORCHELASTIC_RUN_ID") is not None
+
+
+def get_default_backend_for_device(device: Any) -> str:
+    """The backend for tensors of a device.
+
+    Raises:
+        ValueError: for any but the CPU.
+    """
+    name = device if isinstance(device, str) else device.type
+    if name.partition(":")[0] != "cpu":
+        raise ValueError(f"Default backend not registered for device : {device}")
+    return "gloo"
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """The rank among the processes of this machine, from the environment.
+
+    Raises:
+        RuntimeError: where nothing tells it.
+    """
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
+        "`get_node_local_rank` to work, assuming you are not running in a multi-device context and "
+        "want the code to run locally instead."
+    )
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a submodule when it is first asked for."""
+    if name in ("algorithms", "checkpoint", "fsdp", "nn", "optim", "tensor", "utils"):
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+__all__ = [
+    "DeviceMesh", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
+    "distributed_c10d", "get_default_backend_for_device", "get_node_local_rank",
+    "init_device_mesh", "is_available", "is_backend_available", "is_gloo_available",
+    "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
+    "is_xccl_available", *_messages, *_groups, *_stores,
+]  # fmt: skip

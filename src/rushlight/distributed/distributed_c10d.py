@@ -1,0 +1,44 @@
+"""`torch.distributed.distributed_c10d`: the same names under the module where PyTorch has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .messages import *  # noqa: F403
+from .messages import __all__ as _messages
+from .process_group import *  # noqa: F403
+from .process_group import (
+    DEFAULT_GROUP_TIMEOUT,
+    ProcessGroup,
+    chosen,
+    default_group,
+)
+from .process_group import __all__ as _groups
+from .stores import *  # noqa: F403
+from .stores import Store
+from .stores import __all__ as _stores
+
+default_pg_timeout = DEFAULT_GROUP_TIMEOUT
+
+
+def _get_default_group() -> ProcessGroup:
+    return default_group()
+
+
+def _get_default_store() -> Store | None:
+    return default_group().store
+
+
+def _get_group_size(group: Any = None) -> int:
+    return int(chosen(group).size())
+
+
+def _rank_not_in_group(group: Any) -> bool:
+    return group == -100
+
+
+def _get_global_rank(group: Any, rank: int) -> int:
+    return rank
+
+
+__all__ = [*_messages, *_groups, *_stores]

@@ -1,0 +1,7 @@
+"""Parameters spread over processes: programs ask whether a module is of this class."""
+
+from __future__ import annotations
+
+from .fully_sharded_data_parallel import FullyShardedDataParallel
+
+__all__ = ["FullyShardedDataParallel"]

@@ -1,0 +1,24 @@
+"""Parameters spread over processes: programs ask whether a module is of this class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...advice import advised
+from ...nn.modules.module import Module
+
+__all__ = ["FullyShardedDataParallel"]
+
+
+class FullyShardedDataParallel(Module):
+    """Raises: there is one process, so nothing to spread parameters over.
+
+    Raises:
+        RuntimeError: always.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise advised(
+            RuntimeError("FullyShardedDataParallel spreads parameters over several processes"),
+            "Rushlight runs in one process: use the module itself",
+        )

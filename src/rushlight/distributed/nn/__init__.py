@@ -1,0 +1,7 @@
+"""Messages between processes that gradients go through."""
+
+from __future__ import annotations
+
+from .functional import all_gather, all_reduce, all_to_all, broadcast, gather, reduce, scatter
+
+__all__ = ["all_gather", "all_reduce", "all_to_all", "broadcast", "gather", "reduce", "scatter"]

@@ -1,0 +1,73 @@
+"""`torch.multiprocessing`: the standard library's, with tensors sent through shared memory.
+
+A tensor in a queue, or among the arguments of a process, is not copied: both processes see the same
+memory from then on. Receive it while the sender lives.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.context
+from typing import Any
+
+from . import reductions
+from .spawn import (
+    ProcessContext,
+    ProcessExitedException,
+    ProcessRaisedException,
+    SpawnContext,
+    spawn,
+    start_processes,
+)
+
+_names = list(multiprocessing.__all__)  # type: ignore[attr-defined]
+for _name in _names:
+    globals()[_name] = getattr(multiprocessing, _name)
+
+_strategy = ["file_descriptor"]
+
+
+def get_all_sharing_strategies() -> set[str]:
+    """The names that `set_sharing_strategy` takes."""
+    return {"file_descriptor", "file_system"}
+
+
+def get_sharing_strategy() -> str:
+    """The strategy that was asked for."""
+    return _strategy[0]
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Notes a strategy; open files are sent whatever it is.
+
+    Raises:
+        AssertionError: for a strategy that PyTorch lacks.
+    """
+    if new_strategy not in get_all_sharing_strategies():
+        raise AssertionError(f"invalid sharing strategy: {new_strategy}")
+    _strategy[0] = new_strategy
+
+
+def init_reductions() -> None:
+    """Has queues, pipes and new processes send tensors through shared memory; done on import."""
+    reductions.init_reductions()
+
+
+def __getattr__(name: str) -> Any:
+    """Finds what the standard library's module has beside its public names."""
+    if not name.startswith("__"):
+        try:
+            return getattr(multiprocessing, name)
+        except AttributeError:
+            pass
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+init_reductions()
+
+__all__ = [
+    "ProcessContext", "ProcessExitedException", "ProcessRaisedException", "SpawnContext",
+    "get_all_sharing_strategies", "get_sharing_strategy", "init_reductions",
+    "set_sharing_strategy", "spawn", "start_processes",
+]  # fmt: skip
+__all__ += [name for name in _names if name not in __all__]

@@ -1,0 +1,48 @@
+"""Contexts that are decorators, too: the base that packages derive theirs from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..autograd.grad_mode import context_decorator as _decorated
+
+__all__ = ["_DecoratorContextManager", "_NoParamDecoratorContextManager", "context_decorator"]
+
+
+class _DecoratorContextManager:
+    """A context manager; as a decorator, it is entered anew at each call."""
+
+    def __call__(self, orig_func: Any) -> Any:
+        return _decorated(self, orig_func)  # type: ignore[arg-type]
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> Any:
+        raise NotImplementedError
+
+    def clone(self) -> Any:
+        """A context like this one, not entered; override it where the context has parameters."""
+        return type(self)()
+
+
+class _NoParamDecoratorContextManager(_DecoratorContextManager):
+    """The same for contexts without parameters, which `@name` decorates with, too."""
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        made = super().__new__(cls)
+        return made if orig_func is None else made(orig_func)
+
+
+class _Made:
+    """A context that is made anew by a function."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.clone = make
+
+
+def context_decorator(ctx: Any, func: Any) -> Any:
+    """A function run within a context: an object, or a function that makes one for each call."""
+    make = ctx if callable(ctx) and not hasattr(ctx, "__enter__") else lambda: ctx
+    return _decorated(_Made(make), func)  # type: ignore[arg-type]
