@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -353,3 +354,14 @@ def test_masks_must_be_bool_and_values_fit() -> None:
     ):
         torch.where(torch.tensor([1.0]), x, x)
     assert x.masked_fill(torch.tensor([True, False]), -inf).tolist() == [-inf, 0.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_evenly_spaced_numbers_are_rounded_once(dtype):
+    steps = 101
+    found = torch.linspace(-3, 5, steps, dtype=dtype).tolist()
+    step = (torch.tensor(8, dtype=dtype) / 100).item()
+    for i, number in enumerate(found):
+        low, high = -3 + i * Fraction(step), 5 - (steps - 1 - i) * Fraction(step)
+        exact = low if i < steps // 2 else high
+        assert number == torch.tensor(float(exact), dtype=dtype).item()

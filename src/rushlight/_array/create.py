@@ -237,9 +237,6 @@ def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
     return numbers.astype(raw, copy=False)
 
 
-_FEW_STEPS: Final = 4096
-
-
 def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does."""
     raw = to_raw(dtype)
@@ -254,25 +251,42 @@ def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
         low = start + gap * i
         high = end - gap * (steps - 1 - i)
         return np.where(i < steps // 2, low, high).astype(raw)
-    # In the type itself, halves too: PyTorch rounds after every step.
+    half = steps // 2
+    i = np.arange(steps)
+    i[half:] = i[steps - half - 1 :: -1]  # as many steps from the end
+    if raw == np.float32:
+        # In double precision nothing is rounded but the last digit, as with a fused multiply-add.
+        one, other = float(raw.type(start)), float(raw.type(end))
+        gap = float((raw.type(end) - raw.type(start)) / raw.type(steps - 1))
+        moves = i * gap
+        return np.concatenate((one + moves[:half], other - moves[half:])).astype(raw)
+    if raw == np.float64:
+        gap = (float(end) - float(start)) / (steps - 1)
+        result = np.empty(steps)
+        result[:half] = _multiplied_and_added(float(start), gap, i[:half])
+        result[half:] = _multiplied_and_added(float(end), -gap, i[half:])
+        return result
+    # In the type itself: PyTorch rounds after every step.
     first, last = raw.type(start), raw.type(end)
     step = (last - first) / raw.type(steps - 1)
-    half = steps // 2
     result = np.empty(steps, raw)
     low, high = result[:half], result[half:]
-    if steps < _FEW_STEPS and raw.itemsize > 2:  # all of them are exact
-        i = np.arange(steps, dtype=raw)
-        first, last, step = np.asarray(first), np.asarray(last), np.asarray(step)
-        np.add(np.multiply(i[:half], step, low), first, low)
-        # As many steps from the end: the same numbers, in reverse.
-        np.multiply(i[steps - half - 1 :: -1], step, high)
-        np.subtract(last, high, high)
-        return result
-    i = np.arange(steps)
     np.add(np.multiply(i[:half].astype(raw), step, low), first, low)
-    high[...] = (steps - 1 - i[half:]).astype(raw)
+    high[...] = i[half:].astype(raw)
     np.subtract(last, np.multiply(high, step, high), high)
     return result
+
+
+def _multiplied_and_added(start: float, step: float, count: Any) -> Any:
+    """start + count · step, rounded once: products of the halves of `step` are exact (Dekker)."""
+    split = 134217729.0 * step  # 2 ** 27 + 1
+    upper = split - (split - step)
+    if upper != upper:  # an infinite step
+        return start + step * count
+    moves = count * upper
+    total = start + moves
+    seen = total - start
+    return total + ((start - (total - seen)) + (moves - seen) + count * (step - upper))
 
 
 def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> Any:

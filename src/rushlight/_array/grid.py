@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .create import linspace
 from .resample import cubic_slopes, cubic_weights
-from .types import FLOAT32
+from .types import FLOAT32, from_raw
 
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
@@ -216,8 +217,8 @@ def base_points(n: int, dtype: Any, align: bool) -> Any:
     """The numbers from -1 to 1 of n places: from edge to edge, or the middles of n cells."""
     if n <= 1:
         return np.zeros(1, dtype)
-    line = np.linspace(-1, 1, n, dtype=dtype)
-    return line if align else line * dtype.type((n - 1) / n)
+    line = linspace(-1, 1, n, from_raw(dtype))
+    return line if align else line * dtype.type(n - 1) / dtype.type(n)
 
 
 def base_grid(size: tuple[int, ...], dtype: Any, align: bool) -> Any:
