@@ -11,9 +11,9 @@ from .gather import add_rows, embedding_backward
 from .types import from_raw, type_name
 
 __all__ = [
-    "bag_lengths", "bag_numbers", "bag_sums", "embedding", "embedding_gradient", "embedding_bag",
-    "embedding_bag_backward", "embedding_bag_weights", "renormalise", "require_indices",
-    "require_weight",
+    "bag_lengths", "bag_numbers", "bag_places", "bag_sums", "embedding", "embedding_bag",
+    "embedding_bag_backward", "embedding_bag_weights", "embedding_gradient", "renormalise",
+    "require_indices", "require_weight",
 ]  # fmt: skip
 
 _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
@@ -170,6 +170,24 @@ def embedding_bag(
         rows = rows * scales[: bags.size][counted][:, None]
     sums = bag_sums(rows, bags[counted], starts.size)
     return sums / np.maximum(counts, 1).astype(sums.dtype)[:, None] if mode == 1 else sums
+
+
+def bag_places(
+    weight: Any, index: Any, offsets: Any, mode: int, include_last: bool, padding_idx: int
+) -> tuple[Any, Any, Any]:
+    """The bag of each index, how many count in each bag, and the rows that maxima come from."""
+    starts, lengths = bag_lengths(index, offsets, include_last)
+    if mode == 0:
+        nothing = np.zeros(starts.size, index.dtype)
+        return np.empty(0, index.dtype), nothing, nothing.copy()
+    bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
+    counts = counts.astype(index.dtype)
+    if mode == 1:
+        return bags.astype(index.dtype), counts, counts.copy()
+    used = index[: bags.size][counted]
+    _, places = _bag_maxima(weight.take(used, axis=0), bags[counted], starts.size)
+    rows = np.where(places >= 0, used[np.maximum(places, 0)] if used.size else 0, 0)
+    return bags.astype(index.dtype), counts, rows.astype(index.dtype)
 
 
 def _bag_maxima(rows: Any, bags: Any, count: int) -> tuple[Any, Any]:

@@ -1,6 +1,6 @@
 """Networks: modules, parameters, losses, initialisation, and the functions behind them."""
 
-from . import functional, init, utils
+from . import functional, grad, init, utils
 from .modules import *  # noqa: F403
 from .modules.module import Module as Module
 from .parallel import DataParallel
@@ -14,6 +14,7 @@ __all__ = [
     "UninitializedBuffer",
     "UninitializedParameter",
     "functional",
+    "grad",
     "init",
     "utils",
 ]

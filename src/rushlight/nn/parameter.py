@@ -169,7 +169,7 @@ class UninitializedTensorMixin:
     def _converted(self, fn: Any) -> Any:
         """One of the same kind, with the dtype that `fn` gives it: what `Module.to` puts in."""
         me: Any = self
-        return type(self)(me.requires_grad, None, fn(me.data).dtype)
+        return type(me)(me.requires_grad, None, fn(me.data).dtype)
 
     def share_memory_(self) -> Any:
         """Raises RuntimeError: there is nothing to share yet."""
@@ -198,8 +198,10 @@ class UninitializedTensorMixin:
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if getattr(func, "__name__", "") in _ALLOWED:
             return without_rules(cls, func, types, args, kwargs)
+        name = getattr(func, "__name__", func)
         raise ValueError(
-            f"Attempted to use an uninitialized parameter in {func}. "
+            "Attempted to use an uninitialized parameter in "
+            f"<method '{name}' of 'torch._C.TensorBase' objects>. "
             "This error happens when you are using a `LazyModule` or "
             f"explicitly manipulating `torch.nn.parameter.{cls.__name__}` "
             "objects. When using LazyModules Call `forward` with a dummy batch "

@@ -10,7 +10,7 @@ from .._array import bags as raw
 from .._array import gather
 from .._array import types as T
 from .._core.apply import apply_n
-from .._core.storage import TensorBase, bump
+from .._core.storage import TensorBase, bump, new_tensor
 from . import _traced
 from ._composite import composite
 from ._row import general, linear
@@ -285,6 +285,41 @@ def embedding_bag(
         raw.require_weight(weight._raw)
     return apply_n(_bag.op, [weight, input, offsets, scale_grad_by_freq, number, sparse,
                              per_sample_weights, include_last_offset, padding_idx])  # fmt: skip
+
+
+@composite("", name="embedding_bag")
+def embedding_bag_operator(
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Any, Any, Any, Any]:
+    """The bags of `nn.functional.embedding_bag`, and what says where they come from.
+
+    Mode 0 sums, 1 averages, 2 takes maxima. The further results, of whole numbers: the bag of each
+    index; how many indices count in each bag; for maxima the rows that they come from. Sums have
+    none of these.
+    Raises: RuntimeError for arguments that don't fit together.
+    """
+    if mode not in (0, 1, 2):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    if per_sample_weights is not None and mode != 0:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
+    name = next(word for word, number in _MODES.items() if number == mode)
+    out = embedding_bag(
+        indices, weight, offsets, None, 2, scale_grad_by_freq, name, sparse, per_sample_weights,
+        include_last_offset, padding_idx,
+    )  # fmt: skip
+    padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    found = raw.bag_places(
+        weight._raw, indices._raw, offsets._raw, mode, include_last_offset, padding
+    )
+    return (out, *[new_tensor(array) for array in found])
 
 
 def _as_bags(input: Any, offsets: Any, scales: Any) -> tuple[Any, Any, Any]:

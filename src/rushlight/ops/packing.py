@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes as D
 from .._array import packing as raw
 from .._core.apply import apply_n
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._row import general, linear
 from ._traced import table
+
+
+_TENSOR: Any = TensorBase
 
 
 def _unpacked(g: Any, places: Any, shape: Any, value: float) -> Any:
@@ -57,12 +61,27 @@ def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[
 
     Raises: RuntimeError for lengths that don't fall, aren't positive or too many.
     """
+    if not isinstance(input, _TENSOR):
+        kind = type(input).__name__
+        raise TypeError(
+            f"_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not {kind}"
+        )
+    if not isinstance(batch_first, bool):
+        kind = type(batch_first).__name__
+        raise TypeError(
+            f"_pack_padded_sequence(): argument 'batch_first' (position 3) must be bool, not {kind}"
+        )
     if batch_first:
         input = input.transpose(0, 1)
+    if lengths.dim() != 1:
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{lengths.dim()}D cpu {D.scalar_name(lengths.dtype)} tensor"
+        )
     if not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
     numbers = lengths._raw
-    if input.shape[1] != numbers.size:
+    if input.size(1) != numbers.size:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {numbers.size} "
             f"(batch_size={input.shape[1]})"

@@ -14,6 +14,9 @@ from ._row import Row, linear
 from .arrange import constant_pad_nd
 
 
+_TENSOR: Any = TensorBase
+
+
 def _spread_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
     """The gradient of a borrowing padding, in operations that are recorded."""
     for axis in range(len(shape) - len(padding) // 2, len(shape)):
@@ -66,7 +69,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     Modes: "constant" (`value`), "reflect" (without the edge), "replicate" (the edge), "circular".
     Raises: RuntimeError for a padding that doesn't fit; NotImplementedError for other modes.
     """
-    if not isinstance(input, TensorBase):
+    if not isinstance(input, _TENSOR):
         raise TypeError(_no_tensor(input))
     if isinstance(pad, int):
         raise TypeError("pad(): argument 'pad' (position 2) must be tuple of ints, not int")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 
-import rushlight
 import torch
+
+import rushlight
 
 from . import CASES, differences, observed, surprises
 

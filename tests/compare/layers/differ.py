@@ -58,7 +58,7 @@ def _tensors(wanted: dict[str, Any], got: Any, where: str) -> list[str]:
     initial = where.startswith(("state/", "copy", "pickle"))
     share = INITIAL if initial else TOLERANCE.get(wanted["dtype"], 1e-9)
     finite = np.abs(a[np.isfinite(a)])
-    scale = max(float(finite.max()) if finite.size else 1.0, 0.0 if initial else 1e-3)
+    scale = max(float(finite.max()) if finite.size else 1.0, 0.0 if initial else 1e-2)
     if not np.allclose(a, b, rtol=0, atol=share * scale, equal_nan=True):
         with np.errstate(invalid="ignore"):
             off = np.nanmax(np.abs(a - b)) / (scale or 1)

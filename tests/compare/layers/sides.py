@@ -258,4 +258,3 @@ def _functional(package: ModuleType, module: Any, case: Case) -> Any:
     )
     package.manual_seed(3)
     return eval(f"call({case.call})", names)
-

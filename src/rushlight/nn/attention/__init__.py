@@ -11,7 +11,8 @@ from ...backends import cuda as _switches
 
 __all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "activate_flash_attention_impl",
            "current_flash_attention_impl", "list_flash_attention_impls",
-           "register_flash_attention_impl", "restore_flash_attention_impl", "sdpa_kernel"]  # fmt: skip
+           "register_flash_attention_impl", "restore_flash_attention_impl",
+           "sdpa_kernel"]  # fmt: skip
 
 WARN_FOR_UNFUSED_KERNELS = False
 

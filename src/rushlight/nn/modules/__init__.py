@@ -14,6 +14,7 @@ from .instancenorm import *  # noqa: F403
 from .lazy import LazyModuleMixin as LazyModuleMixin
 from .lazy_layers import *  # noqa: F403
 from .linear import *  # noqa: F403
+from .linear_loss import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .loss_options import *  # noqa: F403
 from .module import Module as Module

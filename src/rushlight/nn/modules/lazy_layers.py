@@ -1,5 +1,6 @@
 """The layers that learn the size of their input from the first one."""
 
+import sys
 from typing import Any
 
 from .._ground import Tensor, dtypes, f
@@ -67,6 +68,11 @@ class LazyLinear(LazyModuleMixin, Linear):
                 self.bias.materialize((self.out_features,))
             self.reset_parameters()
         if self.in_features == 0:
+            if input.shape[-1] != self.weight.shape[-1]:
+                raise AssertionError(
+                    f"The in_features inferred from input: {input.shape[-1]} is not equal to "
+                    f"in_features from self.weight: {self.weight.shape[-1]}"
+                )
             self.in_features = self.weight.shape[-1]
 
 
@@ -287,3 +293,9 @@ class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
     """An `InstanceNorm3d` that learns `num_features` from its first input."""
 
     cls_to_become = InstanceNorm3d
+
+
+# PyTorch has each beside the class that it becomes, and packages import it from there.
+for _made in [kind for kind in globals().values() if isinstance(kind, type)]:
+    if vars(_made).get("cls_to_become") is not None:
+        setattr(sys.modules[_made.cls_to_become.__module__], _made.__name__, _made)

@@ -152,7 +152,7 @@ class Module(Registry, Hooked, Stateful):
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 lazy = is_lazy(buffer)
-                self._buffers[name] = buffer._converted(fn) if lazy else fn(buffer)  # type: ignore[attr-defined]
+                self._buffers[name] = buffer._converted(fn) if lazy else fn(buffer)
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:

@@ -166,17 +166,21 @@ class RNNBase(Module):
 
     @_flat_weights.setter
     def _flat_weights(self, weights: list[Any]) -> None:
-        # Until the parameters move or are set, these are what the functions take.
+        # What the functions take, until the parameters move, or until the first call after one
+        # of them was set.
         self.__dict__["_given_weights"] = weights
+        self.__dict__.pop("_given_until_next", None)
 
     def __setattr__(self, name: str, value: Any) -> None:
         given = self.__dict__.get("_given_weights")
         if given is not None and name in self._flat_weights_names:
             given[self._flat_weights_names.index(name)] = value
+            self.__dict__["_given_until_next"] = True
         super().__setattr__(name, value)
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         self.__dict__.pop("_given_weights", None)
+        self.__dict__.pop("_given_until_next", None)
         return super()._apply(fn, recurse)
 
     @property
@@ -302,6 +306,8 @@ class RNNBase(Module):
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         options = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
+        if "_given_until_next" in self.__dict__:
+            del self.__dict__["_given_until_next"], self.__dict__["_given_weights"]
         if isinstance(input, PackedSequence):
             data, sizes, order, back = input
             hx = self._start(data, int(sizes[0])) if hx is None else self.permute_hidden(hx, order)

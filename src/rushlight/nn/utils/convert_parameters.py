@@ -9,7 +9,11 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """The elements of all parameters, in order, as one vector; differentiable."""
-    joined: Tensor = f.cat([parameter.view(-1) for parameter in parameters])
+    flat = []
+    for parameter in parameters:
+        parameter.device  # noqa: B018  (what is no tensor is found here)
+        flat.append(parameter.view(-1))
+    joined: Tensor = f.cat(flat)
     return joined
 
 

@@ -355,7 +355,10 @@ class CustomFromMask(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if default_mask.shape != self.mask.shape:
-            raise AssertionError("default_mask and mask must have the same shape")
+            raise AssertionError(
+                f"default_mask shape {default_mask.shape} must match self.mask shape "
+                f"{self.mask.shape}"
+            )
         mask: Tensor = default_mask * self.mask.to(dtype=default_mask.dtype)
         return mask
 
