@@ -213,3 +213,12 @@ def test_whole_modules_come_back_and_train_on(writer: Any, reader: Any, stream: 
     buffer.seek(0)
     back = trained(reader, reader.load(buffer, weights_only=False))
     assert back[0] == text and back[1].expected == weights
+
+
+@pytest.mark.parametrize("kind", ["conj", "imag"])
+def test_what_is_pending_in_an_older_file_is_done_once_its_data_are_read(kind: str) -> None:
+    z = torch.tensor([1 + 2j, 3 - 1j]).conj()
+    buffer = io.BytesIO()
+    torch.save(z if kind == "conj" else z.imag, buffer, _use_new_zipfile_serialization=False)
+    buffer.seek(0)
+    assert rushlight.load(buffer).tolist() == (z if kind == "conj" else z.imag).tolist()

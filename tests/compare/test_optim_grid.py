@@ -21,9 +21,14 @@ sys.path.pop(0)
 
 @pytest.mark.parametrize("kind", grid.KINDS)
 @pytest.mark.parametrize("name", list(grid.OPTIONS))
-def test_every_pair_of_options_does_the_same_for_twenty_steps(name: str, kind: str) -> None:
+def test_every_option_and_pair_of_options_does_the_same_for_twenty_steps(
+    name: str, kind: str
+) -> None:
     found = []
-    for call in grid.cells(name):
+    calls = list(grid.cells(name))
+    if kind not in ("float32", "groups"):
+        calls = calls[: 1 + len(grid.OPTIONS[name])]
+    for call in calls:
         if grid.fails_in_torch(call, kind):
             continue
         theirs, ours = (grid.run_cell(T, call, kind) for T in (torch, rushlight))

@@ -156,11 +156,14 @@ def test_a_loader_with_full_pipes_is_dropped_quickly() -> None:
 
 
 class Large(Dataset[Any]):
+    def __init__(self, count: int = 50) -> None:
+        self.count = count
+
     def __len__(self) -> int:
-        return 50
+        return self.count
 
     def __getitem__(self, index: int) -> Any:
-        return rl.zeros(300_000)
+        return rl.full((200_000,), float(index))
 
 
 def test_worker_init_fn_runs_in_each_worker_and_its_error_comes_back() -> None:
@@ -201,7 +204,7 @@ class Names(Dataset):
     def __len__(self):
         return 2
     def __getitem__(self, index):
-        return torch.__name__
+        return "rushlight" in torch.__file__
 
 if __name__ == "__main__":
     print(list(DataLoader(Names(), batch_size=None, num_workers=1,
@@ -218,4 +221,50 @@ def test_spawned_workers_import_rushlight_as_torch_where_the_parent_does(tmp_pat
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     done = subprocess.run([sys.executable, "-m", "rushlight", str(script)], env=environment,
                           capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
-    assert done.stdout.strip() == "['rushlight', 'rushlight']", done.stderr
+    assert done.stdout.strip() == "[True, True]", done.stderr
+
+
+class Pictures(Dataset[Any]):
+    """Large rows of several kinds: what goes through shared memory."""
+
+    def __len__(self) -> int:
+        return 6
+
+    def __getitem__(self, index: int) -> Any:
+        row = rl.full((3, 200, 100), float(index))
+        return {"whole": row, "turned": row.permute(2, 0, 1), "half": row.bfloat16(),
+                "small": rl.tensor([index]), "text": str(index)}  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_large_batches_from_workers_are_what_they_are_here(
+    workers: int, batch_size: int | None
+) -> None:
+    here = list(DataLoader(Pictures(), batch_size=batch_size))
+    there = list(DataLoader(Pictures(), batch_size=batch_size, num_workers=workers))
+    for ours, theirs in zip(here, there, strict=True):
+        assert ours.keys() == theirs.keys() and ours["text"] == theirs["text"]
+        for key in ("whole", "turned", "half", "small"):
+            assert theirs[key].equal(ours[key]) and theirs[key].dtype is ours[key].dtype
+            assert theirs[key].stride() == ours[key].stride()
+            theirs[key].add_(1)  # a batch is its owner's to write to
+
+
+def test_a_row_of_a_large_tensor_is_sent_without_the_rest() -> None:
+    rows = rl.arange(2_000_000.0).reshape(2000, 1000)
+    found = list(DataLoader(rows, batch_size=None, sampler=[3, 1999], num_workers=1))
+    assert [row.tolist() for row in found] == [rows[3].tolist(), rows[1999].tolist()]
+    assert all(row.untyped_storage().nbytes() == 4000 for row in found)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files can't be counted")
+def test_batches_that_are_kept_do_not_use_up_the_open_files() -> None:
+    loader = DataLoader(Large(600), batch_size=None, num_workers=1)
+    before = len(os.listdir("/proc/self/fd"))
+    kept = [batch[:2] for batch in loader]
+    used = len(os.listdir("/proc/self/fd")) - before
+    assert len(kept) == 600 and used <= 260
+    assert [int(batch[0]) for batch in kept[::100]] == [0, 100, 200, 300, 400, 500]
+    del kept
+    assert len(os.listdir("/proc/self/fd")) - before < 10

@@ -1,7 +1,13 @@
 """Files: what is saved comes back, and a file that isn't trusted can do nothing."""
 
+import errno
 import io
+import os
 import pickle
+import struct
+import subprocess
+import sys
+import tarfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -153,3 +159,89 @@ def test_a_failed_save_leaves_the_file_as_it_was(tmp_path: Path) -> None:
 def test_plain_containers_come_back() -> None:
     value = {"a": [1, 2.5, None, True], "b": ("x", b"y"), "c": OrderedDict(z={1, 2}), "d": 1j}
     assert through_a_file(value) == value
+
+
+FULL = """
+import resource, signal, sys
+import rushlight as rl
+
+path, form = sys.argv[1], sys.argv[2]
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+try:
+    if form == "safetensors":
+        rl.serialization.save_safetensors({"x": rl.ones(100_000)}, path)
+    else:
+        rl.save(rl.ones(100_000), path, _use_new_zipfile_serialization=form == "zip")
+except OSError as error:
+    print(type(error).__name__, error.errno)
+"""
+
+
+@pytest.mark.parametrize("form", ["zip", "stream", "safetensors"])
+def test_a_disk_that_fills_up_leaves_the_file_as_it_was(form: str, tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    path = tmp_path / "x.pt"
+    rl.save(rl.ones(3), path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run([sys.executable, "-c", FULL, str(path), form], env=environment,
+                          capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
+    assert done.stdout == f"OSError {errno.EFBIG}\n", done.stderr
+    assert rl.load(path).tolist() == [1, 1, 1]
+    assert [p.name for p in tmp_path.iterdir()] == ["x.pt"]
+
+
+def test_parts_of_complex_memory_keep_their_strides() -> None:
+    z = rl.tensor([1 + 2j, 3 - 1j])
+    back = through_a_file(z.imag)
+    assert back.tolist() == [2, -1] and back.stride() == (2,) and back.storage_offset() == 1
+
+
+def test_one_memory_seen_as_two_types_is_refused() -> None:
+    x = rl.arange(4.0)
+    with pytest.raises(RuntimeError, match="view the same data as different types"):
+        through_a_file([x, x.view(rl.int32)])
+    assert through_a_file([x.view(rl.int32)])[0].equal(x.view(rl.int32))
+
+
+def test_the_oldest_format_is_read_on_trust_only(tmp_path: Path) -> None:
+    path = tmp_path / "old.tar"
+    path.write_bytes(a_tar())
+    with pytest.raises(RuntimeError, match="Cannot use ``weights_only=True`` with files saved in"):
+        rl.load(path)
+    back = rl.load(path, weights_only=False)
+    assert back["w"].tolist() == [[0, 1, 2], [3, 4, 5]] and back["v"].tolist() == [1, 3, 5]
+    back["w"][0, 1] = 9
+    assert back["v"][0] == 9
+    whole = path.read_bytes()
+    for cut in (700, 1500, 2600, 3700):
+        with pytest.raises((RuntimeError, EOFError, pickle.UnpicklingError)):
+            rl.load(io.BytesIO(whole[:cut]), weights_only=False)
+
+
+class _Referring(pickle.Pickler):
+    def persistent_id(self, obj: Any) -> Any:
+        return int(obj[1:]) if isinstance(obj, str) and obj.startswith("#") else None
+
+
+def a_tar() -> bytes:
+    """A file as PyTorch 0.1.9 wrote them: two tensors that share a storage of six floats."""
+    kind = b"ctorch\nFloatStorage\n"
+    entry = b"\x80\x02(M\xe8\x03X\x03\0\0\0cpu"
+    storages = pickle.dumps(1, 2) + entry + kind + b"t."
+    storages += struct.pack("<q6f", 6, *range(6)) + pickle.dumps([], 2)
+    tensors = pickle.dumps(2, 2)
+    for key, shape, stride, offset in ((7, (2, 3), (3, 1), 0), (8, (3,), (2,), 1)):
+        tensors += b"\x80\x02(K" + bytes([key]) + b"M\xe8\x03ctorch\nFloatTensor\nt."
+        row = (*shape, *stride, offset)
+        tensors += struct.pack(f"<i4x{len(row)}q", len(shape), *row)
+    objects = io.BytesIO()
+    _Referring(objects, 2).dump(OrderedDict(w="#7", v="#8"))
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, data in (("sys_info", pickle.dumps({}, 2)), ("pickle", objects.getvalue()),
+                           ("tensors", tensors), ("storages", storages)):  # fmt: skip
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()

@@ -11,6 +11,13 @@ from typing import Any
 
 from .._core.mode import current
 from ._ground import RemovableHandle, Tensor, enable_grad, set_grad_enabled, typename
+from ._own import ParamsT as ParamsT
+from ._own import _default_to_fused_or_foreach as _default_to_fused_or_foreach
+from ._own import _get_value as _get_value
+from ._own import _stack_if_compiling as _stack_if_compiling
+from ._own import _to_scalar as _to_scalar
+from ._own import _use_grad_for_differentiable as _use_grad_for_differentiable
+from ._own import _view_as_real as _view_as_real
 
 __all__ = [
     "Optimizer",
@@ -146,6 +153,9 @@ class Optimizer:
         ):
             if name not in self.__dict__:
                 setattr(self, name, OrderedDict())
+
+    def _patch_step_function(self) -> None:
+        """Does nothing: every class's `step` runs hooks from the start."""
 
     # A wrapper around an optimizer may do without `__init__`: it has no hooks, and can get none.
     _optimizer_step_pre_hooks: "OrderedDict[int, _Hook]" = _NO_HOOKS

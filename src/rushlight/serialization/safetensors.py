@@ -1,6 +1,8 @@
 """The safetensors format: a header of JSON that says where each tensor's bytes are, then the bytes.
 
-Nothing in such a file can be executed, and the form is small enough to be read here, strictly.
+Files are read by the format's own library where it is installed (the extra `safetensors`), and here
+otherwise, as strictly: nothing in such a file can be executed, and the form is small. What is
+written is to the byte what the library writes, but goes to the disk without a second copy.
 """
 
 from __future__ import annotations
@@ -30,6 +32,11 @@ _DTYPES.update(
         if name in D.BY_NAME
     }
 )  # fmt: skip
+# The library's order of types, in which tensors lie in a file, from the last to the first.
+_ORDER: Final = (
+    "BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "I16", "U16", "F16", "BF16", "I32", "U32", "F32",
+    "C64", "F64", "I64", "U64",
+)  # fmt: skip
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 # What the format's own library allows.
 _LONGEST_HEADER: Final = 100_000_000
@@ -47,13 +54,16 @@ def save_safetensors(
     if metadata:
         if not all(isinstance(x, str) for pair in metadata.items() for x in pair):
             raise ValueError("safetensors metadata are text only")
-        header["__metadata__"] = metadata
-    # The widest first, so that all lie at multiples of their size.
-    order = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
-    bodies, place = [], 0
-    for name, tensor in order:
+        header["__metadata__"] = dict(sorted(metadata.items()))
+    for name, tensor in tensors.items():
         if tensor.dtype not in _NAMES:
             raise ValueError(f"safetensors has no dtype for {name}, which is {tensor.dtype}")
+    # The widest first, so that all lie at multiples of their size.
+    order = sorted(
+        tensors.items(), key=lambda item: (-_ORDER.index(_NAMES[item[1].dtype]), item[0])
+    )
+    bodies, place = [], 0
+    for name, tensor in order:
         flat = M.little_endian(M.flattened(tensor.detach()._raw))
         header[name] = {
             "dtype": _NAMES[tensor.dtype],
@@ -88,17 +98,34 @@ def load_safetensors(f: Any) -> dict[str, Any]:
             data = file.read()
     else:
         data = f.read()
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or length > _LONGEST_HEADER or 8 + length > len(data):
-        raise ValueError("not a safetensors file: its header is cut off")
     try:
-        header = json.loads(data[8 : 8 + length].decode("utf-8"), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
+        import safetensors
+    except ModuleNotFoundError:
+        return _read(data)
+    try:
+        entries = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
+    except safetensors.SafetensorError as error:
         raise ValueError(f"not a safetensors file: {error}") from None
-    if not isinstance(header, dict):
-        raise ValueError("not a safetensors file: its header is no table")
-    header.pop("__metadata__", None)
-    body = memoryview(data)[8 + length :]
+    # The library takes the last of two tensors of one name.
+    _header(data)
+    made: dict[str, Any] = {}
+    for name, entry in entries:
+        dtype = _DTYPES.get(entry["dtype"])
+        if dtype is None:
+            raise ValueError(f"the tensor {name} has elements of type {entry['dtype']}")
+        flat = M.from_bytes(entry["data"], dtype, not M.is_little_endian())
+        made[name] = new_tensor(flat.reshape(entry["shape"]))
+    return dict(sorted(made.items()))
+
+
+def _read(data: bytes) -> dict[str, Any]:
+    """The same without the library.
+
+    Raises:
+        ValueError: where the data aren't in the format, to the byte.
+    """
+    header, start = _header(data)
+    body = memoryview(data)[start:]
     tensors: dict[str, Any] = {}
     spans = []
     for name, entry in header.items():
@@ -119,6 +146,25 @@ def load_safetensors(f: Any) -> dict[str, Any]:
     if end != len(body):
         raise ValueError("the file holds bytes that belong to no tensor")
     return tensors
+
+
+def _header(data: bytes) -> tuple[dict[str, Any], int]:
+    """The table of tensors, and where their bytes begin.
+
+    Raises:
+        ValueError: where there is none, or a name stands in it twice.
+    """
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or length > _LONGEST_HEADER or 8 + length > len(data):
+        raise ValueError("not a safetensors file: its header is cut off")
+    try:
+        header = json.loads(data[8 : 8 + length].decode("utf-8"), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not a safetensors file: {error}") from None
+    if not isinstance(header, dict):
+        raise ValueError("not a safetensors file: its header is no table")
+    header.pop("__metadata__", None)
+    return header, 8 + length
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -37,16 +37,29 @@ def __getattr__(name: str) -> Any:
 
             return with_arrays
 
+        def add_graph(self, *args: Any, **options: Any) -> None:
+            """Nothing: the package takes graphs from PyTorch's tracing compiler.
+
+            Raises:
+                NotImplementedError: always; it says what shows graphs here.
+            """
+            raise NotImplementedError(
+                "add_graph needs torch.jit's traces, which Rushlight doesn't have; rushlight.viz "
+                "shows graphs"
+            )
+
     globals()["SummaryWriter"] = SummaryWriter
     return SummaryWriter
 
 
 def _plain(value: Any) -> Any:
     """Arrays in place of tensors, also in lists and dictionaries."""
+    from ..dtypes import bfloat16
     from ..tensor import Tensor
 
     if isinstance(value, Tensor):
-        return value.detach().numpy()
+        known = value.float() if value.dtype is bfloat16 else value
+        return known.detach().numpy()
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if type(value) in (list, tuple):

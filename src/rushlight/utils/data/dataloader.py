@@ -42,6 +42,12 @@ class _InfiniteConstantSampler(Sampler[None]):
         return itertools.repeat(None)
 
 
+# The names that annotations and `isinstance` in packages use.
+_BaseDataLoaderIter = Loading
+_SingleProcessDataLoaderIter = SingleProcess
+_MultiProcessingDataLoaderIter = Workers
+
+
 class DataLoader(Generic[Item]):
     """An iterable of batches of `dataset`, in the order of a sampler.
 

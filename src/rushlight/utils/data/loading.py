@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import pickle
 import time
 import warnings
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from ._utils import worker as W
+from ._utils.transport import SHARES, received
 from .sampler import drawn_seed
 
 __all__ = ["Loading", "SingleProcess", "Workers"]
@@ -33,6 +33,13 @@ class Loading(Iterator[Any]):
 
     def __init__(self, loader: Any) -> None:
         self.loader = loader
+        if loader.pin_memory:
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device "
+                "pinned memory won't be used.",
+                UserWarning,
+                stacklevel=3,
+            )
         self._base_seed = drawn_seed(loader.generator)
         self._begin()
 
@@ -61,7 +68,7 @@ class Loading(Iterator[Any]):
     def _warn_of_length(self) -> None:
         text = (
             f"Length of IterableDataset {self.loader.dataset} was reported to be "
-            f"{self._announced} (when accessing len(dataloader)), but {self._given} samples have "
+            f"{self._announced}(when accessing len(dataloader)), but {self._given} samples have "
             "been fetched. "
         )
         if self.loader.num_workers:
@@ -114,7 +121,8 @@ class Workers(Loading):
                 os.getpid(),
                 loader._dataset_kind == 1,
             )
-            pipe, theirs = context.Pipe(duplex=False)
+            # Both ways, although one is used: files can be sent only through such a pipe.
+            pipe, theirs = context.Pipe(duplex=SHARES)
             process = context.Process(
                 target=W.run,
                 args=(setup, taken, theirs, self._done),
@@ -188,7 +196,7 @@ class Workers(Loading):
         if not ready:
             raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
         try:
-            found: tuple[int, Any] = pickle.loads(ready[0].recv_bytes())
+            found: tuple[int, Any] = received(ready[0])
         except (EOFError, OSError):
             dead = self._processes[self._pipes.index(ready[0])]
             raise RuntimeError(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...._array import batches
 from ....random import manual_seed
+from .transport import Letter, sealed
 
 __all__ = ["Caught", "Ended", "Resume", "Setup", "WorkerInfo", "get_worker_info", "run"]
 
@@ -125,7 +126,7 @@ class ProcessName(str):
     """
 
     def __reduce__(self) -> Any:
-        as_torch = getattr(sys.modules.get("torch"), "__name__", None) == "rushlight"
+        as_torch = sys.modules.get("torch") is sys.modules["rushlight"]
         alias = sys.modules.get("rushlight.torch_alias") if as_torch else None
         return _named, (str(self), getattr(alias, "install_as_torch", None))
 
@@ -135,23 +136,23 @@ class _Sender:
 
     def __init__(self, pipe: Any) -> None:
         self._pipe = pipe
-        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Letter | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._send, daemon=True)
         self._thread.start()
 
     def _send(self) -> None:
         # The loader may have gone.
         with contextlib.suppress(OSError):
-            while (message := self._waiting.get()) is not None:
-                self._pipe.send_bytes(message)
+            while (letter := self._waiting.get()) is not None:
+                letter.send(self._pipe)
 
     def put(self, number: int, answer: Any, where: str) -> None:
         """Pickles now, so that the dataset may change its arrays afterwards."""
         try:
-            message = pickle.dumps((number, answer), pickle.HIGHEST_PROTOCOL)
+            letter = sealed((number, answer))
         except Exception:
-            message = pickle.dumps((number, Caught(where)), pickle.HIGHEST_PROTOCOL)
-        self._waiting.put(message)
+            letter = sealed((number, Caught(where)))
+        self._waiting.put(letter)
 
     def finish(self) -> None:
         """Waits until all has been sent."""

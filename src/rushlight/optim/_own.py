@@ -1,0 +1,57 @@
+"""What optimisers of other packages take from `torch.optim.optimizer` under private names."""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from ._ground import Tensor, f, set_grad_enabled
+
+__all__ = [
+    "ParamsT", "_default_to_fused_or_foreach", "_get_value", "_stack_if_compiling", "_to_scalar",
+    "_use_grad_for_differentiable", "_view_as_real",
+]  # fmt: skip
+
+#: What an optimiser is given: parameters, groups of them, or parameters with their names.
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
+def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A `step` that runs with gradients on only where the optimiser is differentiable."""
+
+    @functools.wraps(func)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with set_grad_enabled(bool(self.defaults.get("differentiable", False))):
+            return func(self, *args, **kwargs)
+
+    return step
+
+
+def _get_value(x: Any) -> Any:
+    """A Python number from a number or a one-element tensor."""
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def _to_scalar(x: Any) -> Any:
+    """A tensor without dimensions from one with one element; a number as it is."""
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() != 0 else x
+
+
+def _stack_if_compiling(x: Any) -> Any:
+    """The values themselves: steps aren't compiled as PyTorch compiles them."""
+    return x
+
+
+def _default_to_fused_or_foreach(
+    params: list[Any], differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:
+    """Whether to choose a fused or a many-tensor step, where the program chooses none: no."""
+    return False, False
+
+
+def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
+    """Puts views as pairs of real numbers in the place of complex tensors, in the lists."""
+    for i, p in enumerate(params):
+        if p.is_complex():
+            params[i] = f.view_as_real(p)
+            for other in state_and_grads:
+                other[i] = f.view_as_real(other[i])
