@@ -10,8 +10,8 @@ from typing import Any
 from .device import device as _device
 
 __all__ = [
-    "AcceleratorError", "OutOfMemoryError", "dummy", "get_device_module", "giving", "names", "no_effect", "nothing",
-    "refusing", "signed",
+    "AcceleratorError", "OutOfMemoryError", "dummy", "get_device_module", "giving", "names",
+    "no_effect", "nothing", "refusing", "signed",
 ]  # fmt: skip
 
 Namespace = dict[str, Any]
@@ -44,11 +44,16 @@ def refusing(space: Namespace, kind: type[BaseException], message: str, text: st
     """Puts functions that raise into a module; `{name}` in the message is the function's."""
     for name in text.split():
 
-        def function(*args: Any, _said: str = message.replace("{name}", name), **kwargs: Any) -> Any:
+        def function(
+            *args: Any, _said: str = message.replace("{name}", name), **kwargs: Any
+        ) -> Any:
             raise kind(_said)
 
         space[name] = signed(
-            function, name, space["__name__"], f"Raises {kind.__name__}: there is no such device here."
+            function,
+            name,
+            space["__name__"],
+            f"Raises {kind.__name__}: there is no such device here.",
         )
 
 
@@ -59,8 +64,10 @@ def dummy(space: Namespace, text: str) -> None:
         def init(self: Any, *args: Any, _name: str = name, **kwargs: Any) -> None:
             raise RuntimeError(f"Tried to instantiate dummy base class {_name}")
 
-        space[name] = type(name, (), {"__init__": init, "__module__": space["__name__"],
-                                      "__doc__": "No such device here: can't be made."})  # fmt: skip
+        doc = "No such device here: can't be made."
+        space[name] = type(
+            name, (), {"__init__": init, "__module__": space["__name__"], "__doc__": doc}
+        )
 
 
 def names(space: Namespace) -> list[str]:

@@ -42,9 +42,7 @@ def _checked(tensors: Any, *others: Any) -> list[Any]:
     for other in others:
         if isinstance(other, (list, tuple)) and len(other) != len(tensors):
             if other and not isinstance(other[0], TensorBase):
-                raise RuntimeError(
-                    "Tensor list must have same number of elements as scalar list."
-                )
+                raise RuntimeError("Tensor list must have same number of elements as scalar list.")
             raise RuntimeError(
                 "Tensor lists must have the same number of tensors, got "
                 f"{len(tensors)} and {len(other)}"
@@ -121,7 +119,9 @@ def _ternary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             return value.tolist() if value._raw.ndim else [value.item()] * count  # type: ignore[attr-defined]
         return _each(value, count)
 
-    def fresh(self: Any, tensor1: Any, tensor2: Any, value: Any = 1, **named: Any) -> tuple[Any, ...]:
+    def fresh(
+        self: Any, tensor1: Any, tensor2: Any, value: Any = 1, **named: Any
+    ) -> tuple[Any, ...]:
         tensors = _checked(self, tensor1, tensor2, value)
         own = getattr(_f, stem)
         factors = values(value, named, len(tensors))
@@ -215,9 +215,7 @@ def _make() -> None:
 _make()
 
 
-def _amp_foreach_non_finite_check_and_unscale_(
-    self: Any, found_inf: Any, inv_scale: Any
-) -> None:
+def _amp_foreach_non_finite_check_and_unscale_(self: Any, found_inf: Any, inv_scale: Any) -> None:
     """Multiplies each gradient by `inv_scale`, and notes in `found_inf` one that isn't finite."""
     with no_grad():
         for t in self:

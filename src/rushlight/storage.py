@@ -128,7 +128,9 @@ class UntypedStorage:
         Raises:
             RuntimeError: where sizes differ.
         """
-        other = source._data if isinstance(source, UntypedStorage) else source._untyped_storage._data
+        other = (
+            source._data if isinstance(source, UntypedStorage) else source._untyped_storage._data
+        )
         if other.size != self._data.size:
             raise RuntimeError(
                 "size does not match, self was "
@@ -420,5 +422,5 @@ def tensor_over(source: Any, dtype: D.dtype) -> TensorBase:
     return new_tensor(stored.seen_as(inner._data, T.to_raw(dtype)))
 
 
-for _kind in (UntypedStorage, TypedStorage):
-    _kind._tensor_over = tensor_over  # type: ignore[attr-defined]  # what `Tensor.set_` asks for
+for _storage in (UntypedStorage, TypedStorage):
+    setattr(_storage, "_tensor_over", tensor_over)  # noqa: B010  (what `Tensor.set_` asks for)

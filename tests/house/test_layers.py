@@ -18,7 +18,7 @@ LAYERS = {
     2: "_core",
     3: "ops",
     4: "array_protocol copies sharing tensor return_types legacy subclasses batching _methods",
-    5: "absent sparse layouts storage _coverage autograd fft func linalg masked random settings signal special "
+    5: "absent sparse layouts storage foreach _coverage autograd fft func linalg masked random settings signal special "
     "watching",
     6: "_compile _loaded types version testing distributions _C _functorch compiler cuda "
     "amp backends accelerator cpu library mps mtia nested quantization ao xpu package "
@@ -27,7 +27,7 @@ LAYERS = {
     "multiprocessing distributed "
     "hub onnx _dynamo export "
     "functional _utils _tensor _vmap_internals _VF _linalg_utils _lowrank _lobpcg "
-    "_logging __future__ _subclasses "
+    "_logging __future__ _subclasses _custom_ops symbols _tensor_str quasirandom "
     "fx "
     "_ops",
     7: "torch_alias __main__",
@@ -42,7 +42,9 @@ GUESTS = {
     "llvmlite": {"rushlight._codegen.llvm"},
     "mypy_extensions": {"rushlight._native"},
     "rich": {"rushlight.viz.progress"},
+    "safetensors": {"rushlight.serialization.safetensors"},
     "tensorboardX": {"rushlight.utils.tensorboard"},
+    "tqdm": {"rushlight.hub"},
 }
 
 

@@ -25,15 +25,18 @@ def autocast_decorator(autocast_instance: Any, func: Callable[..., Any]) -> Any:
         with autocast_instance:
             return func(*args, **kwargs)
 
-    setattr(  # what `torch.jit.script` would say of it
-        decorate_autocast, "__script_unsupported", "@autocast() decorator is not supported in script mode"
-    )  # noqa: B010  # fmt: skip
+    # What `torch.jit.script` would say of it.
+    decorate_autocast.__dict__["__script_unsupported"] = (
+        "@autocast() decorator is not supported in script mode"
+    )
     return decorate_autocast
 
 
 class autocast:
-    """A context, or a decorator, in which matrix products, convolutions and the like are computed
-    in a lower type, and losses, transforms and the like in float32.
+    """A context, or a decorator, in which operations are computed in a type that fits them.
+
+    Matrix products, convolutions and the like in a lower type; losses, transforms and the like in
+    float32.
 
     Raises:
         ValueError: for a device that is no string.
@@ -48,9 +51,7 @@ class autocast:
         cache_enabled: bool | None = None,
     ) -> None:
         if not isinstance(device_type, str):
-            raise ValueError(
-                f"Expected `device_type` of type `str`, got: `{type(device_type)}`"
-            )
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.fast_dtype = switches.get_autocast_dtype(device_type) if dtype is None else dtype
         self.device = device_type
         if not is_autocast_available(device_type):
@@ -130,9 +131,7 @@ def _cast(value: Any, device_type: str, dtype: D.dtype) -> Any:
     return value
 
 
-def custom_fwd(
-    fwd: Any = None, *, device_type: str, cast_inputs: D.dtype | None = None
-) -> Any:
+def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: D.dtype | None = None) -> Any:
     """A decorator for `forward` of a custom function: it remembers whether autocast was on.
 
     With `cast_inputs`, under autocast the inputs get that type and the forward runs without it.

@@ -101,7 +101,7 @@ class GradScaler:
         if self._scale is None and isinstance(outputs, TensorBase):
             self._lazy_init_scale_growth_tracker()
         if isinstance(outputs, TensorBase):
-            return outputs * self._scale  # type: ignore[operator]
+            return outputs * self._scale
         if isinstance(outputs, Iterable):
             scaled = [self.scale(item) for item in outputs]
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else iter(scaled)

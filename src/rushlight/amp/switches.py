@@ -139,6 +139,7 @@ def autocast_decrement_nesting() -> int:
 
 # ---- former names --------------------------------------------------------------------------------
 
+
 def _instead(old: str, new: str) -> None:
     warnings.warn(
         f"torch.{old} is deprecated. Please use torch.{new} instead.",

@@ -50,8 +50,7 @@ class cuFFTPlanCacheManager:
 
     def __getitem__(self, device: int) -> NoReturn:
         raise RuntimeError(
-            "cufft_plan_cache: expected 0 <= device index < 0, but got device with index "
-            f"{device}"
+            f"cufft_plan_cache: expected 0 <= device index < 0, but got device with index {device}"
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-
 __all__ = [
     "Event", "Stream", "StreamContext", "current_device", "current_stream", "device_count",
     "get_capabilities", "is_available", "is_initialized", "set_device", "stream", "synchronize",
@@ -127,5 +126,3 @@ def __getattr__(name: str) -> Any:
     if name == "amp":
         return importlib.import_module(f"{__name__}.amp")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
-

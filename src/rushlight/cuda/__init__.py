@@ -62,8 +62,8 @@ class device:
         if isinstance(self.idx, int) and self.idx >= 0:
             raise RuntimeError("PyTorch was compiled without CUDA support")
 
-    def __exit__(self, type: Any, value: Any, traceback: Any) -> bool:
-        return False
+    def __exit__(self, type: Any, value: Any, traceback: Any) -> None:
+        return None
 
 
 class device_of(device):
@@ -178,9 +178,7 @@ for _name, _asked in {
     "reset_peak_host_memory_stats": "_cuda_resetPeakHostMemoryStats",
     "set_device": "_cuda_setDevice",
 }.items():
-    absent.refusing(
-        _space, AttributeError, f"module 'torch._C' has no attribute '{_asked}'", _name
-    )
+    absent.refusing(_space, AttributeError, f"module 'torch._C' has no attribute '{_asked}'", _name)
 absent.refusing(_space, KeyError, "allocated_bytes.all.current", "memory_summary")
 
 _MODULES = frozenset(

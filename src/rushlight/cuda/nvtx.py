@@ -26,4 +26,4 @@ def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
     yield
 
 
-__all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
+__all__ = absent.names(globals())  # noqa: PLE0605

@@ -1,12 +1,7 @@
-"""`torch.cuda.streams`: streams of work that isn't here."""
+"""`torch.cuda.streams`: streams of work that aren't here."""
 
 from __future__ import annotations
 
-from .. import cuda
+from ..cuda import Event, ExternalStream, Stream
 
-_NAMES = (
-    "Event ExternalStream Stream "
-).split()
-globals().update({name: getattr(cuda, name) for name in _NAMES})
-
-__all__ = sorted(_NAMES)  # noqa: PLE0605
+__all__ = ["Event", "ExternalStream", "Stream"]

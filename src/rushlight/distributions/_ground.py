@@ -11,20 +11,19 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..limits import finfo
 from ..memory_format import contiguous_format
+from ..nn import functional as _functional
 from ..nn._ground import f, linalg
-from ..nn.functional import (
-    binary_cross_entropy_with_logits,
-    log_softmax,
-    one_hot,
-    pad,
-    softmax,
-    softplus,
-)
 from ..ops import namespace
 from ..size import Size
 from ..tensor import Tensor
 
 special: Any = namespace("special").module("rushlight's special functions")
+binary_cross_entropy_with_logits: Any = _functional.binary_cross_entropy_with_logits
+log_softmax: Any = _functional.log_softmax
+one_hot: Any = _functional.one_hot
+pad: Any = _functional.pad
+softmax: Any = _functional.softmax
+softplus: Any = _functional.softplus
 
 __all__ = [
     "Function",

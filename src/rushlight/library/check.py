@@ -48,9 +48,7 @@ def _check_schema(op: Any, values: list[Any]) -> None:
     for p, before, after in zip(op._schema.arguments, values, given):
         for a, b in zip(_tensors(before), _tensors(after)):
             if "!" not in p.alias and not _same(a._raw, b._raw):
-                raise OpCheckError(
-                    f"Argument {p.name} is not defined as mutable but was mutated"
-                )
+                raise OpCheckError(f"Argument {p.name} is not defined as mutable but was mutated")
     places = {T.address(T.owner(t._raw)) for v in given for t in _tensors(v) if t._raw.size}
     for t in _tensors(result):
         if t._raw.size and T.address(T.owner(t._raw)) in places:
@@ -105,8 +103,9 @@ def opcheck(
     atol: float | None = None,
     rtol: float | None = None,
 ) -> dict[str, str]:
-    """By test "SUCCESS", or the error: the schema holds, results are what the fake tells, backward
-    repeats.
+    """By test "SUCCESS", or the error.
+
+    The tests: the schema holds, results are what the fake tells, backward gives the same twice.
 
     Raises:
         OpCheckError: for a test that fails, unless `raise_exception=False`.

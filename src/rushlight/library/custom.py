@@ -25,9 +25,7 @@ from .registration import (
 
 
 class CustomOpDef:
-    """An operator that `custom_op` has made: callable, and the place to register what belongs to
-    it.
-    """
+    """An operator that `custom_op` has made, and the place to register what belongs to it."""
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable[..., Any],
                  tags: Any = None) -> None:  # fmt: skip

@@ -32,8 +32,8 @@ def _parameter_types() -> dict[Any, str]:
                 if inner.endswith("?") and base is not Tensor:
                     continue
                 for kind in (typing.Sequence, typing.List, collections.abc.Sequence, list):  # noqa: UP006
-                    found[kind[item]] = f"{inner}[]"  # type: ignore[index]
-                    found[typing.Optional[kind[item]]] = f"{inner}[]?"  # type: ignore[index]  # noqa: UP045
+                    found[kind[item]] = f"{inner}[]"
+                    found[typing.Optional[kind[item]]] = f"{inner}[]?"  # noqa: UP045
     return found
 
 
@@ -90,16 +90,12 @@ def infer_schema(
             written.append(f"{kind} {name}")
             continue
         default = parameter.default
-        if isinstance(default, bool) or default is None or isinstance(default, int):
+        if default is None or isinstance(default, (bool, int, float)):
             shown = str(default)
-        elif isinstance(default, float):
-            shown = str(default)
-        elif isinstance(default, str):
+        elif isinstance(default, (str, device)):
             shown = f'"{default}"'
         elif isinstance(default, D.dtype):
             shown = str(default).removeprefix("torch.")
-        elif isinstance(default, device):
-            shown = f'"{default}"'
         else:
             raise refuse(
                 f"Parameter {name} has an unsupported default value type {type(default)}. Please "
@@ -125,9 +121,7 @@ def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
     try:
         return eval(annotation, names)
     except Exception:
-        raise ValueError(
-            f"Unsupported type annotation {annotation}. It is not a type."
-        ) from None
+        raise ValueError(f"Unsupported type annotation {annotation}. It is not a type.") from None
 
 
 def _result(given: Any, refuse: Callable[[str], ValueError]) -> str:
@@ -135,7 +129,7 @@ def _result(given: Any, refuse: Callable[[str], ValueError]) -> str:
         return "()"
     kinds: dict[Any, str] = dict(_RETURNED)
     for kind in (typing.List, list):  # noqa: UP006
-        kinds[kind[Tensor]] = "Tensor[]"  # type: ignore[index]
+        kinds[kind[Tensor]] = "Tensor[]"
     if typing.get_origin(given) is tuple:
         parts = typing.get_args(given)
         if parts and all(part in kinds for part in parts):

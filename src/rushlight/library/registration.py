@@ -105,11 +105,11 @@ def define_in(namespace: str, text: str, where: str, tags: Any = ()) -> Register
             f"Tried to register an operator ({whole}) with the same name and overload name "
             "multiple times. Each overload's schema should only be registered with a single call "
             f"to def(). Duplicate registration: registered at {where}. Original registration: "
-            f"registered at {packet.own[overload].where}"
+            f"registered at {packet.own[overload].place}"
         )
     shown = OperatorSchema(whole, schema, f"{namespace}::{name}", schema.overload)
     made: Any = RegisteredOverload(packet, overload, shown)
-    made.where = where
+    made.place = where
     made.run = run
     made.tags = [tags] if isinstance(tags, Tag) else list(tags)
     packet.own[overload] = made
@@ -249,9 +249,7 @@ def fallthrough_kernel() -> None:
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
-def define(
-    qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()
-) -> None:
+def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
     """Makes an operator `namespace::name` of a schema "(Tensor x) -> Tensor".
 
     Raises:
@@ -423,5 +421,3 @@ def get_kernel(op: Any, dispatch_key: str) -> Any:
     if found is None:
         raise RuntimeError(f"No kernel for {op} and dispatch key {dispatch_key} is registered")
     return found
-
-

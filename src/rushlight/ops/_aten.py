@@ -149,9 +149,10 @@ class OpOverloadPacket:
 
 
 #: Operations that packages name when they are imported, to register rules of their own for them.
-_ABSENT = frozenset(
-    "_pin_memory _sparse_addmm _sparse_mm_reduce_impl _sparse_mm _sparse_sum _sparse_softmax".split()
-)
+_ABSENT = {
+    "_pin_memory", "_sparse_addmm", "_sparse_mm_reduce_impl", "_sparse_mm", "_sparse_sum",
+    "_sparse_softmax",
+}  # fmt: skip
 
 
 def _refusal(name: str) -> Any:

@@ -63,6 +63,7 @@ class RegisteredOverload:
         )
         self._schema = schema
         self.tags: list[Any] = []
+        self.place = ""  # where in which file it was defined
         self.kernels: dict[str, Any] = {}  # by dispatch key: "CPU", "CompositeImplicitAutograd" …
         self.run: Any = None  # (overload, values) -> result; values in schema order
 
@@ -97,9 +98,7 @@ class RegisteredOverload:
                 found.append(list(p.default) if isinstance(p.default, tuple) else p.default)
                 continue
             else:
-                raise RuntimeError(
-                    f"{name} is missing value for argument '{p.name}'. {declared}"
-                )
+                raise RuntimeError(f"{name} is missing value for argument '{p.name}'. {declared}")
             if not _fits(p, value):
                 raise RuntimeError(
                     f"{name} Expected a value of type '{_kind(p)}' for argument '{p.name}' but "

@@ -264,9 +264,7 @@ def prelu(input: Any, weight: Any) -> Any:
     ndim = input._raw.ndim
     if input._raw.dtype != weight._raw.dtype:
         names = [D.scalar_name(T.from_raw(t._raw.dtype)) for t in (input, weight)]
-        raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}"
-        )
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}")
     if len(shape) > 1:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {len(shape)}"

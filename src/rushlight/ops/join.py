@@ -66,20 +66,27 @@ stack = linear(
 _cat_words = Dispatcher("cat", [cat])
 
 
+def _checked(tensors: Any) -> list[Any]:
+    """The tensors as a list; the words of the call can't tell what a list holds."""
+    found = list(tensors)
+    for place, x in enumerate(found):
+        if not isinstance(x, TensorBase):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}"
+            )
+    return found
+
+
 @composite("", name="cat")
 def _cat(*args: Any, **kwargs: Any) -> Any:
     """The tensors one after the other along a dimension."""
     if len(args) <= 2 and not kwargs and args and isinstance(args[0], (list, tuple)):
         dim = args[1] if len(args) == 2 else 0
         if type(dim) is int:
-            tensors = list(args[0])
-            for place, x in enumerate(tensors):
-                if not isinstance(x, TensorBase):
-                    raise TypeError(
-                        f"expected Tensor as element {place} in argument 0, but got "
-                        f"{type(x).__name__}"
-                    )
+            tensors = _checked(args[0])
             return apply_list(cat.op, tensors, (dim,))
+    if args and isinstance(args[0], (list, tuple)):
+        _checked(args[0])
     return _cat_words(*args, **kwargs)
 
 
@@ -92,14 +99,10 @@ def _stack(*args: Any, **kwargs: Any) -> Any:
     if len(args) <= 2 and not kwargs and args and isinstance(args[0], (list, tuple)):
         dim = args[1] if len(args) == 2 else 0
         if type(dim) is int:
-            tensors = list(args[0])
-            for place, x in enumerate(tensors):
-                if not isinstance(x, TensorBase):
-                    raise TypeError(
-                        f"expected Tensor as element {place} in argument 0, but got "
-                        f"{type(x).__name__}"
-                    )
+            tensors = _checked(args[0])
             return apply_list(stack.op, tensors, (dim,))
+    if args and isinstance(args[0], (list, tuple)):
+        _checked(args[0])
     return _stack_words(*args, **kwargs)
 
 

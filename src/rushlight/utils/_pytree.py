@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..size import Size
+from ._pytree_keys import GetAttrKey, MappingKey, SequenceKey, key_get, keys_of, keystr
 
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
@@ -25,8 +27,9 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {}
 
 
 def register_pytree_node(
-    cls: Any, flatten_fn: Any, unflatten_fn: Any, *, serialized_type_name: Any = None, **extra: Any
-) -> None:
+    cls: Any, flatten_fn: Any, unflatten_fn: Any, *, serialized_type_name: Any = None,
+    flatten_with_keys_fn: Any = None, **extra: Any,
+) -> None:  # fmt: skip
     """Makes a class a container: `flatten_fn(x)` gives (children, context), the other undoes it.
 
     Raises: ValueError for a class that is registered already.
@@ -34,6 +37,8 @@ def register_pytree_node(
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
+    if flatten_with_keys_fn is not None:
+        KEYS[cls] = flatten_with_keys_fn
 
 
 _register_pytree_node = register_pytree_node
@@ -180,6 +185,24 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
     return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
+def _dict_flatten_with_keys(d: Any) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """The parts of a dictionary with their keys, and the keys."""
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _list_flatten_with_keys(d: Any) -> tuple[list[tuple[Any, Any]], Any]:
+    """The parts of a list with their places."""
+    return [(SequenceKey(place), value) for place, value in enumerate(d)], None
+
+
+_tuple_flatten_with_keys = _list_flatten_with_keys
+
+
+def _get_node_type(tree: Any) -> Any:
+    """The kind of container that `tree` is."""
+    return _kind(tree)
+
+
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
     """The leaves, and how to put them together again."""
     leaves: list[Any] = []
@@ -267,3 +290,99 @@ def tree_any_only(what: Any, /, pred: Any, tree: Any, is_leaf: IsLeaf = None) ->
 def treespec_pprint(treespec: TreeSpec) -> str:
     """A text that shows how the container is built."""
     return repr(treespec)
+
+
+# ---- paths ---------------------------------------------------------------------------------------
+KeyEntry = Any
+KeyPath = tuple[Any, ...]
+Context = Any
+KEYS: dict[Any, Any] = {}  # of classes that tell the steps to their children themselves
+
+
+def _walk(tree: Any, path: KeyPath, is_leaf: IsLeaf) -> Iterator[tuple[KeyPath, Any]]:
+    if tree_is_leaf(tree, is_leaf):
+        yield path, tree
+        return
+    kind = _kind(tree)
+    if kind in KEYS:
+        steps, _ = KEYS[kind](tree)
+        pairs = list(steps)
+    else:
+        children, _ = SUPPORTED_NODES[kind].flatten_fn(tree)
+        children = list(children)
+        pairs = list(zip(keys_of(tree, len(children)), children))
+    for key, child in pairs:
+        yield from _walk(child, (*path, key), is_leaf)
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[KeyPath, Any]]:
+    """The leaves, each with the steps that lead to it."""
+    return list(_walk(tree, (), is_leaf))
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: IsLeaf = None
+) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """The leaves, each with the steps that lead to it, and how to put them together again."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(
+    func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None
+) -> Any:
+    """The container with `func(path, leaf, …)` in place of each leaf."""
+    pairs, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [spec.flatten_up_to(rest) for rest in rests]
+    found = [func(path, leaf, *more) for (path, leaf), *more in zip(pairs, *others)]
+    return spec.unflatten(found)
+
+
+def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
+    """The leaves of all arguments of a call."""
+    found: list[Any] = []
+    for value in (*args, *kwargs.values()):
+        found.extend(tree_leaves(value))
+    return found
+
+
+def register_dataclass(
+    cls: Any, *, field_names: list[str] | None = None, drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:  # fmt: skip
+    """Makes a dataclass a container of its fields."""
+    names = field_names or [f.name for f in dataclasses.fields(cls) if f.init]
+    names = [name for name in names if name not in (drop_field_names or ())]
+    register_pytree_node(
+        cls,
+        lambda t: ([getattr(t, n) for n in names], names),
+        lambda v, c: cls(**dict(zip(c, v))),
+    )
+    KEYS[cls] = lambda t: ([(GetAttrKey(n), getattr(t, n)) for n in names], names)
+
+
+def register_constant(cls: Any) -> None:
+    """Makes instances of a class containers without parts."""
+    register_pytree_node(cls, lambda t: ([], t), lambda v, c: c)
+
+
+def is_namedtuple(obj: Any) -> bool:
+    """Whether it is a tuple with named fields, or a class of such."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_namedtuple_class(cls: Any) -> bool:
+    """Whether it is a class of tuples with named fields."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def treespec_leaf() -> TreeSpec:
+    """The spec of a leaf."""
+    return LeafSpec()
+
+
+def treespec_tuple(iterable: Iterable[TreeSpec] = ()) -> TreeSpec:
+    """The spec of a tuple of parts of these specs."""
+    return TreeSpec(tuple, None, list(iterable))
+
+
+_ = (MappingKey, SequenceKey, key_get, keystr)

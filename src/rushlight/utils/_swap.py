@@ -1,5 +1,4 @@
-"""`torch.utils.swap_tensors`: two tensors exchange all they are; those who hold one see the other.
-"""
+"""`torch.utils.swap_tensors`: two tensors exchange all they are, for all who hold them."""
 
 from __future__ import annotations
 

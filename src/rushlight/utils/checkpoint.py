@@ -194,9 +194,12 @@ class _Frame:
             return kept
 
         try:
-            with saved_tensors_hooks(catch, lambda t: t), enable_grad():
-                with _casting_as(self.autocast):
-                    self.rerun()
+            with (
+                saved_tensors_hooks(catch, lambda t: t),
+                enable_grad(),
+                _casting_as(self.autocast),
+            ):
+                self.rerun()
         except _Stop:
             pass
         if len(forms) != wanted and self.check:

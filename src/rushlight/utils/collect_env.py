@@ -8,7 +8,6 @@ import sys
 from importlib import metadata
 from typing import Any, NamedTuple
 
-from .. import __config__
 from .._version import __version__
 
 __all__ = ["SystemEnv", "get_env_info", "get_pretty_env_info", "main", "pretty_str"]
@@ -68,7 +67,7 @@ def pretty_str(envinfo: SystemEnv) -> str:
         "cpu_info": "CPU", "pip_packages": "Versions of relevant libraries",
     }  # fmt: skip
     lines = [f"{title}: {getattr(envinfo, key)}" for key, title in titles.items()]
-    return "\n".join([*lines, "", __config__.show()])
+    return "\n".join(lines)
 
 
 def get_pretty_env_info() -> str:

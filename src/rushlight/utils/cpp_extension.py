@@ -1,4 +1,4 @@
-"""`torch.utils.cpp_extension`: names that packages import. Nothing is compiled against Rushlight."""
+"""`torch.utils.cpp_extension`: names that packages import. Nothing is compiled against it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TORCH_LIB_PATH = ""
 def _refuse(what: str) -> NoReturn:
     raise advised(
         RuntimeError(
-            f"{what}: a C++ extension needs PyTorch's C++ library, and Rushlight is Python and NumPy"
+            f"{what}: a C++ extension needs PyTorch's C++ library; Rushlight is Python and NumPy"
         ),
         "use the package's Python fallback if it has one; torch.autograd.Function and "
         "torch.library.custom_op take Python",

@@ -18,7 +18,11 @@ def bytes_behind_a_tensor():
     u = x.untyped_storage()
     print(len(u), u.nbytes(), u.size(), u.device, u.data_ptr() == x.data_ptr(), u.tolist())
     y = x[2:]
-    print(y.untyped_storage().data_ptr() == u.data_ptr(), y.storage_offset(), y.data_ptr() - u.data_ptr())
+    print(
+        y.untyped_storage().data_ptr() == u.data_ptr(),
+        y.storage_offset(),
+        y.data_ptr() - u.data_ptr(),
+    )
     print(u == y.untyped_storage(), u.is_shared(), u[6], u[4:8].tolist(), u.element_size())
     u.fill_(0)
     print(x, x.t().untyped_storage().nbytes())

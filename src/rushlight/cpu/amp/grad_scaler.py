@@ -26,6 +26,4 @@ class GradScaler(amp.GradScaler):
             FutureWarning,
             stacklevel=2,
         )
-        super().__init__(
-            "cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled
-        )
+        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)

@@ -1,0 +1,13 @@
+"""`torch.ao`: quantisation and pruning for it, which aren't here and say so when used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a submodule when it is first asked for."""
+    if name in ("nn", "pruning", "quantization"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

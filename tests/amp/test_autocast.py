@@ -1,0 +1,97 @@
+"""Autocast and gradient scaling, without PyTorch beside it."""
+
+import pytest
+
+import rushlight as torch
+from rushlight import amp, nn, optim
+from rushlight.nn import functional as F
+
+
+def test_products_get_the_lower_type_and_sums_do_not() -> None:
+    a = torch.randn(3, 3)
+    with torch.autocast("cpu"):
+        assert (a @ a).dtype == torch.bfloat16
+        assert (a + a).dtype == torch.float32
+        assert a.double().mm(a.double()).dtype == torch.float64
+    assert (a @ a).dtype == torch.float32
+
+
+def test_a_lower_precision_product_is_the_product_of_rounded_operands() -> None:
+    a, b = torch.randn(4, 5), torch.randn(5, 6)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = a @ b
+    exact = a.bfloat16().double() @ b.bfloat16().double()
+    assert torch.equal(found, exact.bfloat16())
+
+
+def test_losses_are_computed_in_float32() -> None:
+    a = torch.rand(3, 4).bfloat16()
+    with torch.autocast("cpu"):
+        for loss in (F.mse_loss(a, a), F.l1_loss(a, a), F.kl_div(a, a, reduction="sum")):
+            assert loss.dtype == torch.float32
+        assert F.cross_entropy(a, torch.tensor([0, 1, 2])).dtype == torch.float32
+
+
+def test_gradients_of_weights_keep_the_weights_type() -> None:
+    layer = nn.Linear(3, 2)
+    with torch.autocast("cpu"):
+        out = layer(torch.ones(4, 3))
+    out.float().sum().backward()
+    assert out.dtype == torch.bfloat16
+    assert layer.weight.grad.dtype == torch.float32
+    assert torch.equal(layer.weight.grad, torch.full((2, 3), 4.0))
+
+
+def test_a_context_ends_with_the_switch_it_found_even_after_an_error() -> None:
+    with pytest.raises(ZeroDivisionError), torch.autocast("cpu"):
+        assert torch.is_autocast_enabled("cpu")
+        raise ZeroDivisionError
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_a_weight_used_twice_is_converted_once_and_let_go_at_the_end() -> None:
+    w = torch.randn(2, 2, requires_grad=True)
+    with torch.autocast("cpu"):
+        first, second = w @ w, w @ w
+        kept = first.grad_fn.next_functions[0][0]
+        assert kept is second.grad_fn.next_functions[0][0]
+    with torch.autocast("cpu"):
+        assert (w @ w).grad_fn.next_functions[0][0] is not kept
+
+
+def test_there_is_no_autocast_on_cuda_and_it_says_so() -> None:
+    with pytest.warns(UserWarning, match="CUDA is not available"), torch.autocast("cuda"):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+
+
+def test_products_of_bfloat16_have_bfloat16_gradients() -> None:
+    w = torch.ones(2, 2, dtype=torch.bfloat16, requires_grad=True)
+    (w @ w).sum().backward()
+    assert w.grad is not None and w.grad.dtype == torch.bfloat16
+
+
+def test_a_scaler_takes_its_factor_out_again_and_skips_infinite_steps() -> None:
+    w = torch.ones(2, requires_grad=True)
+    rule, scaler = optim.SGD([w], lr=1.0), amp.GradScaler("cpu", init_scale=8.0)
+    scaler.scale((w * torch.tensor([1.0, 2.0])).sum()).backward()
+    assert torch.equal(w.grad, torch.tensor([8.0, 16.0]))
+    scaler.step(rule)
+    scaler.update()
+    assert torch.equal(w.detach(), torch.tensor([0.0, -1.0]))
+    rule.zero_grad()
+    scaler.scale((w * float("inf")).sum()).backward()
+    scaler.step(rule)
+    scaler.update()
+    assert torch.equal(w.detach(), torch.tensor([0.0, -1.0]))
+    assert scaler.get_scale() == 4.0
+
+
+def test_a_scaler_that_is_off_is_the_plain_step() -> None:
+    w = torch.ones(1, requires_grad=True)
+    rule, scaler = optim.SGD([w], lr=1.0), amp.GradScaler("cpu", enabled=False)
+    loss = w.sum()
+    assert scaler.scale(loss) is loss
+    loss.backward()
+    scaler.step(rule)
+    scaler.update()
+    assert w.item() == 0.0

@@ -1,0 +1,64 @@
+"""The stub that editors and type checkers read says what the package has."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rushlight
+from tests.table import stubs
+
+
+def names_of(text: str) -> set[str]:
+    """The names that a stub defines."""
+    found: set[str] = set()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
+
+
+def test_the_stub_is_up_to_date() -> None:
+    assert stubs.PATH.read_text() == stubs.text(), "run `python -m tests.table.stubs`"
+
+
+def test_the_stub_has_every_public_function() -> None:
+    missing = {name for name in rushlight._TABLE.names if name.isidentifier()}
+    missing -= names_of(stubs.PATH.read_text())
+    assert not missing - {"lambda"}, sorted(missing)
+
+
+def test_the_stub_has_the_names_that_users_see_first() -> None:
+    first = {"Tensor", "nn", "optim", "float32", "no_grad", "manual_seed", "device", "pi", "cuda"}
+    assert first <= names_of(stubs.PATH.read_text())
+
+
+def test_a_type_checker_knows_what_functions_give(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import rushlight as torch\n"
+        "x = torch.randn(3, 4)\n"
+        "reveal_type(torch.add(x, 2))\n"
+        "reveal_type(torch.float32)\n"
+        "reveal_type(torch.is_tensor(x))\n"
+        "torch.no_such_function(x)\n"
+        "torch.add('a', x)\n"
+    )
+    source = str(Path(rushlight.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary",
+         f"--cache-dir={tmp_path / 'cache'}", str(program)],
+        capture_output=True, text=True, timeout=300, env={"MYPYPATH": source, "PATH": ""},
+    )  # fmt: skip
+    lines = done.stdout
+    assert 'Revealed type is "rushlight.tensor.Tensor"' in lines, lines + done.stderr
+    assert 'Revealed type is "rushlight.dtypes.dtype"' in lines, lines
+    assert "no_such_function" in lines, lines
+    assert 'Argument 1 to "add" has incompatible type "str"' in lines, lines
