@@ -1,4 +1,4 @@
-"""`RUSHLIGHT_AS_TORCH=1`: `import torch` gives Rushlight, in this process and in all that it starts.
+"""`RUSHLIGHT_AS_TORCH=1`: `import torch` gives Rushlight, in a process and in all that it starts.
 
 A line in `rushlight.pth` loads this file when Python starts with the variable set. It lies outside
 of the package so that nothing else is loaded until a program asks for torch.

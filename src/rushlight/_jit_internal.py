@@ -1,4 +1,4 @@
-"""Marks that TorchScript programs put on functions. Nothing is scripted: all code runs as Python."""
+"""Marks that TorchScript programs put on functions. Nothing is scripted: it runs as Python."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Attribute(NamedTuple):
 
 
 def _marked(fn: Any, mark: str) -> Any:
-    target = fn.fget if isinstance(fn, property) else fn
+    target: Any = fn.fget if isinstance(fn, property) else fn
     target._torchscript_modifier = mark
     return fn
 

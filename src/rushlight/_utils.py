@@ -150,6 +150,13 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 
 # ---- the rest ------------------------------------------------------------------------------------
+def _get_device_module(device_type: str) -> Any:
+    """`torch.cpu`, `torch.cuda`, …: the module of a kind of device."""
+    from .absent import get_device_module
+
+    return get_device_module(device_type)
+
+
 def cpu_count() -> int | None:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -54,8 +54,13 @@ def reduced(t: Any) -> Any:
 
 def rebuilt(cls: Any, packed: Any, requires_grad: bool, attributes: Any = None) -> Any:
     """A tensor from what pickling kept of it."""
+    return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
+
+
+def rebuilt_over(cls: Any, array: Any, requires_grad: bool, attributes: Any = None) -> Any:
+    """A tensor over an array, with what else pickling kept of it."""
     t = TensorBase.__new__(cls)
-    init_tensor(t, T.unpacked(packed))
+    init_tensor(t, array)
     t._requires_grad = requires_grad
     if cls._overrides:
         t._plain = False

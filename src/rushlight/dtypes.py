@@ -96,6 +96,13 @@ BY_NAME: Final[dict[str, dtype]] = {
     )
 }  # fmt: skip
 
+# Types that have a name, a size and limits, and that no tensor here can have.
+float8_e4m3fn: Final = dtype("float8_e4m3fn", 1, FLOAT, True, "", "")
+float8_e4m3fnuz: Final = dtype("float8_e4m3fnuz", 1, FLOAT, True, "", "")
+float8_e5m2: Final = dtype("float8_e5m2", 1, FLOAT, True, "", "")
+float8_e5m2fnuz: Final = dtype("float8_e5m2fnuz", 1, FLOAT, True, "", "")
+float8_e8m0fnu: Final = dtype("float8_e8m0fnu", 1, FLOAT, True, "", "")
+
 ALIASES: Final[dict[str, dtype]] = {
     "half": float16,
     "float": float32,

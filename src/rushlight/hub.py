@@ -5,8 +5,10 @@ Nothing is fetched from GitHub; weights are, where a program gives their address
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
+import importlib
 import importlib.util
 import os
 import re
@@ -37,6 +39,39 @@ HASH_REGEX: Final = re.compile(r"-([a-f0-9]*)\.")
 READ_DATA_CHUNK: Final = 128 * 1024
 
 _folder: Any = []
+
+
+def __getattr__(name: str) -> Any:
+    """Gives `tqdm`, where it is installed, to programs that take it from here."""
+    if name == "tqdm":
+        with contextlib.suppress(ImportError):
+            return importlib.import_module("tqdm").tqdm
+        return _Silent
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+class _Silent:
+    """Stands for tqdm where it is not installed: counts, and shows nothing."""
+
+    def __init__(self, iterable: Any = None, *args: Any, **kwargs: Any) -> None:
+        self.iterable = iterable
+        self.n = 0
+
+    def __iter__(self) -> Any:
+        return iter(self.iterable)
+
+    def update(self, n: int = 1) -> None:
+        """Counts."""
+        self.n += n
+
+    def close(self) -> None:
+        """Does nothing."""
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
 
 
 def _get_torch_home() -> str:
@@ -204,8 +239,7 @@ def _unzipped(path: str, folder: str) -> str | None:
         return None
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
-        if any(name.endswith(".data/pickle") or name.endswith("/data.pkl") or name == "data.pkl"
-               for name in archive.namelist()):  # fmt: skip
+        if any(f"/{name}".endswith("/data.pkl") for name in archive.namelist()):
             return None
         if len(members) != 1:
             raise RuntimeError("Only one file(not dir) is allowed in the zipfile")

@@ -19,6 +19,16 @@ def _checked(name: str, value: Any) -> D.dtype:
     return value
 
 
+# The small types spend their codes differently: eps, largest, smallest normal.
+_SMALL: Final = {
+    "float8_e4m3fn": (0.125, 448.0, 2.0**-6),
+    "float8_e4m3fnuz": (0.125, 240.0, 2.0**-7),
+    "float8_e5m2": (0.25, 57344.0, 2.0**-14),
+    "float8_e5m2fnuz": (0.125, 57344.0, 2.0**-15),
+    "float8_e8m0fnu": (1.0, 2.0**127, 2.0**-127),
+}
+
+
 class finfo:
     """The limits of a floating-point type; of its parts for a complex one.
 
@@ -36,6 +46,13 @@ class finfo:
                 "'torch.finfo'"
             )
         found = found.to_real()
+        if found.name in _SMALL:
+            self.dtype, self.bits, self.resolution = found.name, 8, 1.0
+            self.eps, self.max, self.tiny = _SMALL[found.name]
+            # The last of them has no sign.
+            self.min = self.tiny if found.name == "float8_e8m0fnu" else -self.max
+            self.smallest_normal = self.tiny
+            return
         significand, exponent, digits = _FORMATS[found.name]
         self.dtype = found.name
         self.bits = 8 * found.itemsize

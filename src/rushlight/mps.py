@@ -13,9 +13,7 @@ for _name, _asked in {
     "recommended_max_memory": "getRecommendedMaxMemory", "synchronize": "deviceSynchronize",
     "set_per_process_memory_fraction": "setMemoryFraction",
 }.items():  # fmt: skip
-    absent.refusing(
-        _space, RuntimeError, f"Cannot execute {_asked}() without MPS backend.", _name
-    )
+    absent.refusing(_space, RuntimeError, f"Cannot execute {_asked}() without MPS backend.", _name)
 absent.refusing(_space, RuntimeError, "MPS is not available", "compile_shader load_metallib")
 absent.giving(_space, lambda: 0, "device_count")
 absent.giving(_space, lambda: False, "is_available _is_in_bad_fork")

@@ -20,9 +20,7 @@ for _asked, _names in {
     absent.refusing(
         _space, RuntimeError, f"Cannot execute {_asked}() without MTIA backend.", _names
     )
-absent.giving(
-    _space, lambda: False, "_is_compiled _is_in_bad_fork is_available is_initialized"
-)
+absent.giving(_space, lambda: False, "_is_compiled _is_in_bad_fork is_available is_initialized")
 absent.giving(_space, lambda: True, "is_bf16_supported")
 absent.giving(_space, lambda: 0, "device_count max_memory_allocated memory_allocated")
 absent.giving(_space, list, "get_rng_state_all")

@@ -268,7 +268,10 @@ def _install() -> None:
         place = places.get(space)
         function = None if place is None else place.get(name)
         if isinstance(function, _types.FunctionType) and not hasattr(function, "_asks"):
-            place[name] = _asking(function, name)  # type: ignore[index]
+            asking = _asking(function, name)
+            # Under this name a pickle finds it.
+            asking.__module__ = f"{_PACKAGE}.{space}" if space else _PACKAGE
+            place[name] = asking  # type: ignore[index]
     for name in METHODS:
         method = vars(Tensor).get(name)
         if isinstance(method, _types.FunctionType) and not hasattr(method, "_asks"):

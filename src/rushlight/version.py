@@ -14,7 +14,7 @@ debug: bool = False
 #: The commit that PyTorch tells: none.
 git_version: str = "Unknown"
 
-__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "xpu"]
+__all__ = ["cuda", "debug", "git_version", "hip", "rocm", "xpu"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ import functools
 import sys
 from typing import Any, Final
 
+from . import ops as _ops
 from ._core import slow
 from ._core.apply import apply_n
 from ._core.inplace import apply_inplace, check_writable, write
@@ -25,11 +26,12 @@ from ._core.storage import TensorBase, new_tensor, version_of
 from ._core.views import attach_view
 from .device import CPU
 from .ops import _aten
-from .ops import aten as ATEN
 from .ops._aten import FORMS
 from .ops._aten_forms import PARTS, seen
 from .ops._out import run_into
 from .tensor import Tensor
+
+ATEN: Any = _ops.aten
 
 
 def _watch(op: Op, args: list[Any], mode: Mode) -> Any:

@@ -42,8 +42,6 @@ for _name, _asked in {
     "reset_peak_memory_stats": "_xpu_resetPeakMemoryStats",
     "change_current_allocator": "_xpu_changeCurrentAllocator",
 }.items():
-    absent.refusing(
-        _space, AttributeError, f"module 'torch._C' has no attribute '{_asked}'", _name
-    )
+    absent.refusing(_space, AttributeError, f"module 'torch._C' has no attribute '{_asked}'", _name)
 
 __all__ = absent.names(_space)  # noqa: PLE0605

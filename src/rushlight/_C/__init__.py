@@ -9,7 +9,7 @@ import weakref
 from typing import Any
 
 from .. import autograd
-from .._core.mode import CURRENT, is_grad_enabled, ready, replaced
+from .._core.mode import CURRENT, current, is_grad_enabled, ready, replaced
 from .._core.mode import is_grad_enabled as _is_grad_enabled
 from .._core.mode import set_grad as _set_grad_enabled
 from .._core.run import RUNNING, execution_order, will_run
@@ -27,6 +27,23 @@ from ..size import Size
 from ..subclasses import DisableTorchFunctionSubclass
 from ..subclasses import disabled as _disabled_torch_function_impl
 from . import _autograd, _functions, _script
+
+#: The class of the class of tensors, as packages ask for it.
+_TensorMeta = type(TensorBase)
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """Device, dtype, `non_blocking` and memory format that the arguments of `to` name."""
+    from ..nn.modules.module import _destination
+
+    layout = kwargs.pop("memory_format", None)
+    return (*_destination(*args, **kwargs), layout)
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a function is being batched, or differentiated in forward mode, right now."""
+    mode = current()
+    return bool(mode.layers) or mode.dual
 
 
 def _current_graph_task_id() -> int:
@@ -159,11 +176,18 @@ def __getattr__(name: str) -> Any:
     if name in ("_VariableFunctions", "_VariableFunctionsClass"):
         return namespace("").module("torch._C._VariableFunctions")
     if name in _TABLES:
-        return namespace(_TABLES[name]).module(f"torch._C.{name}")
+        made = namespace(_TABLES[name]).module(f"torch._C.{name}")
+        if name == "_nn":
+            made._parse_to = _parse_to  # type: ignore[attr-defined]
+        return made
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
         from . import _dispatch
 
         return getattr(_dispatch, name)
+    if name in ("PyTorchFileReader", "PyTorchFileWriter"):
+        from . import _files
+
+        return getattr(_files, name)
     try:
         return _script.find(name)
     except KeyError:

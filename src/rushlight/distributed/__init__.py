@@ -121,5 +121,6 @@ __all__ = [
     "distributed_c10d", "get_default_backend_for_device", "get_node_local_rank",
     "init_device_mesh", "is_available", "is_backend_available", "is_gloo_available",
     "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
-    "is_xccl_available", *_messages, *_groups, *_stores,
+    "is_xccl_available",
 ]  # fmt: skip
+__all__ += [*_messages, *_groups, *_stores]  # noqa: PLE0604

@@ -34,11 +34,12 @@ def _get_group_size(group: Any = None) -> int:
 
 
 def _rank_not_in_group(group: Any) -> bool:
-    return group == -100
+    return bool(group == -100)
 
 
 def _get_global_rank(group: Any, rank: int) -> int:
     return rank
 
 
-__all__ = [*_messages, *_groups, *_stores]
+__all__ = ["default_pg_timeout"]
+__all__ += [*_messages, *_groups, *_stores]  # noqa: PLE0604

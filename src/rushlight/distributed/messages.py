@@ -12,7 +12,8 @@ from .process_group import GroupMember, Work, chosen
 
 __all__ = [
     "P2POp", "ReduceOp", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
-    "all_gather_object", "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single",
+    "all_gather_object", "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all",
+    "all_to_all_single",
     "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "gather",
     "gather_object", "irecv", "isend", "monitored_barrier", "recv", "recv_object_list", "reduce",
     "reduce_op", "reduce_scatter", "reduce_scatter_single", "reduce_scatter_tensor",
@@ -334,8 +335,10 @@ class P2POp:
         tag: int = 0, group_peer: int | None = None,
     ) -> None:  # fmt: skip
         if op not in (isend, irecv):
-            raise ValueError("Invalid ``op``. Expected ``op`` to be of type "
-                             "``torch.distributed.isend`` or ``torch.distributed.irecv``.")  # fmt: skip
+            raise ValueError(
+                "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
+                "``torch.distributed.irecv``."
+            )
         self.op, self.tensor, self.group, self.tag = op, tensor, group, tag
         self.peer = peer if peer is not None else group_peer
 

@@ -1,4 +1,4 @@
-"""`torch.export`: names that programs import. Graphs aren't captured: asking for one is an error."""
+"""`torch.export`: names that programs import. No graphs are captured: asking is an error."""
 
 from __future__ import annotations
 

@@ -10,9 +10,11 @@ from typing import Any
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter
+from ..overrides import TorchFunctionMode
 from ..tensor import Tensor
 from .graph import Graph
 from .graph_module import GraphModule
+from .node import map_aggregate
 from .proxy import Proxy, TracerBase
 
 __all__ = ["PHBase", "Tracer", "symbolic_trace", "wrap"]
@@ -51,7 +53,7 @@ def wrap(fn_or_name: Any) -> Any:
 
 
 class Tracer(TracerBase):
-    """Calls a module with proxies and keeps the graph; override `is_leaf_module` to stop earlier."""
+    """Calls a module with proxies and keeps the graph; `is_leaf_module` says where to stop."""
 
     def __init__(
         self, autowrap_modules: Any = (), autowrap_functions: Any = (),
@@ -168,6 +170,22 @@ class Tracer(TracerBase):
         return self.graph
 
 
+class _Noting(TorchFunctionMode):
+    """Asks proxies before a function of `torch` looks at them."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        proxies: list[Proxy] = []
+        map_aggregate(
+            (tuple(args), dict(kwargs or {})),
+            lambda x: proxies.append(x) if isinstance(x, Proxy) else None,
+        )
+        if proxies:
+            return Proxy.__torch_function__(func, types, args, kwargs)
+        return func(*args, **(kwargs or {}))
+
+
 class _Patches:
     """While a trace runs: calls of modules and of wrapped functions go to the tracer."""
 
@@ -176,6 +194,8 @@ class _Patches:
 
     def __enter__(self) -> None:
         self.call = Module.__call__
+        self.noting = _Noting()
+        self.noting.__enter__()
         tracer, original = self.tracer, self.call
 
         @functools.wraps(original)
@@ -185,7 +205,7 @@ class _Patches:
 
             return tracer.call_module(mod, forward, args, kwargs)
 
-        Module.__call__ = call  # type: ignore[method-assign, assignment]
+        Module.__call__ = call  # type: ignore[method-assign]
         self.names: list[tuple[dict[str, Any], str, Any]] = []
         for space, name in _wrapped:
             self._noting(space, name)
@@ -208,6 +228,7 @@ class _Patches:
         space[name] = noted
 
     def __exit__(self, *exc: object) -> None:
+        self.noting.__exit__(*exc)
         Module.__call__ = self.call  # type: ignore[method-assign]
         for space, name, before in reversed(self.names):
             if before is _ABSENT:

@@ -6,11 +6,10 @@ import builtins
 import contextlib
 import keyword
 import re
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .node import INFIX, Node, Target, map_arg, written
+from .node import INFIX, Node, Target, found, map_arg, written
 
 __all__ = ["Graph", "PythonCode"]
 
@@ -293,14 +292,9 @@ class _Writer:
     def _function(self, target: Any) -> str:
         """A function's name in the code: `torch.relu` where that is what the name finds."""
         name = written(target)
-        first, *rest = name.split(".")
-        package: Any = sys.modules[__name__.partition(".")[0]]
-        found = package if first == "torch" else None
-        for part in rest:
-            found = getattr(found, part, None)
-        if found is not target:
+        if found(name) is not target:
             return self._global(target, getattr(target, "__name__", "function"))
-        self.globals["torch"] = package
+        self.globals["torch"] = found("torch")
         return name
 
     def _line(self, node: Node) -> str:

@@ -8,10 +8,20 @@ from typing import Any
 
 from ..nn.modules.module import Module
 from .graph import Graph, PythonCode
+from .node import Node, found, map_aggregate, map_arg, written
 
 __all__ = ["GraphModule", "reduce_graph_module"]
 
 _counter = [0]
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+
+
+class _CodeOnlyModule(Module):
+    """A module with the attributes of another one: what is left of it beside its code."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__()
+        self.__dict__ = body
 
 
 def _held(root: Any, path: str) -> Any:
@@ -173,13 +183,29 @@ class GraphModule(Module):
 
 
 def _packed(graph: Graph) -> list[tuple[Any, ...]]:
-    from .node import map_arg
-
     place = {node: i for i, node in enumerate(graph.nodes)}
     return [
-        (n.op, n.target, *(map_arg(a, lambda x: _At(place[x])) for a in (n.args, n.kwargs)), n.name)
+        (
+            n.op,
+            _by_name(n.target),
+            *(map_arg(a, lambda x: _At(place[x])) for a in (n.args, n.kwargs)),
+            n.name,
+        )
         for n in graph.nodes
     ]
+
+
+def _by_name(target: Any) -> Any:
+    # Functions of the table aren't what their module holds under their name.
+    name = written(target) if callable(target) else ""
+    return _Public(name) if found(name) is target else target
+
+
+class _Public:
+    """A function of `torch` by its name, in a pickle."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 class _At:
@@ -193,14 +219,15 @@ def reduce_graph_module(
     state: dict[str, Any], packed: list[tuple[Any, ...]], name: str
 ) -> GraphModule:
     """The module that a pickle holds."""
-    from .node import map_aggregate
 
-    graph, nodes = Graph(), []  # type: tuple[Graph, list[Node]]
+    graph = Graph()
+    nodes: list[Node] = []
     for op, target, args, kwargs, node_name in packed:
         args, kwargs = (
             map_aggregate(a, lambda x: nodes[x.place] if isinstance(x, _At) else x)
             for a in (args, kwargs)
         )
+        target = found(target.name) if isinstance(target, _Public) else target
         nodes.append(graph.create_node(op, target, args, kwargs, node_name))
     fake = Module()
     fake.__dict__.update(state)

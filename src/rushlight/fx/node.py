@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -222,9 +223,9 @@ def _percent(a: Any) -> str:
 
 def written(func: Any) -> str:
     """A function's name in code: with its module, `torch` for those of Rushlight."""
-    if getattr(builtins, getattr(func, "__name__", ""), None) is func:
-        return f"builtins.{func.__name__}"
-    name = getattr(func, "__name__", None) or type(func).__name__
+    name: str = getattr(func, "__name__", None) or type(func).__name__
+    if getattr(builtins, name, None) is func:
+        return f"builtins.{name}"
     module = getattr(func, "__module__", None) or ""
     if isinstance(func, types.BuiltinFunctionType) and module == "_operator":
         return f"operator.{name}"
@@ -235,6 +236,15 @@ def written(func: Any) -> str:
         place = ".nn.functional" if ".nn" in module else ""
         return f"torch{place}.{name}"
     return f"{module}.{name}" if module else str(name)
+
+
+def found(name: str) -> Any:
+    """The function that a name such as `torch.relu` finds here; None for any other name."""
+    first, *rest = name.split(".")
+    value: Any = sys.modules[__name__.partition(".")[0]] if first == "torch" else None
+    for part in rest:
+        value = getattr(value, part, None)
+    return value
 
 
 #: How the functions of operators are written between their arguments.

@@ -5,8 +5,6 @@ gradients and parameters are the same. What only a graph can tell (`.graph`, a f
 format) raises an error that says so.
 """
 
-from __future__ import annotations
-
 from .._jit_internal import (
     Attribute,
     Final,
@@ -21,7 +19,7 @@ from .._jit_internal import (
 )
 from .._jit_internal import _drop as _drop
 from ..futures import Future
-from . import annotations
+from . import annotations as annotations
 from ._script import (
     CompilationUnit,
     Error,

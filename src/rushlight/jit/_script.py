@@ -9,6 +9,9 @@ from typing import Any, NoReturn
 
 from ..advice import advised
 from ..nn.modules.module import Module
+from ..ops import namespace
+from ..tensor import Tensor
+from .files import save
 
 __all__ = [
     "CompilationUnit", "Error", "RecursiveScriptModule", "ScriptFunction", "ScriptModule",
@@ -42,6 +45,8 @@ def no_graph(what: str) -> NoReturn:
 
 class _WithoutGraph:
     """The attributes that only a graph could fill."""
+
+    _is_scripted = True
 
     @property
     def graph(self) -> Any:
@@ -102,8 +107,6 @@ class ScriptFunction(_WithoutGraph):
 
     def save(self, f: Any, **kwargs: Any) -> None:
         """Writes the function to a file, as `torch.jit.save` does."""
-        from .files import save
-
         save(self, f)
 
     def __reduce__(self) -> Any:
@@ -131,8 +134,6 @@ class ScriptModule(_WithoutGraph, Module):
 
     def save(self, f: Any, **kwargs: Any) -> None:
         """Writes the module to a file, as `torch.jit.save` does."""
-        from .files import save
-
         save(self, f, **kwargs)
 
     def save_to_buffer(self, **kwargs: Any) -> bytes:
@@ -200,7 +201,8 @@ def scripted_module(module: Any, seen: dict[int, Any] | None = None) -> Any:
     seen = {} if seen is None else seen
     if id(module) in seen:
         return seen[id(module)]
-    cls = scripted_class(type(module))
+    kind: Any = type(module)
+    cls = scripted_class(kind)
     made = cls.__new__(cls)
     seen[id(module)] = made
     made.__dict__.update(module.__dict__)
@@ -259,7 +261,7 @@ def interface(obj: Any) -> Any:
     """
     if not inspect.isclass(obj):
         raise RuntimeError("interface must be applied to a class")
-    obj.__torch_script_interface__ = True
+    setattr(obj, "__torch_script_interface__", True)  # noqa: B010
     return obj
 
 
@@ -310,10 +312,8 @@ class CompilationUnit:
         """Adds the functions of a text."""
         import textwrap
 
-        from .. import ops, tensor
-
-        torch = ops.namespace("").module("the functions of a compilation unit")
-        names: dict[str, Any] = {"torch": torch, "Tensor": tensor.Tensor}
+        torch = namespace("").module("the functions of a compilation unit")
+        names: dict[str, Any] = {"torch": torch, "Tensor": Tensor}
         before = set(names)
         exec(compile(textwrap.dedent(lang), "<torch.jit.CompilationUnit>", "exec"), names)
         for name in set(names) - before - {"__builtins__"}:

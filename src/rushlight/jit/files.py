@@ -13,7 +13,6 @@ from typing import Any, Final, NoReturn
 
 from .. import serialization
 from ..advice import advised
-from ._script import ScriptFunction, ScriptModule
 
 __all__ = ["jit_module_from_flatbuffer", "load", "save", "save_jit_module_to_flatbuffer"]
 
@@ -26,7 +25,7 @@ def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
     Raises:
         TypeError: for a module that is neither.
     """
-    if not isinstance(m, ScriptModule | ScriptFunction):
+    if not getattr(type(m), "_is_scripted", False):
         raise TypeError("expected a module or function of torch.jit.script or torch.jit.trace, "
                         f"not {type(m).__name__}")  # fmt: skip
     extra = {

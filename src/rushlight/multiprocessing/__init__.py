@@ -20,7 +20,7 @@ from .spawn import (
     start_processes,
 )
 
-_names = list(multiprocessing.__all__)  # type: ignore[attr-defined]
+_names = list(multiprocessing.__all__)
 for _name in _names:
     globals()[_name] = getattr(multiprocessing, _name)
 

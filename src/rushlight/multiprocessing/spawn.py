@@ -89,7 +89,7 @@ class ProcessContext:
         """Waits for a process to end; True when all have ended well, else False: call it again.
 
         Raises:
-            ProcessRaisedException: for a process that ended with an exception; the others are ended.
+            ProcessRaisedException: for one that ended with an exception; the others are stopped.
             ProcessExitedException: for one that ended in another way.
         """
         if not self.sentinels:
@@ -97,7 +97,7 @@ class ProcessContext:
         ended = connection.wait(list(self.sentinels), timeout=timeout)
         failed = None
         for sentinel in ended:
-            index = self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+            index = self.sentinels.pop(sentinel)
             process = self.processes[index]
             process.join()
             if process.exitcode != 0 and failed is None:

@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 from .._version import __version__
 from ..advice import place
 from ..torch_version import TorchVersion
-from .missing import MissingImports, asked_by_import, explain_missing_names, lacking
+from .missing import (
+    MissingImports,
+    asked_by_import,
+    explain_missing_names,
+    lacking,
+    refuse_from_import,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -94,6 +100,7 @@ class _TorchFinder(MetaPathFinder):
                 raise  # something that the module itself needs is missing
             if not asked_by_import():
                 return None
+            refuse_from_import(fullname)
             raise ModuleNotFoundError(
                 lacking(f"No module named '{fullname}'", place()), name=fullname
             ) from None

@@ -14,7 +14,13 @@ from typing import Any, Final
 from .._version import __version__
 from ..advice import place
 
-__all__ = ["MissingAttribute", "MissingImports", "explain_missing_names", "lacking"]
+__all__ = [
+    "MissingAttribute",
+    "MissingImports",
+    "explain_missing_names",
+    "lacking",
+    "refuse_from_import",
+]
 
 _OURS: Final = __name__.partition(".")[0]
 
@@ -41,11 +47,11 @@ class MissingAttribute(AttributeError):
 
     def __init__(self, torch_name: str, name: str, module: ModuleType) -> None:
         super().__init__(name=name, obj=module)
-        self._asked = torch_name, place()
+        self._asked = torch_name, place(), module
 
     def __str__(self) -> str:
-        torch_name, where = self._asked
-        near = nearest_to(self.name, self.obj)
+        torch_name, where, module = self._asked
+        near = nearest_to(self.name or "", module)
         what = f"module '{torch_name}' has no attribute '{self.name}'"
         return lacking(what, where, f"{torch_name}.{near}" if near else None)
 
@@ -86,22 +92,34 @@ class MissingImports(MetaPathFinder):
         Raises:
             ImportError: where a `from … import` statement looks for the name.
         """
-        if fullname.startswith(_OURS + ".") and _asked_by_from_import():
-            parent, _, name = fullname.rpartition(".")
-            module = importlib.import_module(parent)
-            torch_name = "torch" + parent.removeprefix(_OURS)
-            near = nearest_to(name, module)
-            what = f"cannot import name '{name}' from '{torch_name}'"
-            raise ImportError(
-                lacking(what, place(), f"{torch_name}.{near}" if near else None),
-                name=torch_name,
-                path=getattr(module, "__file__", None),
-            )
+        if fullname.startswith(_OURS + "."):
+            refuse_from_import(fullname)
         return None
 
 
+def refuse_from_import(fullname: str) -> None:
+    """Explains a `from … import` of a name that a package lacks; passes all other imports.
+
+    Raises:
+        ImportError: for such an import.
+    """
+    if not _asked_by_from_import():
+        return
+    parent, _, name = fullname.rpartition(".")
+    _, _, rest = parent.partition(".")
+    module = importlib.import_module(f"{_OURS}.{rest}" if rest else _OURS)
+    torch_name = f"torch.{rest}" if rest else "torch"
+    near = nearest_to(name, module)
+    what = f"cannot import name '{name}' from '{torch_name}'"
+    raise ImportError(
+        lacking(what, place(), f"{torch_name}.{near}" if near else None),
+        name=torch_name,
+        path=getattr(module, "__file__", None),
+    )
+
+
 def _asked_by_from_import() -> bool:
-    frame: Any = sys._getframe(2)
+    frame: Any = sys._getframe(3)
     while frame is not None and frame.f_code.co_filename == "<frozen importlib._bootstrap>":
         if frame.f_code.co_name == "_handle_fromlist":
             return True
@@ -112,7 +130,7 @@ def _asked_by_from_import() -> bool:
 def asked_by_import() -> bool:
     """Whether the finder that asks is looked at for an import, not by `importlib.util.find_spec`.
 
-    Only an import may end in an error that explains; who asks for a spec is told that there is none.
+    Only an import may end in an error that explains; who asks for a spec is told there is none.
     """
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename == "<frozen importlib._bootstrap>":

@@ -28,8 +28,13 @@ class Joinable:
 class Join:
     """A context in which processes may run out of batches at different times."""
 
-    def __init__(self, joinables: Any, enable: bool = True, throw_on_early_termination: bool = False,
-                 **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        joinables: Any,
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+        **kwargs: Any,
+    ) -> None:
         if not joinables:
             raise ValueError("The join context manager requires at least one joinable")
         self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables] if enable else []

@@ -3,5 +3,9 @@
 from __future__ import annotations
 
 from .fully_sharded_data_parallel import FullyShardedDataParallel
+from .policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy, fully_shard
 
-__all__ = ["FullyShardedDataParallel"]
+__all__ = [
+    "CPUOffloadPolicy", "FullyShardedDataParallel", "MixedPrecisionPolicy", "OffloadPolicy",
+    "fully_shard",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""`torch.distributed._composable`: what packages import from it."""

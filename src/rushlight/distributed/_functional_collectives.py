@@ -1,0 +1,29 @@
+"""`torch.distributed._functional_collectives`: collectives that give their result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["all_gather_tensor", "all_reduce", "all_to_all_single_autograd", "wait_tensor"]
+
+
+def wait_tensor(tensor: Any) -> Any:
+    """The tensor: nothing is under way."""
+    return tensor
+
+
+def all_reduce(self: Any, reduceOp: str, group: Any, tag: str = "") -> Any:
+    """The tensor: the only process's own."""
+    return self.clone()
+
+
+def all_gather_tensor(self: Any, gather_dim: int, group: Any, tag: str = "") -> Any:
+    """The tensor: the only process's own."""
+    return self.clone()
+
+
+def all_to_all_single_autograd(
+    self: Any, output_split_sizes: Any, input_split_sizes: Any, group: Any, tag: str = ""
+) -> Any:
+    """The tensor: the only process sends it to itself."""
+    return self.clone()

@@ -1,0 +1,1 @@
+"""`torch.distributed.checkpoint`: files written by many processes. Programs import the names."""

@@ -1,0 +1,25 @@
+"""`torch.distributed.checkpoint.hf_storage`: imported by packages; there is one process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...advice import advised
+
+__all__ = ["HuggingFaceStorageReader", "HuggingFaceStorageWriter"]
+
+
+class _Storage:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise advised(
+            RuntimeError(f"{type(self).__name__} works on files of several processes"),
+            "use torch.save and torch.load, or rushlight.serialization.save_safetensors",
+        )
+
+
+class HuggingFaceStorageReader(_Storage):
+    """Raises RuntimeError: there is one process."""
+
+
+class HuggingFaceStorageWriter(_Storage):
+    """Raises RuntimeError: there is one process."""

@@ -1,0 +1,41 @@
+"""How parameters would be kept and computed with if they were spread over processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ...advice import advised
+from ...dtypes import dtype
+
+__all__ = ["CPUOffloadPolicy", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard"]
+
+
+@dataclass(frozen=True)
+class MixedPrecisionPolicy:
+    """In which types parameters, gradients and outputs are held."""
+
+    param_dtype: dtype | None = None
+    reduce_dtype: dtype | None = None
+    output_dtype: dtype | None = None
+    cast_forward_inputs: bool = True
+
+
+@dataclass
+class OffloadPolicy:
+    """Parameters stay where they are."""
+
+
+@dataclass
+class CPUOffloadPolicy(OffloadPolicy):
+    """Parameters wait in main memory."""
+
+    pin_memory: bool = True
+
+
+def fully_shard(module: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    """Raises RuntimeError: there is one process."""
+    raise advised(
+        RuntimeError("fully_shard spreads parameters over several processes"),
+        "Rushlight runs in one process: use the module itself",
+    )

@@ -1,0 +1,24 @@
+"""`torch.distributed.rpc`: calls between processes. There is one process: none is made."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ..advice import advised
+
+__all__ = ["is_available", "init_rpc", "rpc_async", "rpc_sync", "shutdown"]
+
+
+def is_available() -> bool:
+    """False: there is one process."""
+    return False
+
+
+def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    raise advised(
+        RuntimeError("torch.distributed.rpc calls functions in other processes"),
+        "Rushlight runs in one process: call the function",
+    )
+
+
+init_rpc = rpc_async = rpc_sync = remote = shutdown = _refuse

@@ -1,0 +1,109 @@
+"""`torch.distributed` with one process: what it tells the group, it hears itself."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import rushlight as torch
+import rushlight.distributed as dist
+from rushlight import nn
+from rushlight.nn.parallel import DistributedDataParallel
+from rushlight.utils.data import DistributedSampler
+
+
+@pytest.fixture
+def group() -> Iterator[None]:
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    yield
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def test_before_a_group_is_made_its_questions_are_errors() -> None:
+    assert dist.is_available()
+    assert not dist.is_initialized()
+    for ask in (dist.get_rank, dist.get_world_size, dist.barrier):
+        with pytest.raises(ValueError, match="Default process group has not been initialized"):
+            ask()
+
+
+def test_the_environment_tells_rank_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="environment variable RANK expected, but not set"):
+        dist.init_process_group("gloo")
+    for key in ("MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(key, "0")
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    dist.init_process_group("gloo")
+    try:
+        assert (dist.get_rank(), dist.get_world_size(), dist.get_backend()) == (0, 1, "gloo")
+        with pytest.raises(ValueError, match="twice"):
+            dist.init_process_group("gloo")
+    finally:
+        dist.destroy_process_group()
+
+
+def test_more_processes_are_an_error_that_says_so() -> None:
+    with pytest.raises(RuntimeError, match="Rushlight runs in one process") as caught:
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=2)
+    assert "WORLD_SIZE=1" in caught.value.__notes__[0]
+    with pytest.raises(RuntimeError, match="doesn't have NCCL built in"):
+        dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
+
+
+def test_sums_are_the_tensor_itself(group: None) -> None:
+    x = torch.arange(3.0)
+    work = dist.all_reduce(x, op=dist.ReduceOp.AVG, async_op=True)
+    assert work.wait()
+    assert dist.all_reduce(x) is None
+    assert x.tolist() == [0, 1, 2]
+
+
+def test_gathered_tensors_are_copies_of_the_one(group: None) -> None:
+    x, places = torch.arange(3.0), [torch.zeros(3)]
+    dist.all_gather(places, x)
+    assert places[0].tolist() == [0, 1, 2]
+    out = torch.zeros(3)
+    dist.reduce_scatter(out, [x * 2])
+    assert out.tolist() == [0, 2, 4]
+    dist.scatter(out, [x * 3], src=0)
+    assert out.tolist() == [0, 3, 6]
+    with pytest.raises(RuntimeError, match=r"expected \(3\), got \(2\)"):
+        dist.all_gather([torch.zeros(2)], x)
+    with pytest.raises(RuntimeError, match="invalid root rank: 1"):
+        dist.broadcast(x, src=1)
+
+
+def test_objects_are_passed(group: None) -> None:
+    places: list[object] = [None]
+    dist.all_gather_object(places, {"a": 1})
+    assert places == [{"a": 1}]
+    with pytest.raises(ValueError, match="should not be the same as the rank"):
+        dist.send(torch.ones(1), 0)
+
+
+def test_a_parallel_module_trains_as_the_module(group: None) -> None:
+    module = nn.Linear(2, 1)
+    parallel = DistributedDataParallel(module)
+    parallel(torch.ones(3, 2)).sum().backward()
+    assert module.weight.grad is not None
+    assert module.weight.grad.tolist() == [[3.0, 3.0]]
+    assert list(parallel.state_dict()) == ["module.weight", "module.bias"]
+    with parallel.no_sync():
+        assert not parallel.require_backward_grad_sync
+    assert parallel.require_backward_grad_sync
+    with pytest.raises(RuntimeError, match="doesn't have any parameter"):
+        DistributedDataParallel(nn.ReLU())
+
+
+def test_a_sampler_asks_the_group(group: None) -> None:
+    assert list(DistributedSampler(range(5), shuffle=False)) == [0, 1, 2, 3, 4]
+
+
+def test_a_store_keeps_bytes_and_counts() -> None:
+    store = dist.PrefixStore("run", dist.HashStore())
+    store.set("key", "value")
+    assert store.get("key") == b"value"
+    assert (store.add("n", 2), store.add("n", 3)) == (2, 5)
+    assert store.check(["key"]) and not store.check(["other"])
+    assert store.delete_key("key") and not store.delete_key("key")
