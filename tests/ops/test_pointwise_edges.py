@@ -365,3 +365,36 @@ def test_evenly_spaced_numbers_are_rounded_once(dtype):
         low, high = -3 + i * Fraction(step), 5 - (steps - 1 - i) * Fraction(step)
         exact = low if i < steps // 2 else high
         assert number == torch.tensor(float(exact), dtype=dtype).item()
+
+
+def test_bfloat16_knows_nan_and_infinity():
+    pytest.importorskip("ml_dtypes")
+    x = torch.tensor([nan, 1.0, inf, -inf, -0.0], dtype=torch.bfloat16)
+    assert x.nan_to_num(5.0, 6.0, 7.0).tolist() == [5.0, 1.0, 6.0, 7.0, 0.0]
+    assert x.nan_to_num().tolist()[2] == torch.finfo(torch.bfloat16).max
+    assert torch.sign(x).tolist() == [0.0, 1.0, 1.0, -1.0, 0.0]
+    assert torch.signbit(x).tolist()[1:] == [False, False, True, True]
+    assert torch.allclose(x, x, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_products_of_halves_with_numbers_are_rounded_once(dtype):
+    if dtype is torch.bfloat16:
+        pytest.importorskip("ml_dtypes")
+    x = torch.linspace(-3, 3, 200).to(dtype)
+    wide = x.float()
+    for found, exact in (
+        (x * 0.9, wide * 0.9),
+        (x / 0.3, wide / 0.3),
+        (x.clone().mul_(0.9), wide * 0.9),
+        (x * torch.tensor(0.9), wide * 0.9),
+        (torch.addcmul(x, x, x, value=0.3), wide + 0.3 * (wide * wide)),
+    ):
+        assert found.dtype is dtype and torch.equal(found, exact.to(dtype))
+
+
+def test_gradients_of_halves_keep_their_type():
+    pytest.importorskip("ml_dtypes")
+    x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True)
+    (x * 0.9 + x**2.5).sum().backward()
+    assert x.grad.dtype is torch.bfloat16

@@ -286,6 +286,7 @@ def hardshrink(x: Any, lambd: float) -> Any:
     """x where |x| is above `lambd` (or nan), else 0."""
     if x.size >= LARGE and lambd >= 0 and fits(x):
         return mapped(_shrinking(lambd), x)
+    lambd = x.dtype.type(lambd) if x.dtype.itemsize == 2 else lambd
     return where(np.less_equal(np.absolute(x), lambd), ZERO.get(x.dtype, x.dtype.type(0)), x)
 
 

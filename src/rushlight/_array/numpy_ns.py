@@ -115,7 +115,7 @@ from .strided import as_strided_backward as as_strided_backward
 from .strided import as_strided_values as as_strided_values
 from .triangular import permutation_matrix as permutation_matrix
 from .triangular import solve_triangular as solve_triangular
-from .types import FLOAT32, FLOAT64, to_raw
+from .types import FLOAT32, FLOAT64, in_single, to_raw
 from .windows import diagonal as diagonal
 from .windows import diagonal_backward as diagonal_backward
 from .windows import unfold as unfold
@@ -342,13 +342,22 @@ def typed(number: Any, like: Any) -> Any:
 
 
 def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
-    """a + alpha b."""
-    return np.add(a, b if alpha == 1 else np.multiply(b, typed(alpha, b)))
+    """a + alpha b; of 16-bit floats with `alpha` rounded to their type, and the rest rounded once."""
+    if alpha == 1:
+        return np.add(a, b)
+    factor = typed(alpha, b)
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        return in_single(_add_product)(a, b, factor)
+    return np.add(a, np.multiply(b, factor))
 
 
 def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
-    """a - alpha b."""
-    return np.subtract(a, b if alpha == 1 else np.multiply(b, typed(alpha, b)))
+    """a - alpha b, in the same way."""
+    return np.subtract(a, b) if alpha == 1 else add_scaled(a, b, -alpha)
+
+
+def _add_product(a: Any, b: Any, factor: Any) -> Any:
+    return np.add(a, np.multiply(b, factor))
 
 
 # ---- fused gradients --------------------------------------------------------------------------

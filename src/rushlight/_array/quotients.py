@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes as D
 from .blocks import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
-from .types import FLOAT32, FLOAT64, to_raw
+from .types import FLOAT32, FLOAT64, in_single, to_raw
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
 _ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
@@ -300,6 +300,7 @@ def _adding(ufunc: Any, value: Any) -> Callable[..., None]:
     return body
 
 
+@in_single
 def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
     """x + value a b."""
     if fits(x, a, b) and value.__class__ in (int, float):
@@ -308,6 +309,7 @@ def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
     return np.add(x, t, t if _reusable(t, x) else None)
 
 
+@in_single
 def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
     """x + value a / b.
 
@@ -363,6 +365,7 @@ def _mixing(weight: float) -> Callable[..., None]:
     return body
 
 
+@in_single
 def lerp(start: Any, end: Any, weight: Any) -> Any:
     """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
     number = weight.__class__ in (int, float)

@@ -126,7 +126,7 @@ def isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
     if atol < 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
     close = np.equal(a, b)
-    if equal_nan and a.dtype.kind in "fc":
+    if equal_nan and a.dtype.kind in "fcV":
         close = np.logical_or(close, np.logical_and(np.isnan(a), np.isnan(b)))
     if rtol == 0 and atol == 0:
         return close

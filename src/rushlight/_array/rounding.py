@@ -97,6 +97,10 @@ def sign(x: Any) -> Any:
                 result[unknown] = 0
             return result
         return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
+    if kind == "V":
+        return np.subtract(np.greater(x, 0).view(np.int8), np.less(x, 0).view(np.int8)).astype(
+            x.dtype
+        )
     return np.array(x) if kind == "b" else np.sign(x)
 
 
@@ -120,6 +124,8 @@ def signbit(x: Any) -> Any:
         return np.signbit(x)
     if x.dtype.kind == "c":
         raise NotImplementedError("signbit is not implemented for complex tensors.")
+    if x.dtype.kind == "V":
+        return np.less(x.view(np.int16), 0)
     return np.less(x, 0)
 
 
@@ -144,6 +150,10 @@ _LIMITS: Final = {
 
 def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """`x` with numbers for nan and the infinities: 0 and the type's limits unless given."""
+    if x.dtype.kind == "V":  # bfloat16: its own limits, in float32
+        most = float.fromhex("0x1.fep127")
+        high, low = most if posinf is None else posinf, -most if neginf is None else neginf
+        return nan_to_num(x.astype(np.float32), nan, high, low).astype(x.dtype)
     if x.dtype.kind not in "fc":
         return np.array(x)
     if x.dtype.kind == "c":

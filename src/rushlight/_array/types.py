@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -107,6 +109,29 @@ def number_for(value: Any, common: D.dtype) -> Any:
     if common.category == D.FLOAT:
         return to_raw(common).type(value) if common.itemsize == 2 else float(value)
     return complex(value)
+
+
+def widened(value: Any) -> Any:
+    """An array or a number in float32."""
+    return value.astype(FLOAT32) if isinstance(value, np.ndarray) else np.float32(value)
+
+
+def narrowed(value: Any, dtype: D.dtype) -> Any:
+    """A result in float32 as an array of `dtype`."""
+    return np.asarray(value, to_raw(dtype)) if value.dtype == FLOAT32 else value
+
+
+def in_single(body: Callable[..., Any]) -> Callable[..., Any]:
+    """`body`, whose 16-bit floats are computed with in float32 and rounded once."""
+
+    @functools.wraps(body)
+    def function(a: Any, *rest: Any) -> Any:
+        if a.dtype.itemsize != 2 or a.dtype.kind not in "fV":
+            return body(a, *rest)
+        lifted = [v.astype(FLOAT32) if isinstance(v, np.ndarray) else v for v in rest]
+        return np.asarray(body(a.astype(FLOAT32), *lifted), a.dtype)
+
+    return function
 
 
 def ignore_float_errors() -> None:

@@ -94,6 +94,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if op.check is not None:
             op.check(args, raws)
         result = op.raw(*raws)
+        if op.name in slow.WIDE and T.from_raw(array.dtype).itemsize == 2:
+            result = T.narrowed(result, T.from_raw(array.dtype))
     except Exception as error:
         if promoted is not None and isinstance(error, NotImplementedError):
             check_cast(promoted, array)

@@ -94,7 +94,6 @@ HANDLERS: Final = Handlers()
 # its base does, which gets no edge.
 NO_EDGE: Final = 1 << 60
 NOT_HANDLED: Final = object()
-MIXING: Final = ("multilinear", "general")  # kinds whose formulas may hold products of matrices
 
 
 def as_array(value: Any) -> Any:
@@ -154,6 +153,10 @@ def apply(op: Op, args: list[Any]) -> Any:
         op.check(args, raws)
     try:
         results = op.raw(*raws)
+        if promoted is not None and promoted.itemsize == 2 and op.name in WIDE:
+            results = T.narrowed(results, promoted)
+            if mode.recorder is not None:
+                mode.recorder.refuse("16-bit floats are multiplied by a number")
     except Exception as error:
         if mode.grad and not mode.inference:
             live_mask(op, args)  # a view that can't follow its base says so first
@@ -290,7 +293,24 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
             changed = True
         elif value is not None:
             raws[pos] = T.number_for(value, common)
+    if common.itemsize == 2 and op.name in WIDE and (number is not None or zero is not None):
+        widen(op, args, raws)
+        return common
     return common if changed else None
+
+
+# Note [Halves and numbers]
+# A product of 16-bit floats with a number (or a tensor without dimensions) is computed in float32
+# with the number as it is, and rounded once. A sum rounds the number first. As in PyTorch.
+WIDE: Final = frozenset({"mul", "_times", "div", "_over", "_divided_by", "floor_divide"})
+
+
+def widen(op: Op, args: list[Any], raws: list[Any]) -> None:
+    """Makes the operands float32; see Note [Halves and numbers]."""
+    for pos in op.promote_at:
+        arg = args[pos]
+        number = arg._raw if isinstance(arg, TensorBase) and not raws[pos].ndim else arg
+        raws[pos] = T.widened(raws[pos] if isinstance(number, TensorBase) else number)
 
 
 def live_mask(op: Op, args: list[Any]) -> int:
@@ -447,8 +467,8 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
         array = inputs[i]._raw
         shape = array.shape if op.broadcasts and array.shape != out.shape else None
         dtype = array.dtype if array.dtype != out_dtype or promoted is not None else None
-        if array.dtype.kind == "V" and op.kind in MIXING:
-            dtype = array.dtype  # NumPy's products of bfloat16 are float32
+        if array.dtype.kind == "V":
+            dtype = array.dtype  # NumPy's results with bfloat16 are float32 where it is mixed
         if array.dtype.kind == "c":
             is_complex = True
         if shape is None and dtype is None:
