@@ -31,7 +31,10 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--only", metavar="REGEX", default="", help="workloads whose name matches")
     made.add_argument(
-        "--systems", metavar="A,B", default=",".join(SYSTEMS), help="default: %(default)s"
+        "--systems",
+        metavar="A,B",
+        default=",".join(name for name, system in SYSTEMS.items() if not system.slow),
+        help="default: %(default)s",
     )
     made.add_argument("--rounds", metavar="N", type=_positive, help="default: 20, with --quick 5")
     made.add_argument(

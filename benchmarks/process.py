@@ -6,7 +6,6 @@ import contextlib
 import json
 import selectors
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from typing import Any
@@ -38,11 +37,11 @@ class Worker:
             "threads": setting.threads,
             "target": setting.target,
         }
-        self._patience = setting.patience
+        self._patience = setting.patience * (5 if system.slow else 1)
         # Not a pipe: nobody reads it while the worker runs, and a full pipe would stop the worker.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the worker)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", json.dumps(task)],
+            [system.python(), "-m", "benchmarks.worker", json.dumps(task)],
             cwd=ROOT,
             env=environment(system, setting.threads, installed=setting.installed),
             stdin=subprocess.PIPE,

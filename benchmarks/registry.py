@@ -30,6 +30,8 @@ class Job:
 
     run: Callable[[int], None]
     value: Callable[[], Sequence[float]]
+    # Puts the state back to the start, where a new job would have to be compiled again.
+    reset: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)

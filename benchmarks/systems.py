@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +37,17 @@ class System:
     compiled: bool | None = None
     # Left out with a note, instead of reported as failing, when it is not there.
     optional: bool = False
+    # Measured only when named: compiling takes longer than all else together.
+    slow: bool = False
+    # What must be importable beside `module`.
+    needs: tuple[str, ...] = ()
+    # The variable of the environment that may name another interpreter: one with this system in it.
+    interpreter: str | None = None
+
+    def python(self) -> str:
+        """The interpreter that the system's processes run on."""
+        named = os.environ.get(self.interpreter, "") if self.interpreter else ""
+        return named or sys.executable
 
 
 SYSTEMS: dict[str, System] = {
@@ -43,6 +56,10 @@ SYSTEMS: dict[str, System] = {
         System("torch", "torch", "torch"),
         System("rushlight", "rushlight", "torch", {"RUSHLIGHT_PURE": "1"}, compiled=False),
         System("rushlight-compiled", "rushlight", "torch", compiled=True, optional=True),
+        # Whole steps, recorded once and compiled.
+        System("rushlight-step", "rushlight", "torch-step", optional=True, needs=("llvmlite",)),
+        System("torch-compile", "torch", "torch-step", optional=True, slow=True),
+        System("jax", "jax", "jax", optional=True, interpreter="BENCH_JAX_PYTHON"),
         System("autograd", "autograd", "autograd", optional=True),
         System("numpy", "numpy", "numpy"),
     )
@@ -58,6 +75,9 @@ def load(system: System) -> Any:
 
     Raises: Absent when it is a folder without a package in it, or not the core that was asked for.
     """
+    for name in system.needs:
+        if importlib.util.find_spec(name) is None:
+            raise Absent(f"{name} is not installed")
     module = importlib.import_module(system.module)
     if getattr(module, "__file__", None) is None:
         raise Absent(f"{system.module} is a folder without an __init__.py")
@@ -89,6 +109,14 @@ def environment(system: System, threads: int, *, installed: bool) -> dict[str, s
     env |= dict.fromkeys(THREAD_VARIABLES, str(threads))
     # Hashing decides the layout of dictionaries and sets: the same one for everybody.
     env |= {"PYTHONHASHSEED": "0", **system.env}
+    if system.module == "jax":
+        # XLA's pool of threads is as large as the machine, whatever the variables above say.
+        several = "true" if threads > 1 else "false"
+        env |= {
+            "NPROC": str(threads),
+            "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={several}",
+            "JAX_PLATFORMS": "cpu",
+        }
     path = [str(ROOT)]
     if not installed and (ROOT / "src" / "rushlight").is_dir():
         path.append(str(ROOT / "src"))

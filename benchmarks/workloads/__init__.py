@@ -14,6 +14,7 @@ FAMILIES = (
     "perceptron",
     "elementwise",
     "row_operations",
+    "steps",
     "second_order",
     "td_lambda",
     "footprint",

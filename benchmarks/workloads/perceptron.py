@@ -9,9 +9,17 @@ from typing import Any
 
 from benchmarks.registry import Job, workload
 from benchmarks.workloads.data import labels, uniform, weights
+from benchmarks.workloads.training import (
+    BETA1,
+    BETA2,
+    EPSILON,
+    Descent,
+    Training,
+    by_jax,
+    compiled,
+    eagerly,
+)
 
-SMALL_AIM = {"rushlight": 3.0, "rushlight-compiled": 3.0}
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,7 @@ class Task:
 SMALL = Task([4, 64, 64, 2], batch=32, rate=0.01)
 SMALL_ADAM = Task([4, 64, 64, 2], batch=32, rate=0.001)
 MNIST = Task([784, 512, 512, 10], batch=128, rate=0.01)
+MNIST_ADAM = Task([784, 512, 512, 10], batch=128, rate=0.001)
 
 
 def network(torch: Any, task: Task) -> Any:
@@ -49,30 +58,44 @@ def network(torch: Any, task: Task) -> Any:
     return model
 
 
-def by_modules(task: Task, optimizer_name: str) -> Callable[[Any], Job]:
-    """A maker of training steps with nn.Sequential, cross_entropy and an optimizer."""
+def by_modules(task: Task, optimizer_name: str) -> Callable[[Any], Training]:
+    """Training steps with nn.Sequential, cross_entropy and an optimizer."""
 
-    def make(torch: Any) -> Job:
+    def prepare(torch: Any) -> Training:
         model = network(torch, task)
         optimizer = getattr(torch.optim, optimizer_name)(model.parameters(), lr=task.rate)
         cross_entropy = torch.nn.functional.cross_entropy
         x, target = torch.tensor(task.inputs()), torch.tensor(task.targets())
-        kept: list[Any] = [None]
 
-        def run(n: int) -> None:
-            for _ in range(n):
-                optimizer.zero_grad()
-                loss = cross_entropy(model(x), target)
-                loss.backward()
-                optimizer.step()
-                kept[0] = loss
+        def step() -> Any:
+            optimizer.zero_grad()
+            loss = cross_entropy(model(x), target)
+            loss.backward()
+            optimizer.step()
+            return loss
 
-        def value() -> Sequence[float]:
-            return [kept[0].item(), *(p.detach().norm().item() for p in model.parameters())]
+        return Training(step, list(model.parameters()), optimizer)
 
-        return Job(run, value)
+    return prepare
 
-    return make
+
+def by_descent(task: Task, optimizer_name: str) -> Callable[[Any], Descent]:
+    """The same steps for JAX."""
+
+    def describe(jax: Any) -> Descent:
+        np = jax.numpy
+        x, target = np.array(task.inputs()), np.array(task.targets())
+
+        def loss(params: Any) -> Any:
+            h = x
+            for layer in range(0, len(params) - 2, 2):
+                h = jax.nn.relu(h @ params[layer].T + params[layer + 1])
+            logs = jax.nn.log_softmax(h @ params[-2].T + params[-1])
+            return -logs[np.arange(task.batch), target].mean()
+
+        return Descent(loss, task.weights(), optimizer_name, task.rate)
+
+    return describe
 
 
 Update = Callable[[list[Any], Sequence[Any]], None]
@@ -194,10 +217,11 @@ def by_numpy(task: Task, rule: Rule) -> Callable[[Any], Job]:
     return make
 
 
-for _name, _task, _optimizer, _rule, _aim in (
-    ("mlp small/sgd", SMALL, "SGD", sgd, SMALL_AIM),
-    ("mlp small/adam", SMALL_ADAM, "Adam", adam, SMALL_AIM),
-    ("mlp mnist/sgd", MNIST, "SGD", sgd, None),
+for _name, _task, _optimizer, _rule, _eager, _aim in (
+    ("mlp small/sgd", SMALL, "SGD", sgd, 3.0, 20.0),
+    ("mlp small/adam", SMALL_ADAM, "Adam", adam, 3.0, 20.0),
+    ("mlp mnist/sgd", MNIST, "SGD", sgd, 1.0, 1.0),
+    ("mlp mnist/adam", MNIST_ADAM, "Adam", adam, 1.0, 1.0),
 ):
     _layers = "-".join(map(str, _task.sizes))
     _new = workload(
@@ -208,7 +232,9 @@ for _name, _task, _optimizer, _rule, _aim in (
         check_runs=5,
         restart=True,
         rtol=1e-4,
-        **({"aim": _aim} if _aim else {}),
-    )(by_modules(_task, _optimizer))
+        aim={"rushlight": _eager, "rushlight-compiled": _eager, "rushlight-step": _aim},
+    )(eagerly(by_modules(_task, _optimizer)))
+    _new.written_for("torch-step")(compiled(by_modules(_task, _optimizer)))
+    _new.written_for("jax")(by_jax(by_descent(_task, _optimizer)))
     _new.written_for("autograd")(by_autograd(_task, _rule))
     _new.written_for("numpy")(by_numpy(_task, _rule))

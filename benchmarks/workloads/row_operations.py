@@ -1,7 +1,7 @@
 """Forward and backward of the operations between a transformer's products, and optimizer sweeps.
 
-Two sizes: S is a batch of 12 by 64 places of 128 features and 4 heads, L one of 8 by 256 places of 384
-features and 6 heads.
+Two sizes: S is a batch of 12 by 64 places of 128 features and 4 heads, L one of 8 by 256 places of
+384 features and 6 heads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Size:
 
 SIZES = {"S": Size(12, 64, 128, 4), "L": Size(8, 256, 384, 6)}
 
-# A function of one array, and of parameters that it makes itself, whose value and gradient are wanted.
+# Leaves, and the function of them whose value and gradients are wanted.
 Prepared = tuple[list[Any], Callable[[], Any]]
 Preparation = Callable[[Any, Size], Prepared]
 

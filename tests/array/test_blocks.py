@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from rushlight._array import (
     element_losses,
     extreme,
     indexing,
+    kernels,
     logistic,
     parallel,
     quotients,
@@ -23,6 +25,13 @@ from rushlight._array import (
     scan,
     sort,
 )
+
+
+@pytest.fixture(autouse=True)
+def without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tested here are NumPy's blocks."""
+    monkeypatch.setattr(kernels, "LEAST", sys.maxsize)
+
 
 SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, -0.5, 3.0e38, -3.0e38, 1e10, 6.0)
 SIZES = (blocks.LARGE, blocks.BLOCK + 17)

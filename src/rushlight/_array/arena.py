@@ -64,3 +64,16 @@ def product_routine(name: str) -> int:
         if found is not None:
             return ctypes.cast(found, ctypes.c_void_p).value or 0
     return 0
+
+
+def table(words_: Any, start: int, count: int) -> Any:
+    """Some words for writing from Python, which is quicker than through an array."""
+    return (ctypes.c_int64 * count).from_buffer(words_[start : start + count])
+
+
+def number_tables(words_: Any) -> tuple[Any, Any]:
+    """All words as float32 numbers (two to a word), and as float64, for writing from Python."""
+    count = len(words_)
+    return (ctypes.c_float * (2 * count)).from_buffer(words_), (
+        ctypes.c_double * count
+    ).from_buffer(words_)

@@ -28,6 +28,8 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
+from .matmul import matrix_product
 from .types import FLOAT32
 from .windows import window
 
@@ -120,10 +122,12 @@ def correlate(
             y += _column(bias, len(out))
         return y.astype(dtype, copy=False)
     if _plain(k, stride, pad) and out == tuple(size):
-        y = np.matmul(
+        y = matrix_product(
             w.reshape(groups, rows // groups, channels // groups),
             x.reshape(count, groups, channels // groups, -1),
         ).reshape(count, rows, *out)
+    elif (found := _natively(x, w, bias, stride, pad, dilation, groups, out)) is not None:
+        return found.astype(dtype, copy=False)
     elif groups > 1 and all(s == 1 for s in stride):
         y = _correlate_lines(padded(x, pad), w, out, dilation, groups)
     else:
@@ -131,6 +135,20 @@ def correlate(
     if bias is not None:
         y += _column(bias, len(out))
     return y.astype(dtype, copy=False)
+
+
+def _natively(
+    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int, out: Sizes
+) -> Any:
+    """The convolution by emitted code, or None. See `kernels.convolution`."""
+    places = x.shape[0] * prod(out)
+    rest = (stride, pad, dilation, out)
+    if groups == 1:
+        if w.size * places >= kernels.PRODUCT:
+            return kernels.convolution.correlate(x, w, bias, *rest)
+    elif w.shape[0] == groups == x.shape[1] and groups * places >= kernels.LEAST:
+        return kernels.convolution.depthwise(x, w, bias, *rest)
+    return None
 
 
 def _column(bias: Any, dims: int) -> Any:
@@ -154,10 +172,10 @@ def _correlate_columns(
         target = y[start : start + block]
         if area >= WIDE or n == 1:
             columns = part.reshape(n, groups, per_group * prod(k), area)
-            np.matmul(matrix, columns, out=target.reshape(n, groups, rows // groups, area))
+            matrix_product(matrix, columns, out=target.reshape(n, groups, rows // groups, area))
         else:
             columns = _joined(part, groups, k, area)
-            product = np.matmul(matrix, columns).reshape(rows, n, *out)
+            product = matrix_product(matrix, columns).reshape(rows, n, *out)
             target[...] = product.swapaxes(0, 1)
     return y
 
@@ -198,7 +216,7 @@ def _correlate_lines(x: Any, w: Any, out: Sizes, dilation: Sizes, groups: int) -
         n = part.shape[0]
         np.copyto(buffer[:n], part)
         columns = buffer[:n].reshape(n, groups, -1, length)
-        np.matmul(matrix, columns, out=laid[:n, ..., :length])
+        matrix_product(matrix, columns, out=laid[:n, ..., :length])
         planes = laid[:n].reshape(n, rows, out[0], *size[1:])
         y[start : start + n] = planes[inside]
     return y
@@ -226,8 +244,17 @@ def spread(
         return np.zeros((count, channels, *size), dtype)
     if _plain(k, stride, pad) and tuple(out) == size:
         matrix = w.reshape(groups, rows // groups, per_group).swapaxes(-1, -2)
-        x = np.matmul(matrix, y.reshape(count, groups, rows // groups, -1))
+        x = matrix_product(matrix, y.reshape(count, groups, rows // groups, -1))
         return x.reshape(count, channels, *size).astype(dtype, copy=False)
+    if w.size * count * prod(size) >= kernels.LEAST and _mirrors(
+        size, tuple(out), k, stride, pad, dilation
+    ):
+        turned = w[(slice(None), slice(None), *[slice(None, None, -1)] * len(k))]
+        turned = turned.swapaxes(0, 1) if groups == 1 else turned
+        room = tuple([d * (m - 1) - p for m, p, d in zip(k, pad, dilation)])
+        found = _natively(y, turned, None, stride, room, dilation, groups, size)
+        if found is not None:
+            return found.astype(dtype, copy=False)
     if per_group == 1 and rows == groups > 1:
         x = _spread_depthwise(y, w, size, stride, pad, dilation)
     elif _mirrors(size, tuple(out), k, stride, pad, dilation) and rows <= channels:
@@ -291,11 +318,11 @@ def _spread_columns(
         part = y[start : start + block]
         n = part.shape[0]
         if area >= WIDE or n == 1:
-            columns = np.matmul(matrix, part.reshape(n, groups, rows // groups, area))
+            columns = matrix_product(matrix, part.reshape(n, groups, rows // groups, area))
             columns = columns.reshape(n, channels, -1, *out)
         else:
             joined = part.reshape(n, groups, rows // groups, area).transpose(1, 2, 0, 3)
-            columns = np.matmul(matrix, joined.reshape(groups, rows // groups, n * area))
+            columns = matrix_product(matrix, joined.reshape(groups, rows // groups, n * area))
             columns = columns.reshape(channels, -1, n, *out)
             columns = columns.transpose(2, 0, 1, *range(3, columns.ndim))
         target = x[start : start + block]
@@ -340,7 +367,7 @@ def _spread_lines(y: Any, w: Any, size: Sizes, pad: Sizes, dilation: Sizes, grou
     block = _samples_at_once(channels * prod(k) * laid.shape[-1], count)
     for start in range(0, count, block):
         part = laid[start : start + block]
-        columns = np.matmul(matrix, part).reshape(len(part), channels, len(shifts), -1)
+        columns = matrix_product(matrix, part).reshape(len(part), channels, len(shifts), -1)
         target = x[start : start + block]
         for j, shift in enumerate(shifts):
             target[:, :, shift : shift + length] += columns[:, :, j, :length]
@@ -384,6 +411,20 @@ def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, 
     shape = (rows, per_group, *k)
     if not (x.size and y.size and prod(k)):
         return np.zeros(shape, dtype)
+    if (
+        groups == 1
+        and y.size * channels * prod(k) >= kernels.PRODUCT
+        and not _plain(k, stride, pad)
+        and (found := kernels.convolution.weigh(x, y, k, stride, pad, dilation)) is not None
+    ):
+        return found.astype(dtype, copy=False)
+    if (
+        rows == groups == channels > 1
+        and y.size >= kernels.LEAST
+        and (found := kernels.convolution.weigh_depthwise(x, y, k, stride, pad, dilation))
+        is not None
+    ):
+        return found.astype(dtype, copy=False)
     total: Any = None
     inputs: Any = None
     view: Any = None
@@ -405,7 +446,7 @@ def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, 
             right = own.reshape(groups, per_group, n * area)
         else:
             right = _joined(view[start : start + block], groups, k, area)
-        piece = np.matmul(left, right.swapaxes(-1, -2))
+        piece = matrix_product(left, right.swapaxes(-1, -2))
         total = piece if total is None else total + piece
     return total.reshape(shape).astype(dtype, copy=False)
 
@@ -422,7 +463,7 @@ def _weigh_lines(x: Any, y: Any, k: Sizes, dilation: Sizes, groups: int) -> Any:
         lines = x.reshape(count, channels, 1, -1)
         for j, shift in enumerate(shifts):
             moved = lines[..., shift : shift + length]
-            taps[j] = np.matmul(moved, laid.swapaxes(-1, -2)).sum(0).reshape(rows)
+            taps[j] = matrix_product(moved, laid.swapaxes(-1, -2)).sum(0).reshape(rows)
         return np.ascontiguousarray(taps.T).reshape(rows, 1, *k)
     _, view = _by_lines(x, k, tuple(out), dilation)
     block = max(1, min(count, LINES // max(channels * prod(k) * length, 1)))
@@ -433,7 +474,7 @@ def _weigh_lines(x: Any, y: Any, k: Sizes, dilation: Sizes, groups: int) -> Any:
         n = part.shape[0]
         np.copyto(buffer[:n], part)
         columns = buffer[:n].reshape(n, groups, -1, length)
-        total = total + np.matmul(columns, laid[start : start + n].swapaxes(-1, -2)).sum(0)
+        total = total + matrix_product(columns, laid[start : start + n].swapaxes(-1, -2)).sum(0)
     return np.ascontiguousarray(total.swapaxes(-1, -2)).reshape(rows, channels // groups, *k)
 
 

@@ -24,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 _RUN = 32
+_MEETING = 64  # rows at a place, on average
 # Rows up to this many numbers are summed by `bincount`.
 _NARROW = 16
 
@@ -111,7 +112,9 @@ def add_rows(out: Any, index: Any, source: Any) -> Any:
         return out
     rows = np.ascontiguousarray(source, out.dtype).reshape(count, width)
     target = out.reshape(out.shape[0], width)
-    if rows.size >= kernels.LEAST and kernels.tables.add_rows(target, index, rows):
+    # Where many rows meet at a place, a kernel's one long sum would lose digits.
+    few = count <= _MEETING * target.shape[0]
+    if rows.size >= kernels.LEAST and few and kernels.tables.add_rows(target, index, rows):
         return out
     if width == 1:
         _add_flat(target.reshape(-1), index, rows.reshape(-1))

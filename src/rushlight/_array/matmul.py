@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from . import tiny
+from . import kernels, tiny
 from .types import FLOAT32, FLOAT64, from_raw, type_name
 
 TINY = tiny.LIMIT
@@ -19,11 +19,20 @@ _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32
             "int8": "signed char", "int16": "short int"}  # fmt: skip
 
 
+def matrix_product(a: Any, b: Any, out: Any = None) -> Any:
+    """`numpy.matmul` of arrays; large ones by emitted code where that is faster."""
+    if a.size * b.shape[-1] >= kernels.PRODUCT:
+        found = kernels.matrices.product(a, b, out)
+        if found is not None:
+            return found
+    return np.matmul(a, b) if out is None else np.matmul(a, b, out=out)
+
+
 def _product(a: Any, b: Any) -> Any:
     """NumPy's product; halves are multiplied in float32, as PyTorch accumulates them."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
-    return np.matmul(a, b)
+        return matrix_product(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    return matrix_product(a, b)
 
 
 def product(a: Any, b: Any) -> Any:
@@ -34,7 +43,7 @@ def product(a: Any, b: Any) -> Any:
             return _small_or_not(a, b)
     elif a.ndim > 2 and a.shape[-1] == 1 and b.ndim > 2:
         return np.multiply(a, b)  # a stack of columns times rows: `matmul` takes 3 times as long
-    return np.matmul(a, b)
+    return matrix_product(a, b)
 
 
 def _small_or_not(a: Any, b: Any) -> Any:
@@ -46,6 +55,8 @@ def _small_or_not(a: Any, b: Any) -> Any:
         and b.shape[1] <= tiny.WIDTH
     ):
         return tiny.product(a, b)
+    if a.size * b.shape[1] >= kernels.PRODUCT:
+        return matrix_product(a, b)
     return a.dot(b)  # a quarter of a microsecond less than `matmul`
 
 
@@ -78,7 +89,7 @@ def mm(a: Any, b: Any) -> Any:
     elif dtype.itemsize <= 2:
         refuse_bool(dtype, "addmm_impl_cpu_")
         return _product(a, b)
-    return np.matmul(a, b)
+    return matrix_product(a, b)
 
 
 def refuse_bool(dtype: Any, kernel: str) -> None:
@@ -207,7 +218,7 @@ def matmul(a: Any, b: Any) -> Any:
     if a.dtype.kind == "b":
         refuse_bool(a.dtype, "bmm" if max(a.ndim, b.ndim) > 2 else "addmm_impl_cpu_")
     if b.ndim <= 2 < a.ndim and a.dtype.itemsize > 2 and a.size:
-        return np.matmul(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
+        return matrix_product(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
     return _product(a, b)
 
 
@@ -256,7 +267,7 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
     else:
         refuse_bool(dtype, "addmm_impl_cpu_")
         rows = -1 if x.size else int(np.prod(x.shape[:-1]))
-        flat = np.matmul(x.reshape(rows, x.shape[-1]), weight.T)
+        flat = matrix_product(x.reshape(rows, x.shape[-1]), weight.T)
         out = flat.reshape(x.shape[:-1] + (weight.shape[0],))
     if bias is not None:
         if bias.ndim > 1 or (bias.ndim and bias.shape[0] not in (1, weight.shape[0])):
@@ -300,7 +311,7 @@ def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
             "mat1 and mat2 must have the same dtype, but got "
             f"{D.scalar_name(from_raw(x.dtype))} and {D.scalar_name(from_raw(weight.dtype))}"
         )
-    out = np.matmul(_wide(x), _wide(weight).T)
+    out = matrix_product(_wide(x), _wide(weight).T)
     if bias is not None:
         out = out + _wide(bias)
     return out.astype(x.dtype)
@@ -374,7 +385,7 @@ def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
             return np.add(c, out, out)
         return _add_scaled(c, out, beta, alpha)
     refuse_bool(dtype, "addmm_impl_cpu_")
-    return _add_scaled(c, np.matmul(_wide(a), _wide(b)), beta, alpha)
+    return _add_scaled(c, matrix_product(_wide(a), _wide(b)), beta, alpha)
 
 
 def _explain_addmm(c: Any, a: Any, b: Any) -> None:

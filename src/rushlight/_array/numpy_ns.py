@@ -342,7 +342,7 @@ def typed(number: Any, like: Any) -> Any:
 
 
 def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
-    """a + alpha b; of 16-bit floats with `alpha` rounded to their type, and the rest rounded once."""
+    """a + alpha b; of 16-bit floats with `alpha` rounded first, and the rest rounded once."""
     if alpha == 1:
         return np.add(a, b)
     factor = typed(alpha, b)

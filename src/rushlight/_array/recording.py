@@ -44,9 +44,24 @@ def memory_of(raw: Any) -> Any:
     return raw
 
 
+def distance(base: Any, raw: Any) -> int:
+    """How many bytes after the first element of `base` the first of `raw` lies."""
+    return int(raw.__array_interface__["data"][0] - base.__array_interface__["data"][0])
+
+
 def copied(array: Any) -> Any:
     """A copy with the same strides."""
     return copy_like(array, array)
+
+
+def zeros(shape: Any, dtype: Any) -> Any:
+    """Zeros."""
+    return np.zeros(shape, dtype)
+
+
+def in_order(array: Any) -> Any:
+    """The array, or a copy of it, in C order."""
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
 def astype(array: Any, dtype: Any) -> Any:
@@ -60,11 +75,14 @@ __all__ = [
     "astype",
     "copied",
     "copy_like",
+    "distance",
     "empty",
+    "in_order",
     "is_array",
     "memory_of",
     "ndarray",
     "number_types",
     "same_bytes",
     "ufunc",
+    "zeros",
 ]

@@ -14,6 +14,7 @@ come with a minus, which saves the minus in 1 / (1 + exp(-x)).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,12 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
         out[...] = found
         return out
     return np.matmul(a, b, out=out)
+
+
+def _multiplier(matrix: Any, rows: int, step: Any) -> Callable[[Any, Any], Any]:
+    """A function (a, out) that writes a @ matrix, for a layer that has a kernel for its steps."""
+    found = None if step is None else kernels.products.by_matrix(matrix, rows)
+    return found or (lambda a, out: _product(a, matrix, out))
 
 
 def spans(x: Any, sizes: Any, reverse: bool) -> list[tuple[int, int, int]]:
@@ -192,9 +199,10 @@ def lstm(
     step = None
     if gates.size >= kernels.LEAST:
         step = kernels.cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
+    multiply = _multiplier(turned, hx.shape[0], step)
     for start, stop, batch in spans(x, sizes, reverse):
         if step is not None:
-            _product(h[:batch], turned, fresh[:batch])
+            multiply(h[:batch], fresh[:batch])
             before = c if whole is None else whole
             if w_hr is None:
                 step(start, batch, before, start)
@@ -236,9 +244,7 @@ def lstm_backward(
     size = cx.shape[1]
     count = gates.shape[0]
     if w_hr is None and gates.size >= kernels.LEAST:
-        found = _lstm_backward_by_kernel(
-            g_out, g_hy, g_cy, hx, cx, w_hh, gates, cells, steps
-        )
+        found = _lstm_backward_by_kernel(g_out, g_hy, g_cy, hx, cx, w_hh, gates, cells, steps)
         if found is not None:
             dz, dh, dc = found
             before = _previous(_flat(out), hx, steps)
@@ -318,13 +324,13 @@ def _lstm_backward_by_kernel(
     if step is None:
         return None
     given = None if g_out is None else _flat(g_out)
-    turned = _own_order(w_hh, cx.shape[1], False)
+    multiply = _multiplier(_own_order(w_hh, cx.shape[1], False), hx.shape[0], step)
     for start, stop, batch in reversed(steps):
         now = dh[:batch]
         if given is not None:
             np.add(now, given[start:stop], now)
         step(start, batch)
-        _product(dz[start:stop], turned, now)
+        multiply(dz[start:stop], now)
     return dz, dh, dc
 
 
@@ -355,9 +361,10 @@ def gru(
     step = None
     if gates.size >= kernels.LEAST:
         step = kernels.cells.gru(gates, fresh, shift, inner, h, out)
+    multiply = _multiplier(turned, hx.shape[0], step)
     for start, stop, batch in spans(x, sizes, reverse):
         if step is not None:
-            _product(h[:batch], turned, fresh[:batch])
+            multiply(h[:batch], fresh[:batch])
             step(start, batch)
             h[:batch] = out[start:stop]
             continue

@@ -67,9 +67,18 @@ def shared(array: Any) -> Any:
     if is_shared(array):
         return array
     flat, offset = storage_of(array)
+    if array.size and not np.may_share_memory(flat, array):
+        # The memory isn't a plain run: the elements go over in the order in which they lie.
+        order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+        lying = np.ascontiguousarray(array.transpose(order))
+        return _moved(lying.reshape(-1)).reshape(lying.shape).transpose(np.argsort(order))
+    return view_into(_moved(flat), offset, array.shape, strides_of(array))
+
+
+def _moved(flat: Any) -> Any:
     copy = np.frombuffer(_fresh(flat.nbytes), flat.dtype, flat.size)
     copy[...] = flat
-    return view_into(copy, offset, array.shape, strides_of(array))
+    return copy
 
 
 def geometry(array: Any) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:

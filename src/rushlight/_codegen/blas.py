@@ -29,8 +29,8 @@ class Routines(NamedTuple):
 def routines(path: str) -> Routines:
     """The products of the OpenBLAS that the loaded library at `path` uses.
 
-    NumPy's is `numpy._core._multiarray_umath.__file__`. Other systems than Linux, and other libraries
-    (Accelerate, MKL), may give zeros.
+    NumPy's is `numpy._core._multiarray_umath.__file__`. Other systems than Linux, and other
+    libraries (Accelerate, MKL), may give zeros.
     """
     try:
         library = ctypes.CDLL(path)

@@ -3,32 +3,57 @@
     address = gemm.load(F32)
     # void (a, b, c, m, n, k, rsa, csa, rsb, csb, rsc, alpha, beta, bias, relu)
 
-C (m, n) = alpha A B + beta C + bias, then its positive part if `relu`. Strides are in elements; A and B
-may have any, so each may be transposed; rows of C are contiguous. `bias` is n elements or null.
-With beta 0 C is not read. Scalars `alpha` and `beta` are of the matrices' type, the others i64.
+C (m, n) = alpha A B + beta C + bias, then its positive part if `relu`. Strides are in elements; A
+and B may have any, so each may be transposed; rows of C are contiguous. `bias` is n elements or
+null. With beta 0 C is not read. Scalars `alpha` and `beta` are of the matrices' type, the others
+i64.
+
+    # void (frame, chunk): one block of rows and columns of one of a stack of products
+    chunks = gemm.load_chunks(F32)
+
+The frame's words are named by `FRAME`: the arguments above, elements from one matrix of the stack
+to the next, and the size and number of blocks. Each product has blocks_m * blocks_n chunks. C is
+the sum of `taps` products, whose A and B begin at pairs of `offsets`: elements from the address.
 
 Note [Tiles]
 A tile of C is some rows by some vectors, summed over k in registers: each step loads the vectors
-of a row of B once, and multiplies them by one element of A for each row of the tile. B isn't
-packed where its rows are contiguous. Otherwise a panel of it is turned, a block of k at a
-time, and sums go on in C from block to block.
+of a row of B once, and multiplies them by one element of A for each row of the tile. Where the
+rows of B are short they are read as they lie. Where they are long, each on a page of its own, a
+panel of columns is copied first, a block of k at a time, and sums go on in C from block to block.
+A transposed B is always copied, which turns it.
 
 Note [Where BLAS is better]
-Beyond 500 rows and columns or so, where blocking for the caches begins to matter, and for fewer
-columns than half a vector, whose lanes would be idle.
+For fewer columns than half a vector, whose lanes would be idle; and, on processors whose
+vectors OpenBLAS uses to the full, beyond 1000 rows and columns, for it copies A too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 from . import engine, target
-from .emit import I64, PTR, Function, Module, Type, Value
+from .emit import F64, I64, PTR, Function, Module, Type, Value
 
-__all__ = ["emitted", "load"]
+__all__ = ["FRAME", "emitted", "load", "load_chunks"]
 
-_BLOCK = 128  # steps of k in a turned panel
+_BLOCK = 256  # steps of k in a copied panel
+_LONG = 2048  # bytes of a row of B from which panels are copied,
+_TALL = 32  # if they are used for so many rows of A
 _NAMES = ("a", "b", "c", "m", "n", "k", "rsa", "csa", "rsb", "csb", "rsc")
+
+
+#: The words of a frame, 8 bytes each; alpha and beta are doubles.
+FRAME = (
+    *_NAMES, "alpha", "beta", "bias", "relu", "next_a", "next_b", "next_c", "block_m", "block_n",
+    "blocks_m", "blocks_n", "taps", "offsets",
+)  # fmt: skip
+
+
+@cache
+def load_chunks(type: Type) -> int:
+    """The address of the blocks of products for float32 or float64."""
+    return engine.load(emitted(type))["gemm_chunks"]
 
 
 @cache
@@ -42,12 +67,12 @@ def emitted(type: Type) -> Module:
     module = Module("gemm")
     lanes = target.lanes(type)
     wide = target.machine().registers >= 32
-    heights, widths = ((6, 4, 2, 1), (4, 2, 1)) if wide else ((4, 2, 1), (2, 1))
+    heights, widths = ((6, 2, 1), (4, 2, 1)) if wide else ((4, 2, 1), (2, 1))
     panels = {
         (vectors, masked): _panel(module, type, lanes, heights, vectors, masked)
         for vectors, masked in [*((w, False) for w in widths), (1, True)]
     }
-    _product(module, type, lanes, widths, panels)
+    _chunks(module, type, _product(module, type, lanes, widths, panels))
     return module
 
 
@@ -113,11 +138,11 @@ def _panel(
         address = f.emit(I64, f"ptrtoint {bias!r} to i64")
         for (row, v), x in zip(places, f.choose(address.ne(0), biased, lambda: ended)):
             x = f.select(x < least, least, x)  # nan stays
-            place = f.at(target_rows[row], v * lanes, type)
+            there = f.at(target_rows[row], v * lanes, type)
             if mask is None:
-                f.store(place, x)
+                f.store(there, x)
             else:
-                f.store_masked(place, x, mask)
+                f.store_masked(there, x, mask)
 
     start = f.constant(I64, 0)
     for height in heights:
@@ -135,7 +160,7 @@ def _product(
     lanes: int,
     widths: tuple[int, ...],
     panels: dict[tuple[int, bool], Function],
-) -> None:
+) -> Function:
     params = [(name, PTR if name in "abc" else I64) for name in _NAMES]
     f = module.function(
         "gemm", [*params, ("alpha", type), ("beta", type), ("bias", PTR), ("relu", I64)]
@@ -160,7 +185,26 @@ def _product(
         sizes = [m, count, k, rsa, csa, rsb, rsc]
         f.call(panel, [a, line, there, *sizes, alpha, beta, added, least])
 
-    def turning(panel: Function, column: Value, count: Value, stride: int) -> None:
+    def turn(source: Value, count: Value, depth: Value, stride: int) -> None:
+        with f.loop(0, count) as line:
+            across = f.at(source, line.index * csb, type)
+            with f.loop(0, depth) as step:
+                value = f.load(f.at(across, step.index * rsb, type), type)
+                f.store(f.at(turned, step.index * stride + line.index, type), value)
+
+    def copy(source: Value, count: Value, depth: Value, stride: int) -> None:
+        wide = type.vector(lanes)
+        mask = f.mask(count, lanes)  # matters to the last panel, of one vector
+        with f.loop(0, depth) as step:
+            line, to = f.at(source, step.index * rsb, type), step.index * stride
+            for place in range(0, stride, lanes):
+                there = f.at(line, place, type)
+                value = f.load_masked(there, wide, mask) if stride == lanes else f.load(there, wide)
+                f.store(f.at(turned, to + place, type), value)
+
+    def copying(
+        panel: Function, column: Value, count: Value, stride: int, move: Callable[..., None]
+    ) -> None:
         there, added = here(column)
         blocks = f.maximum((k + (_BLOCK - 1)) // _BLOCK, 1)
         pitch = f.constant(I64, stride)
@@ -168,11 +212,7 @@ def _product(
             start = loop.index * _BLOCK
             depth = f.minimum(k - start, _BLOCK)
             source = f.at(f.at(b, start * rsb, type), column * csb, type)
-            with f.loop(0, count) as line:
-                across = f.at(source, line.index * csb, type)
-                with f.loop(0, depth) as step:
-                    value = f.load(f.at(across, step.index * rsb, type), type)
-                    f.store(f.at(turned, step.index * stride + line.index, type), value)
+            move(source, count, depth, stride)
             last = (loop.index + 1).eq(blocks)
             sizes = [m, count, depth, rsa, csa, pitch, rsc]
             before = f.select(loop.index.eq(0), beta, f.constant(type, 1.0))
@@ -180,23 +220,62 @@ def _product(
             from_here = f.at(a, start * csa, type)
             f.call(panel, [from_here, turned, there, *sizes, alpha, before, *end])
 
-    def all_columns(turn: bool) -> None:
+    def all_columns(move: Callable[..., None] | None) -> list[Value]:
         start = f.constant(I64, 0)
         for vectors in widths:
             columns = vectors * lanes
             stop = n - (n - start) % columns
             with f.loop(start, stop, columns) as loop:
                 count = f.constant(I64, columns)
-                if turn:
-                    turning(panels[vectors, False], loop.index, count, columns)
-                else:
+                if move is None:
                     straight(panels[vectors, False], loop.index, count)
+                else:
+                    copying(panels[vectors, False], loop.index, count, columns, move)
             start = stop
         with f.when(start < n):
-            if turn:
-                turning(panels[1, True], start, n - start, lanes)
-            else:
+            if move is None:
                 straight(panels[1, True], start, n - start)
+            else:
+                copying(panels[1, True], start, n - start, lanes, move)
+        return []
 
-    f.choose(csb.eq(1), lambda: all_columns(False) or [], lambda: all_columns(True) or [])
+    lies_apart = (rsb > _LONG // type.size) & (m >= _TALL)
+    f.choose(
+        csb.eq(1),
+        lambda: f.choose(lies_apart, lambda: all_columns(copy), lambda: all_columns(None)),
+        lambda: all_columns(turn),
+    )
+    f.ret()
+    return f
+
+
+def _chunks(module: Module, type: Type, product: Function) -> None:
+    f = module.function("gemm_chunks", [("frame", PTR), ("chunk", I64)])
+    frame, chunk = f.params
+    w: dict[str, Value] = {}
+    for place, name in enumerate(FRAME):
+        kind = PTR if name in ("a", "b", "c", "bias", "offsets") else I64
+        kind = F64 if name in ("alpha", "beta") else kind
+        w[name] = f.load(f.at(frame, place, I64), kind)
+    each = w["blocks_m"] * w["blocks_n"]
+    number, block = chunk // each, chunk % each
+    top, left = block // w["blocks_n"] * w["block_m"], block % w["blocks_n"] * w["block_n"]
+    a = f.at(w["a"], number * w["next_a"] + top * w["rsa"], type)
+    b = f.at(w["b"], number * w["next_b"] + left * w["csb"], type)
+    c = f.at(w["c"], number * w["next_c"] + top * w["rsc"] + left, type)
+    m, n = f.minimum(w["m"] - top, w["block_m"]), f.minimum(w["n"] - left, w["block_n"])
+    none = f.emit(I64, f"ptrtoint {w['bias']!r} to i64").eq(0)
+    bias = f.select(none, w["bias"], f.at(w["bias"], left, type))
+    strides = [w[name] for name in ("rsa", "csa", "rsb", "csb", "rsc")]
+    alpha, beta = f.cast(w["alpha"], type), f.cast(w["beta"], type)
+    last = w["taps"] - 1
+    with f.loop(0, w["taps"]) as loop:
+        tap = loop.index
+        starts = [f.load(f.at(w["offsets"], tap * 2 + i, I64), I64) for i in range(2)]
+        places = [f.at(a, starts[0], type), f.at(b, starts[1], type), c]
+        sizes = [m, n, w["k"], *strides]
+        before = f.select(tap.eq(0), beta, f.constant(type, 1.0))
+        added = f.select(tap.eq(last), bias, f.constant(PTR, 0))
+        relu = f.select(tap.eq(last), w["relu"], 0)
+        f.call(product, [*places, *sizes, alpha, before, added, relu])
     f.ret()

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 __all__ = [
-    "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast", "column",
-    "cos", "erf", "exp", "expm1", "into", "log", "log1p", "maximum", "minimum", "one_hot", "pick",
-    "power", "row", "row_max", "row_min", "row_sum", "row_top", "column_sum", "rsqrt", "sigmoid", "sin", "sqrt",
-    "tanh", "total", "trace", "where",
+    "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast",
+    "column", "column_sum", "cos", "erf", "exp", "expm1", "into", "log", "log1p", "maximum",
+    "minimum", "one_hot", "pick", "power", "row", "row_max", "row_min", "row_sum", "row_top",
+    "rsqrt", "sigmoid", "sin", "sqrt", "tanh", "total", "trace", "where",
 ]  # fmt: skip
 
 KINDS: Final = "srcf"
@@ -50,7 +50,8 @@ LAST_REDUCTIONS: Final = ("column_sum", "total")
 ARITY: Final = {
     **dict.fromkeys(UNARY, 1), **dict.fromkeys(BINARY, 2), **dict.fromkeys(COMPARISONS, 2),
     **dict.fromkeys(LOGICAL, 2), "not": 1, "where": 3, "cast": 1, "const": 0, "column": 0, "row": 0,
-    "one_hot": 1, "pick": 2, **dict.fromkeys(ROW_REDUCTIONS, 1), **dict.fromkeys(LAST_REDUCTIONS, 1),
+    "one_hot": 1, "pick": 2, **dict.fromkeys(ROW_REDUCTIONS, 1),
+    **dict.fromkeys(LAST_REDUCTIONS, 1),
 }  # fmt: skip
 
 

@@ -2,9 +2,10 @@
 
     void <name>(ptr frame, i64 chunk)
 
-The frame holds the number of indices, the width of a row, the columns of a chunk, and the addresses of
-table, indices (i64) and rows. Chunks are runs of columns, and each goes through the indices in order: so
-no two of them write to the same place, and sums have one order for any number of threads.
+The frame holds the number of indices, the width of a row, the columns of a chunk, and the
+addresses of table, indices (i64) and rows. Chunks are runs of columns, and each goes through the
+indices in order: so no two of them write to the same place, and sums have one order for any number
+of threads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When each value of a fusion group is computed: the stages of a row, and what is kept between them.
+"""When each value of a fusion group is computed: a row's stages, and what is kept between them.
 
 A row reduction ends a stage: what uses its result runs over the same row again, which by then is
 in the first-level cache. A value of an earlier stage that is needed again is computed again if that

@@ -1,4 +1,4 @@
-"""Fused native kernels for large arrays, where llvmlite is installed; NumPy's ways stay beside them.
+"""Fused native kernels for large arrays, where llvmlite is installed; NumPy's ways stay beside.
 
 A raw function asks by one comparison, `x.size >= kernels.LEAST`, and calls the kernel's function,
 which gives None for what it doesn't take; then the NumPy way goes on. Without llvmlite, or with the
@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["LEAST", "off"]
+__all__ = ["LEAST", "PRODUCT", "off", "products_off"]
 
 
 def _least() -> int:
@@ -27,10 +27,21 @@ def _least() -> int:
 LEAST = _least()
 
 
+#: Multiplications from which `matrices` is asked for a product of matrices.
+PRODUCT = sys.maxsize if sys.maxsize == LEAST else 1 << 20
+
+
 def off() -> None:
     """Leaves everything to NumPy from now on: this machine can't run kernels."""
     global LEAST
     LEAST = sys.maxsize
+    products_off()
+
+
+def products_off() -> None:
+    """Leaves products of matrices to NumPy from now on."""
+    global PRODUCT
+    PRODUCT = sys.maxsize
 
 
 def __getattr__(name: str) -> Any:

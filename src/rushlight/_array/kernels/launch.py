@@ -21,7 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..._codegen import engine, pool, target
-from ..._codegen.group import Group, trace
+from ..._codegen.group import Group, Symbol, trace
 from ..._codegen.rows import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
 from ..._codegen.stages import expensive, planned
 from .. import kernels
@@ -35,7 +35,7 @@ FLAT: Final = 4096
 _CODES: Final[dict[Any, str]] = {FLOAT32: "f32", FLOAT64: "f64"}
 # Elements of a chunk at most, and nanoseconds of work from which threads are worth waking.
 _CHUNK: Final = 32768
-_WORTH_THREADS: Final = 50_000
+_WORTH_THREADS: Final = 70_000
 # How many lengths of rows are remembered.
 _KNOWN: Final = 256
 # Rows of a chunk at most, where sums over rows are wanted.
@@ -44,11 +44,27 @@ _SUMMED: Final = 64
 
 def ready() -> bool:
     """Whether kernels can run here; else they aren't asked again. The first question imports
-    llvmlite."""
-    if target.available():
+    llvmlite and tries a small one."""
+    if target.available() and _works():
         return True
     kernels.off()
     return False
+
+
+@cache
+def _works() -> bool:
+    probe = Kernel(_doubled, "f", "s")
+    x = np.arange(100.0, dtype=FLOAT32)
+    out = np.empty_like(x)
+    try:
+        probe.rows(FLOAT32, 2, 50, (x, 2.0), (out,))
+    except (RuntimeError, OSError, AttributeError):  # LLVM or the linker refuses
+        return False
+    return bool((out == 2 * x).all())
+
+
+def _doubled(x: Symbol, two: Symbol) -> Any:
+    return x * two
 
 
 def plain(x: Any, *others: Any) -> bool:
@@ -68,7 +84,7 @@ def plain(x: Any, *others: Any) -> bool:
 
 def _plain_objects() -> bool:
     """Whether an ndarray's data pointer follows its two object words, as in ordinary CPython."""
-    if sys.implementation.name != "cpython" or hasattr(sys, "abiflags") and "t" in sys.abiflags:
+    if sys.implementation.name != "cpython" or (hasattr(sys, "abiflags") and "t" in sys.abiflags):
         return False
     probe = np.arange(6.0)[2:]
     found = ctypes.c_void_p.from_address(id(probe) + 2 * ctypes.sizeof(ctypes.c_void_p)).value
@@ -101,12 +117,12 @@ class Code:
         addresses = engine.load(module)
         self.body = addresses[module.name]
         self.least = _WORTH_THREADS / cost
-        # As a foreign function it gives up the interpreter lock, which takes a while for small work.
+        # A foreign function gives up the interpreter lock.
         whole = addresses[f"{module.name}_all"]
         self.all: Any = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64)(whole)
 
     def run(self, frame: bytes, chunks: int, work: int) -> None:
-        """Does the chunks of a frame, on several threads if it is enough work for so many elements."""
+        """Does the chunks of a frame, on several threads if so many elements are worth it."""
         if work >= self.least and chunks > 1:
             threads = get_num_threads()
             if threads > 1:
@@ -136,9 +152,7 @@ class _Compiled(Code):
         )
         self.group = group
         self.frame = Frame(len(group.operands), len(group.outputs))
-        words = "".join(
-            "d" if o.kind == "s" and o.dtype[0] == "f" else "q" for o in group.operands
-        )
+        words = "".join("d" if o.kind == "s" and o.dtype[0] == "f" else "q" for o in group.operands)
         rest = self.frame.words - 4 - len(group.operands)
         self.pack = struct.Struct(f"4q{words}{rest}q").pack
         self.sums = any(group.kind(o.value) in "cs" for o in group.outputs)
@@ -203,7 +217,7 @@ class Kernel:
     def rows(
         self, dtype: Any, rows: int, columns: int, inputs: Sequence[Any], outputs: Sequence[Any]
     ) -> None:
-        """Runs over matrices in C order, (rows,) or (columns,) arrays and numbers, as the kinds say.
+        """Runs over C-ordered matrices, (rows,) or (columns,) arrays and numbers, as the kinds say.
 
         An output of kind `c` has a row for each chunk: see `chunks_of`.
         """

@@ -197,8 +197,8 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
         (x, np.ascontiguousarray(means, dtype), np.ascontiguousarray(scale, dtype),
          _by_row(shift, samples, dtype)), (out,),
     )  # fmt: skip
-    shape = (samples, groups)
-    return out, mean.astype(dtype).reshape(shape), inverse.astype(dtype).reshape(shape)
+    kept = (samples, groups)
+    return out, mean.astype(dtype).reshape(kept), inverse.astype(dtype).reshape(kept)
 
 
 def group_norm_backward(

@@ -1,0 +1,158 @@
+"""Matrix products by emitted code, where that is faster than NumPy's BLAS.
+
+Note [Which product is faster]
+OpenBLAS as NumPy's wheels carry it runs kernels for 256-bit vectors on processors newer than
+itself. Where the processor has 512-bit ones, the emitted product is up to twice as fast, from sizes
+on at which a foreign call doesn't matter. Elsewhere BLAS stays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..._codegen import target
+from .. import kernels
+from ..parallel import get_num_threads
+from ..types import FLOAT32, FLOAT64
+from .launch import address
+
+__all__ = ["NO_TAPS", "Layout", "better", "product", "summed"]
+
+# Elements from one matrix of a stack to the next, from row to row, from column to column.
+Layout = tuple[int, int, int]
+#: The offsets of a product that is the only one.
+NO_TAPS = np.zeros((1, 2), np.int64)
+
+# The names that OpenBLAS gives to its kernels for 256-bit vectors.
+_NARROW = {b"Haswell", b"Zen"}
+# Multiplications from which a second thread helps, and of a chunk at least.
+_THREADED = 1 << 22
+_CHUNK = 1 << 20
+
+
+@cache
+def better() -> bool:
+    """Whether products run faster here than by NumPy. See Note [Which product is faster]."""
+    if not target.available() or target.machine().width < 64:
+        return False
+    try:
+        module: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
+        name = ctypes.CDLL(module.__file__).scipy_openblas_get_corename64_
+    except (AttributeError, OSError):
+        return False
+    name.restype = ctypes.c_char_p
+    return name() in _NARROW
+
+
+@cache
+def _code(dtype: Any) -> tuple[int, Any, Any]:
+    """The chunks' address, the function that runs them on threads, and how a frame is packed."""
+    from ..._codegen import gemm, pool
+    from ..._codegen.emit import F32, F64
+
+    frame = struct.Struct("11q2d11q")
+    assert frame.size == 8 * len(gemm.FRAME)
+    return gemm.load_chunks(F32 if dtype is FLOAT32 else F64), pool.run, frame.pack
+
+
+def product(a: Any, b: Any, out: Any = None) -> Any:
+    """The matrix product of stacks of matrices, or None for what is left to NumPy.
+
+    Taken are 2 or more dimensions, the same before the last two unless one operand has just 2.
+    """
+    dtype = a.dtype
+    if not (dtype is b.dtype and (dtype is FLOAT32 or dtype is FLOAT64)):
+        return None
+    if a.ndim < 2 or b.ndim < 2:
+        return None
+    if not better():
+        kernels.products_off()
+        return None
+    if b.ndim == 2 < a.ndim and out is None and a.flags.c_contiguous:
+        flat = product(a.reshape(-1, a.shape[-1]), b)
+        return None if flat is None else flat.reshape(*a.shape[:-1], b.shape[1])
+    (m, k), n = a.shape[-2:], b.shape[-1]
+    if b.shape[-2] != k or n < 8 or m < 4:
+        return None
+    try:
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        return None
+    size = dtype.itemsize
+    left, right = _layout(a, lead, size), _layout(b, lead, size)
+    if left is None or right is None:
+        return None
+    if out is None:
+        out = np.empty((*lead, m, n), dtype)
+    elif (
+        out.dtype is not dtype
+        or out.shape != (*lead, m, n)
+        or np.may_share_memory(out, a)
+        or np.may_share_memory(out, b)
+    ):
+        return None
+    target_ = _layout(out, lead, size)
+    if target_ is None or target_[2] != 1:
+        return None
+    count = 1
+    for length in lead:
+        count *= length
+    if count:
+        summed(address(a), address(b), address(out), (m, n, k), left, right, target_, count, dtype)
+    return out
+
+
+def summed(
+    a: int, b: int, out: int, sizes: tuple[int, int, int], left: Layout, right: Layout,
+    target_: Layout, count: int, dtype: Any, taps: Any = NO_TAPS,
+) -> None:  # fmt: skip
+    """Runs `count` products, or sums of products: `taps` has pairs of offsets from a and from b."""
+    m, n, k = sizes
+    work = m * n * k * count * len(taps)
+    block_m, block_n = _blocks(m, n, work, count)
+    blocks_m, blocks_n = -(-m // block_m), -(-n // block_n)
+    chunks, run, pack = _code(dtype)
+    frame = pack(
+        a, b, out, m, n, k, left[1], left[2], right[1], right[2], target_[1], 1.0, 0.0, 0, 0,
+        left[0], right[0], target_[0], block_m, block_n, blocks_m, blocks_n, len(taps),
+        address(taps),
+    )  # fmt: skip
+    threads = get_num_threads() if work >= _THREADED else 1
+    run(chunks, frame, count * blocks_m * blocks_n, threads)
+
+
+def _layout(x: Any, lead: tuple[int, ...], size: int) -> Layout | None:
+    """Elements from matrix to matrix, row to row, column to column; None if there is no such."""
+    *outer, row, column = x.strides
+    if row % size or column % size:
+        return None
+    if not outer or x.size == x.shape[-2] * x.shape[-1]:
+        return 0, row // size, column // size
+    before = len(lead) - len(outer)
+    if x.shape[:-2] != lead[before:] or any(n != 1 for n in lead[:before]):
+        return None
+    # Several leading dimensions count as one if each steps over the whole of the next.
+    for axis in range(len(outer) - 1):
+        if outer[axis] != outer[axis + 1] * x.shape[axis + 1]:
+            return None
+    if outer[-1] % size:
+        return None
+    return outer[-1] // size, row // size, column // size
+
+
+def _blocks(m: int, n: int, work: int, count: int) -> tuple[int, int]:
+    """Rows and columns of a chunk, by the sizes alone: results don't depend on threads."""
+    each = work // count
+    if work < _THREADED or each <= 2 * _CHUNK:
+        return m, n
+    parts = min(16, each // _CHUNK)
+    if m >= n:
+        parts = min(parts, max(1, m // 48))
+        return -(-m // parts // 6) * 6, n
+    parts = min(parts, max(1, n // 64))
+    return m, -(-n // parts // 64) * 64

@@ -1,0 +1,173 @@
+"""Large products of matrices and convolutions by emitted code, against NumPy's."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+from rushlight._array import convolve, kernels, parallel
+from rushlight._array.kernels import convolution, matrices
+from rushlight._array.matmul import matrix_product
+from rushlight._codegen import target
+
+if not target.available():
+    pytest.skip("this machine can't run emitted code", allow_module_level=True)
+
+OFF = 1 << 60
+
+
+@pytest.fixture(autouse=True)
+def _always(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Emitted code for any size, also where BLAS would be faster."""
+    monkeypatch.setattr(matrices, "better", lambda: True)
+    monkeypatch.setattr(kernels, "PRODUCT", 1)
+    before = parallel.get_num_threads()
+    yield
+    parallel.set_num_threads(before)
+
+
+def close(found: Any, exact: Any, terms: int) -> bool:
+    tolerance = (1e-6 if found.dtype == np.float32 else 1e-14) * (terms + 8)
+    return found.dtype == exact.dtype and bool((abs(found - exact) <= tolerance).all())
+
+
+SHAPES = [
+    ((64, 64), (64, 64)), ((300, 200), (200, 500)), ((7, 100, 33), (7, 33, 64)),
+    ((2, 3, 40, 50), (2, 3, 50, 60)), ((50, 60), (5, 60, 70)), ((5, 50, 60), (60, 70)),
+    ((1, 1, 20, 30), (4, 30, 40)), ((500, 3), (3, 600)), ((4, 1), (1, 8)), ((9, 600), (600, 9)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_equal_numpys_in_every_layout(dtype: str, shapes: tuple[Any, Any]) -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
+    turned = [np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2) for x in (a, b)]
+    for left in (a, turned[0]):
+        for right in (b, turned[1]):
+            found = matrices.product(left, right)
+            assert found is not None
+            exact = left @ right
+            assert found.shape == exact.shape
+            assert close(found, exact, a.shape[-1])
+
+
+def test_a_product_goes_into_an_array_that_is_given() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 40, 40))
+    out = np.zeros((40, 80))
+    assert matrices.product(a, b, out[:, 20:60]) is not None
+    assert np.allclose(out[:, 20:60], a @ b)
+    assert not out[:, :20].any() and not out[:, 60:].any()
+
+
+def test_what_is_not_taken_is_left_to_numpy() -> None:
+    x = np.ones((20, 20))
+    assert matrices.product(x, x.astype("f4")) is None
+    assert matrices.product(x.astype(int), x.astype(int)) is None
+    assert matrices.product(x, x[0]) is None
+    assert matrices.product(x, x[:, :3]) is None
+    assert matrices.product(x, x, x) is None
+    assert matrices.product(x, x.T, np.empty((20, 40))[:, ::2]) is None
+    assert np.array_equal(matrix_product(x, x[0]), x @ x[0])
+
+
+def test_special_values_go_through_a_product() -> None:
+    x = np.ones((20, 20))
+    x[3, 4], x[5, 6], x[7, 8] = np.nan, np.inf, -np.inf
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(matrices.product(x, x), x @ x, equal_nan=True)
+
+
+@pytest.mark.parametrize("size", [40, 170, 400])
+def test_the_digits_are_those_of_one_thread(size: int) -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((2, size, size)).astype("f4")
+    results = []
+    for threads in (1, 2, 3):
+        parallel.set_num_threads(threads)
+        results.append(matrices.product(a, b))
+    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
+
+
+# samples, channels, height, width, outputs, kernel, stride, padding, dilation
+CONVOLUTIONS = [
+    (2, 8, 12, 9, 8, (3, 3), (1, 1), (1, 1), (1, 1)),
+    (3, 16, 11, 13, 12, (3, 2), (1, 1), (0, 1), (1, 1)),
+    (2, 8, 15, 14, 10, (3, 3), (2, 2), (1, 1), (1, 1)),
+    (2, 9, 15, 14, 33, (3, 3), (2, 1), (2, 1), (2, 1)),
+    (2, 8, 16, 16, 16, (1, 1), (2, 2), (0, 0), (1, 1)),
+    (2, 8, 16, 16, 16, (5, 5), (3, 2), (2, 2), (1, 2)),
+    (1, 8, 40, 40, 70, (3, 3), (1, 1), (0, 0), (2, 2)),
+    (2, 8, 7, 7, 8, (7, 7), (1, 1), (3, 3), (1, 1)),
+    (2, 8, 5, 5, 8, (2, 2), (4, 4), (0, 0), (1, 1)),
+    (2, 8, 5, 5, 8, (1, 1), (3, 3), (2, 2), (1, 1)),
+    (1, 8, 3, 3, 8, (3, 3), (1, 1), (0, 0), (1, 1)),
+]
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_convolution_and_its_gradients_equal_numpys(
+    dtype: str, case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples, channels, high, wide, outputs, k, stride, pad, dilation = case
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((samples, channels, high, wide)).astype(dtype)
+    w = rng.standard_normal((outputs, channels, *k)).astype(dtype)
+    bias = rng.standard_normal(outputs).astype(dtype)
+    rest = (stride, pad, dilation)
+    out = convolve.out_sizes((high, wide), k, *rest)
+    g = rng.standard_normal((samples, outputs, *out)).astype(dtype)
+    found = convolution.correlate(x, w, bias, *rest, out)
+    weights = convolution.weigh(x, g, k, *rest)
+    inputs = convolve.spread(g, w, (high, wide), *rest, 1)
+    monkeypatch.setattr(kernels, "PRODUCT", OFF)
+    assert found is not None and weights is not None
+    assert found.flags.c_contiguous and weights.flags.c_contiguous
+    assert close(found, convolve.correlate(x, w, bias, *rest, 1), 8 * channels)
+    assert close(weights, convolve.weigh(x, g, k, *rest, 1), 8 * g.size // outputs)
+    assert close(inputs, convolve.spread(g, w, (high, wide), *rest, 1), 8 * outputs)
+
+
+def test_a_convolution_of_few_channels_is_left_to_numpy() -> None:
+    x, w = np.ones((2, 3, 9, 9), "f4"), np.ones((8, 3, 3, 3), "f4")
+    assert convolution.correlate(x, w, None, (1, 1), (0, 0), (1, 1), (7, 7)) is None
+    y = convolve.correlate(x, w, None, (1, 1), (0, 0), (1, 1), 1)
+    assert (y == 27).all()
+
+
+def test_products_stay_with_numpy_where_blas_is_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrices, "better", lambda: False)
+    x = np.ones((40, 40))
+    assert matrices.product(x, x) is None
+    assert kernels.PRODUCT > OFF
+    assert (matrix_product(x, x) == 40).all()
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_depthwise_convolution_and_its_gradients_equal_numpys(
+    dtype: str, case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples, channels, high, wide, _, k, stride, pad, dilation = case
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((samples, channels, high, wide)).astype(dtype)
+    w = rng.standard_normal((channels, 1, *k)).astype(dtype)
+    bias = rng.standard_normal(channels).astype(dtype)
+    rest = (stride, pad, dilation)
+    out = convolve.out_sizes((high, wide), k, *rest)
+    g = rng.standard_normal((samples, channels, *out)).astype(dtype)
+    found = convolution.depthwise(x, w, bias, *rest, out)
+    weights = convolution.weigh_depthwise(x, g, k, *rest)
+    monkeypatch.setattr(kernels, "LEAST", 1)
+    inputs = convolve.spread(g, w, (high, wide), *rest, channels)
+    monkeypatch.setattr(kernels, "LEAST", OFF)
+    assert found is not None and weights is not None
+    assert close(found, convolve.correlate(x, w, bias, *rest, channels), 50)
+    assert close(weights, convolve.weigh(x, g, k, *rest, channels), 8 * g.size // channels)
+    assert close(inputs, convolve.spread(g, w, (high, wide), *rest, channels), 50)
