@@ -24,10 +24,10 @@ step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 # A Python without the global lock, where the machine has one; the tests of threads run on it.
 FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev/null)))
 
-.PHONY: help demo test check compiled freethreaded compare operators bench reference wheel clean
+.PHONY: help demo test check compiled freethreaded compare operators bench gallery gallery-tests reference wheel clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/.demo  ## train something and look at it
 	$(call step,the demo: $(DEMO))
@@ -74,8 +74,25 @@ bench: $(VENV)/.compare $(VENV)/.bench  ## speed beside PyTorch, autograd and Nu
 	$(call step,benchmarks)
 	@$(PY) -m benchmarks $(ARGS)
 
+# Speed is that of the compiled core, where a C compiler is there; without one the plain core runs.
+define compile-core
+@mkdir -p $(COMPILED) && find $(COMPILED) -name '*.py' -delete
+@RUSHLIGHT_PURE=0 $(PY) setup.py -q build --build-lib $(COMPILED)
+endef
+
+gallery: $(VENV)/.compare  ## other people's packages, unmodified: do they run, with the same numbers, how fast
+	$(call step,compiling the core into $(COMPILED))
+	$(compile-core)
+	$(call step,the gallery)
+	@PYTHONPATH=$(abspath $(COMPILED)) $(PY) examples/gallery $(ARGS)
+
+gallery-tests: $(VENV)/.compare  ## the packages' own tests, on PyTorch and on Rushlight
+	$(call step,the tests of the packages)
+	@$(PY) examples/gallery/suites.py $(ARGS)
+
 reference: $(VENV)/.dev  ## the reference pages, from the table
 	@$(PY) -m tests.table.report
+	@$(PY) -m tests.table.stubs
 
 wheel: $(VENV)/.dev  ## the wheel that is published: plain Python, everywhere the same
 	$(call step,the wheel)

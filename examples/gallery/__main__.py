@@ -1,4 +1,4 @@
-"""Other people's packages, unmodified, on Rushlight: does each run, with PyTorch's numbers, how fast?
+"""Other people's packages on Rushlight: does each run, with PyTorch's numbers, and how fast?
 
 `make gallery`, or `python examples/gallery [NAME …]` in an environment with Rushlight; where
 PyTorch is installed too, every driver is timed side by side with it. `--record` runs the drivers on
@@ -100,7 +100,9 @@ def main(given: list[str] | None = None) -> int:
     outcomes = []
     for number, driver in enumerate(chosen, 1):
         if sys.stderr.isatty():
-            print(f"[{number}/{len(chosen)}] {driver.name} …\r", end="", file=sys.stderr, flush=True)
+            print(
+                f"[{number}/{len(chosen)}] {driver.name} …\r", end="", file=sys.stderr, flush=True
+            )
         outcomes.append(run(driver, plan, beside=beside))
         print(line(outcomes[-1]), flush=True)
     print(closing(outcomes))

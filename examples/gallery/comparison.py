@@ -31,7 +31,7 @@ def mismatch(expected: Numbers, got: Numbers, tolerance: Tolerance) -> str | Non
         finite = [abs(x) for x in wanted if math.isfinite(x)]
         allowed = tolerance.atol + tolerance.rtol * max(finite, default=0.0)
         for place, (want, have) in enumerate(zip(wanted, numbers)):
-            if math.isnan(want) and math.isnan(have) or want == have:
+            if (math.isnan(want) and math.isnan(have)) or want == have:
                 continue
             # Written so that a NaN on one side alone is a difference.
             if not abs(want - have) <= allowed:

@@ -12,6 +12,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -61,12 +62,21 @@ def figures(value: Any) -> list[float]:
 def define_vision_operators(torch: ModuleType) -> Any:
     """Makes torchvision importable where its compiled part was built for another PyTorch.
 
-    Its Python part registers a rule for an operator that only the compiled part would define.
+    Its Python part registers rules for operators that only the compiled part would define.
     """
-    if importlib.util.find_spec("torchvision") is None or hasattr(torch.ops.torchvision, "nms"):
+    spec = importlib.util.find_spec("torchvision")
+    if spec is None or spec.origin is None:
         return None
-    library = torch.library.Library("torchvision", "DEF")
-    library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    try:
+        torch.ops.load_library(str(Path(spec.origin).with_name("_C.so")))
+        return None
+    except OSError:
+        library = torch.library.Library("torchvision", "DEF")
+    names = set()
+    for path in Path(spec.origin).parent.glob("_*registrations.py"):
+        names |= set(re.findall(r"torchvision::(\w+)", path.read_text(encoding="utf-8")))
+    for name in sorted(names):
+        library.define(f"{name}(Tensor self) -> Tensor")
     return library
 
 
@@ -105,13 +115,15 @@ def main(driver: str, packages: str, threads: int) -> int:
         loading = perf_counter() - start
         results, seconds = run(module)
         numbers = {name: figures(value) for name, value in results.items()}
-        send({
-            "numbers": numbers,
-            "seconds": seconds,
-            "loading": loading,
-            "version": str(torch.__version__),
-            "file": str(torch.__file__),
-        })
+        send(
+            {
+                "numbers": numbers,
+                "seconds": seconds,
+                "loading": loading,
+                "version": str(torch.__version__),
+                "file": str(torch.__file__),
+            }
+        )
         for _ in sys.stdin:
             send({"seconds": run(module)[1]})
         del kept

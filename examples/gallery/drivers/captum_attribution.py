@@ -6,7 +6,15 @@ RTOL = 1e-3
 
 def main():
     import torch
-    from captum.attr import DeepLift, FeatureAblation, GradientShap, IntegratedGradients, LayerConductance, Occlusion, Saliency
+    from captum.attr import (
+        DeepLift,
+        FeatureAblation,
+        GradientShap,
+        IntegratedGradients,
+        LayerConductance,
+        Occlusion,
+        Saliency,
+    )
     from torch import nn
 
     torch.manual_seed(0)
@@ -19,6 +27,9 @@ def main():
         "deeplift": DeepLift(net).attribute(x, zero, target=2),
         "ablation": FeatureAblation(net).attribute(x, target=1),
         "occlusion": Occlusion(net).attribute(x, sliding_window_shapes=(2,), target=1),
-        "shap": GradientShap(net).attribute(x, zero, target=1, n_samples=1, stdevs=0.0).isfinite().all(),
+        "shap": GradientShap(net)
+        .attribute(x, zero, target=1, n_samples=1, stdevs=0.0)
+        .isfinite()
+        .all(),
         "conductance": conductance.attribute(x, target=1),
     }

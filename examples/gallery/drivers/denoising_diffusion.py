@@ -11,8 +11,9 @@ NEEDS = [
     "psutil==7.2.2",
     "pyyaml==6.0.3",
     "huggingface_hub==2.4.0",
-    "httpx==0.28.1",
-    "httpcore==1.0.9",
+    "httpx2==2.16.2",
+    "truststore==0.10.5",
+    "httpcore2==2.16.2",
     "h11==0.16.0",
     "anyio==4.16.0",
     "idna==3.13",
@@ -26,7 +27,9 @@ def main():
     from denoising_diffusion_pytorch.denoising_diffusion_pytorch import GaussianDiffusion, Unet
 
     torch.manual_seed(0)
-    net = Unet(dim=16, dim_mults=(1, 2), channels=1, attn_heads=2, attn_dim_head=8, flash_attn=False)
+    net = Unet(
+        dim=16, dim_mults=(1, 2), channels=1, attn_heads=2, attn_dim_head=8, flash_attn=False
+    )
     diffusion = GaussianDiffusion(net, image_size=16, timesteps=20, sampling_timesteps=3)
     x = torch.rand(4, 1, 16, 16)
     optimizer = torch.optim.SGD(diffusion.parameters(), lr=1e-3)

@@ -9,7 +9,9 @@ def main():
     from torch import nn
 
     torch.manual_seed(0)
-    net = nn.Sequential(nn.Linear(12, 32, bias=False), nn.BatchNorm1d(32), nn.SiLU(), nn.Linear(32, 2))
+    net = nn.Sequential(
+        nn.Linear(12, 32, bias=False), nn.BatchNorm1d(32), nn.SiLU(), nn.Linear(32, 2)
+    )
     ema = EMA(net, beta=0.99, update_after_step=5, update_every=2)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
     x, y = torch.randn(64, 12), torch.randint(0, 2, (64,))

@@ -5,7 +5,15 @@ NEEDS = ["entmax==1.3"]
 
 def main():
     import torch
-    from entmax import Entmax15Loss, SparsemaxLoss, budget_bisect, entmax15, entmax_bisect, normmax_bisect, sparsemax
+    from entmax import (
+        Entmax15Loss,
+        SparsemaxLoss,
+        budget_bisect,
+        entmax15,
+        entmax_bisect,
+        normmax_bisect,
+        sparsemax,
+    )
 
     torch.manual_seed(0)
     x = torch.randn(64, 32, requires_grad=True)

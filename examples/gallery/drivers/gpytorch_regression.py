@@ -27,7 +27,9 @@ def main():
             )
 
         def forward(self, x):
-            return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
+            return gpytorch.distributions.MultivariateNormal(
+                self.mean_module(x), self.covar_module(x)
+            )
 
     likelihood = gpytorch.likelihoods.GaussianLikelihood()
     model = Exact(x, y, likelihood)
@@ -53,7 +55,9 @@ def main():
             self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel())
 
         def forward(self, x):
-            return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
+            return gpytorch.distributions.MultivariateNormal(
+                self.mean_module(x), self.covar_module(x)
+            )
 
     small, noise = Variational(x[::5].clone()), gpytorch.likelihoods.GaussianLikelihood()
     elbo = gpytorch.mlls.VariationalELBO(noise, small, num_data=40)
@@ -65,4 +69,9 @@ def main():
         loss.backward()
         optimizer.step()
         bounds.append(loss.item())
-    return {"losses": losses, "mean": posterior.mean, "variance": posterior.variance, "bounds": bounds}
+    return {
+        "losses": losses,
+        "mean": posterior.mean,
+        "variance": posterior.variance,
+        "bounds": bounds,
+    }

@@ -6,11 +6,15 @@ NEEDS = ["jaxtyping==0.3.11", "wadler_lindig==0.1.8", "beartype==0.23.1"]
 def main():
     import torch
     from beartype import beartype
+
+    # ruff: noqa: F722  (the strings are shapes)
     from jaxtyping import Float, Int, TypeCheckError, jaxtyped
     from torch import Tensor
 
     @jaxtyped(typechecker=beartype)
-    def attend(q: Float[Tensor, "batch n d"], k: Float[Tensor, "batch m d"]) -> Float[Tensor, "batch n m"]:
+    def attend(
+        q: Float[Tensor, "batch n d"], k: Float[Tensor, "batch m d"]
+    ) -> Float[Tensor, "batch n m"]:
         return (q @ k.mT).softmax(-1)
 
     @jaxtyped(typechecker=beartype)
@@ -19,7 +23,10 @@ def main():
 
     torch.manual_seed(0)
     refused = 0
-    for bad in ((torch.randn(2, 3, 4), torch.randn(2, 3, 5)), (torch.randn(2, 3), torch.randn(2, 3))):
+    for bad in (
+        (torch.randn(2, 3, 4), torch.randn(2, 3, 5)),
+        (torch.randn(2, 3), torch.randn(2, 3)),
+    ):
         try:
             attend(*bad)
         except TypeCheckError:

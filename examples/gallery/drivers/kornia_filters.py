@@ -29,7 +29,9 @@ def main():
         "quaternion": K.geometry.conversions.rotation_matrix_to_quaternion(
             K.geometry.conversions.axis_angle_to_rotation_matrix(torch.randn(3, 3))
         ),
-        "focal": K.losses.focal_loss(torch.randn(4, 5), torch.randint(0, 5, (4,)), alpha=0.5, reduction="mean"),
+        "focal": K.losses.focal_loss(
+            torch.randn(4, 5), torch.randint(0, 5, (4,)), alpha=0.5, reduction="mean"
+        ),
         "dice": K.losses.dice_loss(torch.randn(2, 3, 6, 6), torch.randint(0, 3, (2, 6, 6))),
     }
     (turned.square().mean() + results["blur"].mean()).backward()

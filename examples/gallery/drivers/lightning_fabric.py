@@ -40,7 +40,9 @@ def main():
     data = torch.utils.data.TensorDataset(torch.randn(64, 10), torch.randint(0, 3, (64,)))
     loader = torch.utils.data.DataLoader(data, batch_size=16)
     fabric = L.Fabric(accelerator="cpu", devices=1)
-    net, optimizer = fabric.setup(nn.Linear(10, 3), torch.optim.SGD(nn.Linear(10, 3).parameters(), lr=0.1))
+    net, optimizer = fabric.setup(
+        nn.Linear(10, 3), torch.optim.SGD(nn.Linear(10, 3).parameters(), lr=0.1)
+    )
     losses = []
     for x, y in fabric.setup_dataloaders(loader):
         optimizer.zero_grad()

@@ -9,7 +9,9 @@ def main():
     from linformer import Linformer, LinformerLM, LinformerSelfAttention
 
     torch.manual_seed(0)
-    model = LinformerLM(num_tokens=64, dim=32, seq_len=64, depth=2, heads=4, k=16, one_kv_head=True, share_kv=True)
+    model = LinformerLM(
+        num_tokens=64, dim=32, seq_len=64, depth=2, heads=4, k=16, one_kv_head=True, share_kv=True
+    )
     x = torch.randint(0, 64, (2, 64))
     loss = torch.nn.functional.cross_entropy(model(x).flatten(0, 1), x.flatten())
     loss.backward()

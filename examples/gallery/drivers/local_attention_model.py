@@ -15,8 +15,19 @@ def main():
 
     torch.manual_seed(0)
     q, k, v = torch.randn(3, 2, 4, 64, 16).unbind()
-    attention = LocalAttention(dim=16, window_size=16, causal=True, look_backward=1, look_forward=0, autopad=True)
-    model = LocalTransformer(num_tokens=64, dim=32, depth=2, max_seq_len=64, causal=True, local_attn_window_size=16, dim_head=8, heads=4)
+    attention = LocalAttention(
+        dim=16, window_size=16, causal=True, look_backward=1, look_forward=0, autopad=True
+    )
+    model = LocalTransformer(
+        num_tokens=64,
+        dim=32,
+        depth=2,
+        max_seq_len=64,
+        causal=True,
+        local_attn_window_size=16,
+        dim_head=8,
+        heads=4,
+    )
     x = torch.randint(0, 64, (2, 64))
     loss = model(x, return_loss=True)
     loss.backward()

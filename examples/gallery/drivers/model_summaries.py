@@ -11,7 +11,12 @@ def main():
 
     torch.manual_seed(0)
     net = nn.Sequential(
-        nn.Conv2d(1, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 169, 10)
+        nn.Conv2d(1, 8, 3),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(8 * 169, 10),
     )
     info = summary(net, input_size=(2, 1, 28, 28), verbose=0, depth=2, device="cpu")
     torchsummary.summary(net, (1, 28, 28), device="cpu")

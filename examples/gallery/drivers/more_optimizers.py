@@ -1,4 +1,4 @@
-"""madgrad, prodigyopt, adamp, schedulefree, torch-optimi, came, sophia and warm-up, step by step."""
+"""madgrad, prodigyopt, adamp, schedulefree, optimi, came, adabelief and a warm-up of rates."""
 
 NEEDS = [
     "madgrad==1.3",

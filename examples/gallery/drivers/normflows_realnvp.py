@@ -12,7 +12,11 @@ def main():
     flows = []
     for _ in range(4):
         net = nf.nets.MLP([1, 32, 32, 2], init_zeros=True)
-        flows += [nf.flows.AffineCouplingBlock(net), nf.flows.Permute(2, mode="swap"), nf.flows.ActNorm(2)]
+        flows += [
+            nf.flows.AffineCouplingBlock(net),
+            nf.flows.Permute(2, mode="swap"),
+            nf.flows.ActNorm(2),
+        ]
     base = nf.distributions.base.DiagGaussian(2)
     model = nf.NormalizingFlow(base, flows)
     target = nf.distributions.TwoMoons()
@@ -28,4 +32,10 @@ def main():
     spline = nf.flows.AutoregressiveRationalQuadraticSpline(2, 1, 16)
     z, log_det = spline(x[:16])
     sample, _ = model.sample(8)
-    return {"losses": losses, "log_prob": model.log_prob(x[:16]), "spline": z, "log_det": log_det, "sample": sample}
+    return {
+        "losses": losses,
+        "log_prob": model.log_prob(x[:16]),
+        "spline": z,
+        "log_det": log_det,
+        "sample": sample,
+    }

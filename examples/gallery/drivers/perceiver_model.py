@@ -10,9 +10,20 @@ def main():
 
     torch.manual_seed(0)
     model = Perceiver(
-        input_channels=3, input_axis=2, num_freq_bands=4, max_freq=10.0, depth=2, num_latents=16, latent_dim=32,
-        cross_heads=1, latent_heads=4, cross_dim_head=16, latent_dim_head=8, num_classes=10, weight_tie_layers=False,
-    )  # fmt: skip
+        input_channels=3,
+        input_axis=2,
+        num_freq_bands=4,
+        max_freq=10.0,
+        depth=2,
+        num_latents=16,
+        latent_dim=32,
+        cross_heads=1,
+        latent_heads=4,
+        cross_dim_head=16,
+        latent_dim_head=8,
+        num_classes=10,
+        weight_tie_layers=False,
+    )
     x = torch.randn(2, 16, 16, 3)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     losses = []

@@ -17,7 +17,16 @@ def main():
     from torch import nn
 
     torch.manual_seed(0)
-    model = PerformerLM(num_tokens=50, max_seq_len=64, dim=32, depth=2, heads=4, dim_head=8, nb_features=16, causal=False)
+    model = PerformerLM(
+        num_tokens=50,
+        max_seq_len=64,
+        dim=32,
+        depth=2,
+        heads=4,
+        dim_head=8,
+        nb_features=16,
+        causal=False,
+    )
     x = torch.randint(0, 50, (2, 64))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     losses = []

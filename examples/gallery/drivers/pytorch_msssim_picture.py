@@ -20,5 +20,11 @@ def main():
         loss.backward()
         optimizer.step()
         values.append(loss.item())
-    multi = MS_SSIM(data_range=1.0, channel=1)(torch.rand(1, 1, 176, 176), torch.rand(1, 1, 176, 176))
-    return {"losses": values, "each": ssim(noisy, clean, data_range=1.0, size_average=False), "multi": multi}
+    multi = MS_SSIM(data_range=1.0, channel=1)(
+        torch.rand(1, 1, 176, 176), torch.rand(1, 1, 176, 176)
+    )
+    return {
+        "losses": values,
+        "each": ssim(noisy, clean, data_range=1.0, size_average=False),
+        "multi": multi,
+    }

@@ -26,14 +26,21 @@ def main():
     x, y = make_classification(200, 20, n_informative=10, random_state=0)
     x, y = x.astype(np.float32), y.astype(np.int64)
     net = NeuralNetClassifier(
-        Net, criterion=nn.CrossEntropyLoss, max_epochs=5, lr=0.1, iterator_train__shuffle=True, verbose=0
+        Net,
+        criterion=nn.CrossEntropyLoss,
+        max_epochs=5,
+        lr=0.1,
+        iterator_train__shuffle=True,
+        verbose=0,
     )
     pipeline = make_pipeline(StandardScaler(), net)
     pipeline.fit(x, y)
     history = [row["valid_loss"] for row in net.history]
     probabilities = pipeline.predict_proba(x[:8])
     torch.manual_seed(0)
-    search = GridSearchCV(net, {"lr": [0.05, 0.2], "module__width": [8, 16]}, cv=2, refit=False, scoring="accuracy")
+    search = GridSearchCV(
+        net, {"lr": [0.05, 0.2], "module__width": [8, 16]}, cv=2, refit=False, scoring="accuracy"
+    )
     search.fit(x, y)
     return {
         "history": history,

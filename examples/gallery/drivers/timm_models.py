@@ -1,4 +1,4 @@
-"""timm: a residual net, a vision transformer and a mixer from its registry, trained a few steps."""
+"""timm: a residual net, a vision transformer and a ConvNeXt from its registry."""
 
 NEEDS = [
     "timm==1.0.31",
@@ -6,8 +6,9 @@ NEEDS = [
     "huggingface_hub==2.4.0",
     "safetensors==0.8.0",
     "pyyaml==6.0.3",
-    "httpx==0.28.1",
-    "httpcore==1.0.9",
+    "httpx2==2.16.2",
+    "truststore==0.10.5",
+    "httpcore2==2.16.2",
     "h11==0.16.0",
     "anyio==4.16.0",
     "idna==3.13",
@@ -22,14 +23,17 @@ RTOL = 2e-3
 
 def main():
     import timm
+    import timm.optim
     import torch
 
     torch.manual_seed(0)
     x, y = torch.randn(2, 3, 32, 32), torch.tensor([1, 4])
     models = {
         "resnet": timm.create_model("resnet10t", num_classes=10),
-        "vit": timm.create_model("vit_tiny_patch16_224", img_size=32, patch_size=8, embed_dim=48, depth=2, num_heads=3, num_classes=10),
-        "mixer": timm.create_model("mixer_s32_224", img_size=32, patch_size=8, embed_dim=48, num_blocks=2, num_classes=10),
+        "vit": timm.create_model("test_vit", img_size=32, num_classes=10),
+        "convnext": timm.create_model(
+            "convnext_atto", num_classes=10, depths=(1, 1, 1, 1), dims=(8, 16, 24, 32)
+        ),
     }
     results = {}
     for name, model in models.items():

@@ -13,9 +13,37 @@ def main():
     x = torch.randn(32, 8)
     y = torch.sin(x.sum(1, keepdim=True))
     results = {}
-    names = """A2GradExp A2GradInc A2GradUni AccSGD AdaBelief AdaBound Adafactor Adahessian AdaMod AdamP
-    AggMo Apollo DiffGrad Lamb LARS MADGRAD NovoGrad PID QHAdam QHM RAdam Ranger RangerQH RangerVA
-    SGDP SGDW Shampoo SWATS Yogi""".split()
+    names = [
+        "A2GradExp",
+        "A2GradInc",
+        "A2GradUni",
+        "AccSGD",
+        "AdaBelief",
+        "AdaBound",
+        "Adafactor",
+        "Adahessian",
+        "AdaMod",
+        "AdamP",
+        "AggMo",
+        "Apollo",
+        "DiffGrad",
+        "Lamb",
+        "LARS",
+        "MADGRAD",
+        "NovoGrad",
+        "PID",
+        "QHAdam",
+        "QHM",
+        "RAdam",
+        "Ranger",
+        "RangerQH",
+        "RangerVA",
+        "SGDP",
+        "SGDW",
+        "Shampoo",
+        "SWATS",
+        "Yogi",
+    ]
     for name in names:
         torch.manual_seed(1)
         net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))

@@ -24,11 +24,22 @@ def main():
     field, start = Field(), nn.Linear(3, 4)
     results = {}
     for name, make, kind in (
-        ("cubic", torchcde.hermite_cubic_coefficients_with_backward_differences, torchcde.CubicSpline),
+        (
+            "cubic",
+            torchcde.hermite_cubic_coefficients_with_backward_differences,
+            torchcde.CubicSpline,
+        ),
         ("linear", torchcde.linear_interpolation_coeffs, torchcde.LinearInterpolation),
     ):
         path = kind(make(data))
-        z = torchcde.cdeint(path, field, start(path.evaluate(0.0)), path.interval, method="rk4", options={"step_size": 1.0})
+        z = torchcde.cdeint(
+            path,
+            field,
+            start(path.evaluate(0.0)),
+            path.interval,
+            method="rk4",
+            options={"step_size": 1.0},
+        )
         field.zero_grad()
         z[:, -1].square().mean().backward()
         results[name] = z[:, -1]

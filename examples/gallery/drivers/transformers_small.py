@@ -1,4 +1,4 @@
-"""transformers: GPT-2, BERT and LLaMA with tiny configurations, trained from scratch; generation."""
+"""transformers: small GPT-2, BERT and LLaMA trained from scratch, and generation."""
 
 NEEDS = [
     "transformers==5.23.0",
@@ -8,8 +8,9 @@ NEEDS = [
     "regex==2026.5.9",
     "pyyaml==6.0.3",
     "requests==2.34.2",
-    "httpx==0.28.1",
-    "httpcore==1.0.9",
+    "httpx2==2.16.2",
+    "truststore==0.10.5",
+    "httpcore2==2.16.2",
     "h11==0.16.0",
     "anyio==4.16.0",
     "idna==3.13",
@@ -26,7 +27,14 @@ RTOL = 2e-3
 
 def main():
     import torch
-    from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+    from transformers import (
+        BertConfig,
+        BertForSequenceClassification,
+        GPT2Config,
+        GPT2LMHeadModel,
+        LlamaConfig,
+        LlamaForCausalLM,
+    )
 
     def train(model, batch, steps=4):
         optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
@@ -43,20 +51,55 @@ def main():
     tokens = torch.randint(0, 64, (2, 24))
     results = {}
     gpt = GPT2LMHeadModel(
-        GPT2Config(vocab_size=64, n_positions=32, n_embd=32, n_layer=2, n_head=4, resid_pdrop=0, embd_pdrop=0, attn_pdrop=0,
-                   bos_token_id=0, eos_token_id=0)
-    )  # fmt: skip
+        GPT2Config(
+            vocab_size=64,
+            n_positions=32,
+            n_embd=32,
+            n_layer=2,
+            n_head=4,
+            resid_pdrop=0,
+            embd_pdrop=0,
+            attn_pdrop=0,
+            bos_token_id=0,
+            eos_token_id=0,
+        )
+    )
     results["gpt2"] = train(gpt, {"input_ids": tokens, "labels": tokens})
     gpt.eval()
-    results["generated"] = gpt.generate(tokens[:1, :4], max_new_tokens=6, do_sample=False, pad_token_id=0)
+    results["generated"] = gpt.generate(
+        tokens[:1, :4], max_new_tokens=6, do_sample=False, pad_token_id=0
+    )
     bert = BertForSequenceClassification(
-        BertConfig(vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
-                   max_position_embeddings=32, num_labels=3, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    )  # fmt: skip
-    results["bert"] = train(bert, {"input_ids": tokens, "attention_mask": torch.ones_like(tokens), "labels": torch.tensor([0, 2])})
+        BertConfig(
+            vocab_size=64,
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=64,
+            max_position_embeddings=32,
+            num_labels=3,
+            hidden_dropout_prob=0.0,
+            attention_probs_dropout_prob=0.0,
+        )
+    )
+    results["bert"] = train(
+        bert,
+        {
+            "input_ids": tokens,
+            "attention_mask": torch.ones_like(tokens),
+            "labels": torch.tensor([0, 2]),
+        },
+    )
     llama = LlamaForCausalLM(
-        LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-                    num_key_value_heads=2, max_position_embeddings=64)
-    )  # fmt: skip
+        LlamaConfig(
+            vocab_size=64,
+            hidden_size=32,
+            intermediate_size=48,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            max_position_embeddings=64,
+        )
+    )
     results["llama"] = train(llama, {"input_ids": tokens, "labels": tokens})
     return results

@@ -17,7 +17,13 @@ def main():
 
     torch.manual_seed(0)
     layers = Decoder(
-        dim=64, depth=2, heads=4, attn_dim_head=16, rotary_pos_emb=True, use_rmsnorm=True, ff_glu=True
+        dim=64,
+        depth=2,
+        heads=4,
+        attn_dim_head=16,
+        rotary_pos_emb=True,
+        use_rmsnorm=True,
+        ff_glu=True,
     )
     inner = TransformerWrapper(num_tokens=32, max_seq_len=32, attn_layers=layers)
     model = AutoregressiveWrapper(inner)
@@ -32,5 +38,7 @@ def main():
         losses.append(loss.item())
     model.eval()
     tokens = model.generate(x[:1, :4], 8, temperature=0.0)
-    encoder = TransformerWrapper(num_tokens=32, max_seq_len=32, attn_layers=Encoder(dim=32, depth=1, heads=2))
+    encoder = TransformerWrapper(
+        num_tokens=32, max_seq_len=32, attn_layers=Encoder(dim=32, depth=1, heads=2)
+    )
     return {"losses": losses, "tokens": tokens, "encoder": encoder(x[:, :16])}

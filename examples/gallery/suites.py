@@ -1,0 +1,179 @@
+"""The packages' own tests, from their source archives, on PyTorch and on Rushlight.
+
+`make gallery-tests`, or `python examples/gallery/suites.py [NAME …]`: fetches each archive into
+`.gallery/sources` with pip, runs its tests on both systems and tells which tests pass on PyTorch
+and not on Rushlight. Nothing of an archive is stored here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+import tarfile
+import xml.etree.ElementTree as Elements
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packages import PACKAGES, STORE, Unfetched, fetch
+from process import environment, starter
+
+SOURCES = STORE / "sources"
+#: A suite that hangs is ended after so many seconds.
+TIMEOUT = 900.0
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A package whose archive carries tests: what to fetch, what to run, and with what set."""
+
+    archive: str
+    tests: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.archive.partition("==")[0]
+
+
+SUITES = (
+    Suite(
+        "einops==0.8.2",
+        ("einops/tests",),
+        needs=("parameterized==0.9.0",),
+        variables=(("EINOPS_TEST_BACKENDS", "numpy,torch"),),
+        # The notebooks want a kernel, and to be run outside of this process.
+        options=("--ignore=einops/tests/test_notebooks.py",),
+    ),
+    Suite("entmax==1.0", ("entmax",)),
+    Suite(
+        "nflows==0.14",
+        ("tests",),
+        needs=("UMNN==1.71", "torchtestcase==2018.2"),
+        options=("-o", "python_files=*_test.py"),
+    ),
+)
+
+
+class Failed(Exception):
+    """A suite cannot be run; the message says why."""
+
+
+def unpacked(suite: Suite) -> Path:
+    """The folder of a suite's archive, fetched if it is not there. Raises: Failed."""
+    folder = SOURCES / suite.archive.replace("==", "-")
+    if not folder.exists():
+        SOURCES.mkdir(parents=True, exist_ok=True)
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+        ]
+        command += ["--no-binary", ":all:", "--dest", str(SOURCES), suite.archive]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        stem = suite.archive.replace("==", "-").replace("-", "_").lower()
+        found = [
+            path
+            for path in SOURCES.glob("*.tar.gz")
+            if path.name.lower().replace("-", "_").startswith(stem)
+        ]
+        if not found:
+            raise Failed((done.stderr.strip().splitlines() or ["pip found no archive"])[-1])
+        with tarfile.open(found[0]) as archive:
+            archive.extractall(SOURCES, filter="data")
+        top = SOURCES / found[0].name.removesuffix(".tar.gz")
+        if top != folder:
+            top.rename(folder)
+    return folder
+
+
+def results(report: Path) -> dict[str, str]:
+    """What became of each test in a report of pytest's: passed, failed or skipped."""
+    found = {}
+    for case in Elements.parse(report).getroot().iter("testcase"):
+        kinds = {child.tag for child in case}
+        name = f"{case.get('classname')}::{case.get('name')}"
+        if kinds & {"failure", "error"}:
+            found[name] = "failed"
+        else:
+            found[name] = "skipped" if "skipped" in kinds else "passed"
+    return found
+
+
+def run(suite: Suite, system: str, folder: Path) -> dict[str, str]:
+    """What becomes of each test of a suite on a system. Raises: Failed."""
+    report = STORE / "logs" / f"{suite.name}.{system}.xml"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    env = environment(1) | dict(suite.variables)
+    env["PYTHONPATH"] = os.pathsep.join([env["PYTHONPATH"], str(folder), str(PACKAGES)])
+    command = [*starter(system), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    # The settings of this checkout's own tests are not the package's.
+    command += [
+        "-c",
+        os.devnull,
+        f"--rootdir={folder}",
+        f"--junitxml={report}",
+        *suite.options,
+        *suite.tests,
+    ]
+    log = report.with_suffix(".txt")
+    with log.open("w", encoding="utf-8") as output:
+        try:
+            subprocess.run(
+                command, cwd=folder, env=env, stdout=output, stderr=output, timeout=TIMEOUT
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"not done within {TIMEOUT:.0f} s on {system}") from None
+    if not report.exists():
+        raise Failed(f"pytest wrote no report on {system}; see {log}")
+    return results(report)
+
+
+def compare(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
+    """The tests that pass on PyTorch and do not on Rushlight."""
+    return [name for name, end in theirs.items() if end == "passed" and ours.get(name) != "passed"]
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Runs the suites; gives 0 when every test that passes on PyTorch passes on Rushlight."""
+    parser = argparse.ArgumentParser(prog="suites", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="packages (default: all)")
+    asked = parser.parse_args(given)
+    beside = importlib.util.find_spec("torch") is not None
+    if not beside:
+        print("PyTorch is not beside: only Rushlight's own results are told")
+    print(f"{'package':<24} {'on torch':>9} {'on rushlight':>13}  passed on torch alone")
+    lost = 0
+    for suite in SUITES:
+        if asked.names and suite.name not in asked.names:
+            continue
+        try:
+            fetch(suite.needs, TIMEOUT)
+            folder = unpacked(suite)
+            ours = run(suite, "rushlight", folder)
+            theirs = run(suite, "torch", folder) if beside else {}
+        except (Failed, Unfetched) as failure:
+            lost += 1
+            print(f"{suite.name:<24} {failure}")
+            continue
+        passed = [sum(end == "passed" for end in table.values()) for table in (theirs, ours)]
+        different = compare(theirs, ours)
+        lost += len(different) + (not passed[1])
+        print(f"{suite.name:<24} {passed[0]:>9} {passed[1]:>13}  {len(different) or ''}")
+        for name in different:
+            print(f"    {name}")
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
