@@ -269,7 +269,7 @@ def test_random_changes_between_calls_never_show() -> None:
 
     eager, first = make(twin)
     traced, second = make(model)
-    compiled = torch.compile(traced)
+    compiled = torch.compile(traced, options={"native": False})
     for _ in range(120):
         change = rng.randrange(8)
         if change == 0:
@@ -300,3 +300,50 @@ def test_random_changes_between_calls_never_show() -> None:
         assert torch.equal(p, q)
     assert compiled.program is not None
     _ = F
+
+
+def test_a_mode_that_was_switched_on_and_off_again_is_as_good_as_none() -> None:
+    compiled = torch.compile(lambda x: x * 2)
+    torch.autograd.set_detect_anomaly(True)
+    torch.autograd.set_detect_anomaly(False)
+    for _ in range(3):
+        compiled(torch.ones(1))
+    assert compiled.program is not None
+    with torch.inference_mode():
+        assert compiled(torch.ones(1)).is_inference()
+
+
+def test_an_argument_that_gets_a_gradient_is_looked_at_itself() -> None:
+    def step(x: Any) -> Any:
+        x.grad = None
+        loss = (x * x).sum()
+        loss.backward()
+        return loss.detach()
+
+    compiled = torch.compile(step)
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    for _ in range(4):
+        compiled(x)
+    other = torch.tensor([3.0, 4.0], requires_grad=True)
+    compiled(other)
+    assert x.grad is not None and x.grad.tolist() == [2.0, 4.0]
+    assert other.grad is not None and other.grad.tolist() == [6.0, 8.0]
+
+
+def test_a_parameter_given_as_an_argument_is_updated_where_it_is() -> None:
+    def step(w: Any, x: Any) -> Any:
+        w.grad = None
+        loss = (w * x).sum()
+        loss.backward()
+        with torch.no_grad():
+            w.sub_(0.5 * w.grad)
+        return loss.detach()
+
+    compiled = torch.compile(step)
+    first = torch.ones(2, requires_grad=True)
+    for _ in range(4):
+        compiled(first, torch.ones(2))
+    second = torch.ones(2, requires_grad=True)
+    compiled(second, torch.ones(2))
+    assert first.tolist() == [-1.0, -1.0]
+    assert second.tolist() == [0.5, 0.5]

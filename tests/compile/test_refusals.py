@@ -135,7 +135,7 @@ def test_shapes_that_depend_on_values_are_refused() -> None:
     assert compiled.program is None
 
 
-def test_a_result_whose_history_lives_on_is_refused() -> None:
+def test_a_result_whose_history_lives_on_can_be_differentiated() -> None:
     w = torch.ones(2, requires_grad=True)
     compiled = torch.compile(lambda x: (w * x).sum())
     for k in range(5):
@@ -198,3 +198,40 @@ def test_the_public_switches_work() -> None:
         assert compiled.program is None
     with pytest.raises(RuntimeError, match="mode or options"):
         torch.compile(double, mode="default", options={})
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, i: x[i] * 2,
+        lambda x, i: x.narrow(0, i, 1) * 2,
+        lambda x, i: torch.full((2,), i) * x[0],
+        lambda x, i: torch.arange(i + 1) * x[0],
+        lambda x, i: x * 2 if torch.equal(i, torch.tensor(0)) else x,
+    ],
+    ids=["index", "narrow", "full", "arange", "equal"],
+)
+def test_numbers_that_the_library_reads_are_noticed(function: Any) -> None:
+    compiled = torch.compile(function)
+    x = torch.tensor([1.0, 5.0])
+    for _ in range(3):
+        compiled(x, torch.tensor(0))
+    for k in (1, 0, 1):
+        assert torch.equal(compiled(x, torch.tensor(k)), function(x, torch.tensor(k)))
+
+
+def test_memory_that_a_step_replaces_is_noticed() -> None:
+    def run(compiling: bool) -> Any:
+        w = torch.ones(2, requires_grad=True)
+
+        def step(x: Any) -> Any:
+            w.grad = None
+            loss = (w * w * x).sum()
+            loss.backward()
+            w.data = w.data - 0.1 * w.grad
+            return loss.detach()
+
+        call = torch.compile(step) if compiling else step
+        return [call(torch.ones(2)).item() for _ in range(8)]
+
+    assert run(True) == run(False)

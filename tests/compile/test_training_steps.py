@@ -269,7 +269,7 @@ def test_a_compiled_step_gives_the_bits_of_an_eager_one_for_fifty_calls(name: st
     torch.manual_seed(7)
     other, other_args, other_state = STEPS[name]()
     torch.set_rng_state(start)
-    compiled = torch.compile(other)
+    compiled = torch.compile(other, options={"native": False})
     found = [_bits(compiled(*other_args)) for _ in range(50)]
     assert compiled.program is not None, compiled.explain()
     assert compiled.calls["recorded"] <= 3
@@ -279,6 +279,38 @@ def test_a_compiled_step_gives_the_bits_of_an_eager_one_for_fifty_calls(name: st
         assert _bits(p) == _bits(q)
         assert (p.grad is None) == (q.grad is None)
         assert p.grad is None or _bits(p.grad) == _bits(q.grad)
+
+
+def _close(found: Any, expected: Any, tolerance: float) -> bool:
+    if isinstance(found, torch.Tensor):
+        scale = float(expected.detach().abs().max()) + 1e-3
+        return float((found.detach() - expected.detach()).abs().max()) <= tolerance * scale
+    if isinstance(found, (tuple, list)):
+        return all(_close(x, y, tolerance) for x, y in zip(found, expected))
+    if isinstance(found, dict):
+        return all(_close(found[k], expected[k], tolerance) for k in expected)
+    return found == pytest.approx(expected, rel=tolerance, abs=tolerance)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_native_step_stays_with_the_eager_one_for_fifty_calls(name: str) -> None:
+    torch.manual_seed(7)
+    step, args, state = STEPS[name]()
+    start = torch.get_rng_state()
+    expected = [step(*args) for _ in range(50)]
+    torch.manual_seed(7)
+    other, other_args, other_state = STEPS[name]()
+    torch.set_rng_state(start)
+    compiled = torch.compile(other)
+    found = [compiled(*other_args) for _ in range(50)]
+    assert compiled.program is not None, compiled.explain()
+    assert _close(found[:10], expected[:10], 1e-5)
+    assert _close(found, expected, 1e-3)
+    for p, q in zip(state, other_state):
+        # Adam steps as far for a gradient of rounding errors (a key's bias has no other) as for one
+        # that means something: those elements go their own ways.
+        far = (q - p).abs() > 1e-3 * (p.abs().max() + 1e-3)
+        assert float(far.float().mean()) < 0.4
 
 
 def test_learning_rates_and_step_counts_are_no_constants_of_a_program() -> None:
@@ -296,7 +328,7 @@ def test_learning_rates_and_step_counts_are_no_constants_of_a_program() -> None:
             optimizer.step()
             return loss
 
-        call = torch.compile(step) if compiling else step
+        call = torch.compile(step, options={"native": False}) if compiling else step
         for _ in range(12):
             call(x)
             schedule.step()

@@ -1,13 +1,20 @@
 """The raw updates: blocks and whole arrays give the same bits, layouts don't matter."""
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rushlight._array import sweep
+from rushlight._array import kernels, sweep
 
 LARGE = 2 * sweep.BLOCK + 5
+
+
+@pytest.fixture(autouse=True)
+def without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tested here are NumPy's blocks; kernels round once where these round twice."""
+    monkeypatch.setattr(kernels, "LEAST", sys.maxsize)
 
 
 def _arrays(count: int, *shape: int) -> list[Any]:

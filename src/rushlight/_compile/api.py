@@ -27,13 +27,18 @@ def compile(
 
     The first calls run eagerly while each operation on arrays is noted: forward, backward, writes
     in place, the optimizer's update. When two recordings agree, further calls run the recorded
-    program: no graph, no dispatch, the same digits. All that the program depends on (shapes, types,
+    program, without a graph and without dispatch. All that the program depends on (shapes, types,
     modes, training flags, parameters, globals and attributes that are read) is checked at each
     call; a call that doesn't fit is recorded anew. What can't be recorded runs eagerly, and
     `explain()` of the result says why and where.
 
+    Where llvmlite is installed, most of a program runs as machine code: elementwise work and
+    reductions fused into kernels, matrix products by BLAS, in memory that is planned beforehand.
+    Its results differ from eager ones in the last digits; `options={"native": False}` replays the
+    program through NumPy instead, which gives the same digits.
+
     `fullgraph` raises RuntimeError where a step can't be compiled; `disable` gives the function
-    back. `dynamic`, `backend`, `mode` and `options` are accepted: there is one implementation.
+    back. `dynamic`, `backend`, `mode` and further options are accepted without effect.
     """
     if model is None:
 
@@ -50,11 +55,12 @@ def compile(
         raise RuntimeError(f"torch.compile() expects a callable, got {type(model).__name__}")
     if disable or getattr(model, "_compile_disabled", False):
         return model
+    native = bool((options or {}).get("native", True))
     if isinstance(model, OptimizedModule | CompiledStep):
         return model
     if isinstance(model, Module):
-        return OptimizedModule(model, fullgraph)
-    step = CompiledStep(model, fullgraph=fullgraph)
+        return OptimizedModule(model, fullgraph, native)
+    step = CompiledStep(model, fullgraph=fullgraph, native=native)
     _steps.append(step)
     return step
 
@@ -64,10 +70,10 @@ class OptimizedModule(Module):
 
     _orig_mod: Module
 
-    def __init__(self, module: Module, fullgraph: bool = False) -> None:
+    def __init__(self, module: Module, fullgraph: bool = False, native: bool = True) -> None:
         super().__init__()
         self._orig_mod = module
-        self.__dict__["_step"] = CompiledStep(module, fullgraph=fullgraph)
+        self.__dict__["_step"] = CompiledStep(module, fullgraph=fullgraph, native=native)
         self.training = module.training
         _steps.append(self._step)
 

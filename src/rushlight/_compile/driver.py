@@ -1,6 +1,6 @@
 """The native side of a program: one function that works through a table of calls.
 
-A program in machine code is no code of its own: it is a table of (function, frame, chunks), where the
+A program has no machine code of its own: it is a table of (function, frame, chunks), where the
 functions are kernels that many programs share (fusion groups, products of matrices) and a frame
 holds the addresses and sizes that a kernel works on. So compiling a program costs no more than the
 kernels that no program has had before, and those are kept on disk.
@@ -32,6 +32,7 @@ def addresses() -> dict[str, int]:
     _check_index(module)
     _check_equal(module)
     _count(module)
+    _finish(module)
     return engine.load(module)
 
 
@@ -63,7 +64,13 @@ def _run(module: Module) -> None:
     commands = word(state, 5, PTR)
     with f.loop(0, word(state, 4)) as loop:
         at = f.at(commands, loop.index * 3, I64)
-        f.call(word(at, 0, PTR), [word(at, 1, PTR), word(at, 2)])
+        chunks = word(at, 2)
+        many = chunks > 1
+        with f.when(many):
+            f.call(word(state, 7, PTR), [word(state, 6, PTR), word(at, 0, PTR), word(at, 1, PTR),
+                                         chunks])  # fmt: skip
+        with f.when(~many):
+            f.call(word(at, 0, PTR), [word(at, 1, PTR), f.constant(I64, 0)])
     f.ret(0)
 
 
@@ -120,3 +127,30 @@ def _count(module: Module) -> None:
         at = f.load(f.at(frame, loop.index + 1, I64), PTR)
         f.store(at, f.load(at, F32) + 1.0)
     f.ret()
+
+
+def _finish(module: Module) -> None:
+    """What a reduction's chunks have found, added up.
+
+    A total; words: from, to, factor, chunks. Sums of columns; words: from, to, columns, chunks.
+    """
+    for suffix, type in (("f32", F32), ("f64", F64)):
+        f = module.function(f"finish_{suffix}", [("frame", PTR), ("chunks", I64)])
+        frame = f.params[0]
+        source, target = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
+        factor = f.load(f.at(frame, 2, I64), F64)
+        chunks = f.load(f.at(frame, 3, I64), I64)
+        with f.loop(0, chunks, carried=[f.constant(F64, 0.0)]) as loop:
+            loop.next(loop.carried[0] + f.load(f.at(source, loop.index, F64), F64))
+        f.store(target, f.cast(loop.results[0] * factor, type))
+        f.ret()
+        f = module.function(f"columns_{suffix}", [("frame", PTR), ("chunks", I64)])
+        frame = f.params[0]
+        source, target = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
+        columns, chunks = (f.load(f.at(frame, n, I64), I64) for n in (2, 3))
+        with f.loop(0, columns) as over:
+            with f.loop(0, chunks, carried=[f.constant(F64, 0.0)]) as loop:
+                place = f.at(source, loop.index * columns + over.index, type)
+                loop.next(loop.carried[0] + f.cast(f.load(place, type), F64))
+            f.store(f.at(target, over.index, type), f.cast(loop.results[0], type))
+        f.ret()

@@ -8,12 +8,14 @@ one pass over memory.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .._codegen import group as G
 from .._codegen.group import Group, GroupError
 from .program import Instruction, Value
 from .symbols import DTYPES, function_of, kind_in, space_of
+
+ENTROPY: Final = ("_cross_entropy", "cross_entropy_backward")
 
 
 class Kernel:
@@ -31,18 +33,22 @@ class Kernel:
 
     def takes(self, i: Instruction) -> bool:
         """Whether an instruction computes over this space."""
+        entropy = i.name in ENTROPY
         for x in i.inputs:
+            if entropy and x is i.inputs[-3]:
+                continue
             if type(x) is Value:
                 if x.number in self.ended:
                     return False
                 if x.number not in self.made and kind_in(self.space, x) is None:
                     return False
-                if x.number not in self.made and x.dtype.name == "bool" and x.shape != self.space:
+                if (
+                    x.number not in self.made
+                    and x.dtype.name == "bool"
+                    and kind_in(self.space, x) != "f"
+                ):
                     return False
-        if i.name in ("_cross_entropy", "cross_entropy_backward"):
-            logits = i.inputs[-4]
-            return logits.number not in self.made
-        return True
+        return not entropy or i.inputs[-4].number not in self.made
 
     def add(self, i: Instruction) -> None:
         """Takes an instruction in."""
@@ -71,11 +77,7 @@ class Kernel:
             kind = "r"
         if kind is None:
             raise GroupError("an operand of another space")
-        if len(self.space) == 1 and kind == "c":
-            kind = "f"
-        if v.dtype.name == "int64" and any(i.name.endswith("cross_entropy") or
-                                           i.name == "cross_entropy_backward"
-                                           for i in self.members):  # fmt: skip
+        if v.dtype.name == "int64":
             kind = "r"
         return kind, DTYPES[v.dtype.name]
 
@@ -86,7 +88,7 @@ class Kernel:
             out = i.outputs[0]
             assert out is not None
             args = [found[x.number] if type(x) is Value else x for x in i.inputs]
-            if i.name in ("_cross_entropy", "cross_entropy_backward"):
+            if i.name in ENTROPY:
                 found[out.number] = self._entropy(i, args, shared)
                 continue
             reduction = reduction_of(i)
@@ -96,8 +98,6 @@ class Kernel:
             function = function_of(i)
             assert function is not None
             made = function(*self._numbers(args))
-            if made.kind != "f":  # a result that is kept fills the space
-                made = made + 0.0 * G.cast(G.column(made), made.dtype) if False else made
             found[out.number] = made
         return tuple(
             found[v.number] if v.number not in self.into
@@ -142,8 +142,6 @@ class Kernel:
             return G.total(G.log(s) + top - G.pick(logits, target))
         g = args[0]
         scale = g * (1.0 / rows) if i.inputs[-2] == 1 else g
-        one = G.where(G.one_hot(target), 1.0 + 0.0 * scale, 0.0 * scale) if False else None
-        _ = one
         p = e * (1.0 / s)
         return G.where(G.one_hot(target), p - 1.0, p) * scale
 
@@ -157,15 +155,15 @@ def reduction_of(i: Instruction) -> str | None:
         return None
     if i.name == "sum_to" and len(x.shape) == 2 and out.shape == x.shape[1:]:
         return "columns"
-    if i.name in ("sum", "mean") and not out.shape and x.shape:
-        if all(y is None or y is False for y in i.inputs[1:]):
-            return "total" if i.name == "sum" else "mean"
+    bare = all(y is None or y is False for y in i.inputs[1:])
+    if i.name in ("sum", "mean") and not out.shape and x.shape and bare:
+        return "total" if i.name == "sum" else "mean"
     return None
 
 
 def space_for(i: Instruction) -> tuple[int, ...] | None:
     """The space over which an instruction computes; None where it can't be in a kernel."""
-    if i.name in ("_cross_entropy", "cross_entropy_backward"):
+    if i.name in ENTROPY:
         return _space_of_entropy(i)
     if reduction_of(i) is not None:
         shape: tuple[int, ...] = i.inputs[0].shape
@@ -178,11 +176,11 @@ def space_for(i: Instruction) -> tuple[int, ...] | None:
     floats = {v.dtype.name for v in (*i.reads(), out) if v.dtype.name != "bool"}
     if len(floats) != 1 or not floats <= {"float32", "float64"} or kind_in(out.shape, out) != "f":
         return None
-    if not any(v.shape == out.shape for v in i.reads()):
+    kinds = [kind_in(out.shape, v) for v in i.reads()]
+    if None in kinds or not ("f" in kinds or ("r" in kinds and "c" in kinds)):
         return None
-    if any(kind_in(out.shape, v) is None for v in i.reads()):
-        return None
-    return out.shape
+    space: tuple[int, ...] = out.shape
+    return space
 
 
 def _space_of_entropy(i: Instruction) -> tuple[int, ...] | None:
@@ -196,4 +194,5 @@ def _space_of_entropy(i: Instruction) -> tuple[int, ...] | None:
         return None
     if i.name == "cross_entropy_backward" and i.inputs[0].shape:
         return None
-    return logits.shape
+    space: tuple[int, ...] = logits.shape
+    return space

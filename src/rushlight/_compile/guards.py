@@ -118,7 +118,9 @@ def _guard_place(place: Place, lines: Lines) -> None:
 def guard_mode(grad: bool, lines: Lines) -> None:
     """Checks that the step runs in the mode in which it was recorded."""
     expected = READY if grad else NO_GRAD
-    lines.unless(f"current() is {lines.name(expected)}")
+    lines.add("m = current()")
+    other = f"m.slow or m.carrying or m.grad is not {grad}"
+    lines.add(f"if m is not {lines.name(expected)} and ({other}): return None")
 
 
 def structure_of(x: Any, found: list[TensorBase], depth: int = 0) -> Any:
@@ -171,14 +173,15 @@ def guard_arguments(structure: Any, expression: str, lines: Lines, bound: dict[i
 
 
 def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geometry: bool,
-                 same_array: bool) -> None:  # fmt: skip
+                 same_array: bool, history: bool = False) -> None:  # fmt: skip
     """Checks one tensor, and binds the name of its array."""
     raw = t._raw
     if not geometry:
         kind = lines.name(type(t))
+        own = "" if history else f" and {name}._node is None and {name}.hooks is None"
         lines.unless(
-            f"{name}.__class__ is {kind} and {name}._plain and {name}._node is None and "
-            f"{name}._requires_grad is {t._requires_grad} and {name}.hooks is None"
+            f"{name}.__class__ is {kind} and {name}._plain and "
+            f"{name}._requires_grad is {t._requires_grad}{own}"
         )
     lines.add(f"{raw_name} = {name}._raw")
     dtype = lines.name(raw.dtype)
@@ -200,6 +203,8 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
     for t in arguments:
         if not t._plain or not isinstance(t, CLASSES.tensor):
             raise Refusal("an argument is a tensor of a subclass, or under a transform")
+        if program.joint is not None:
+            continue  # its gradient goes where it would go
         if t._node is not None:
             raise Refusal("an argument has a history: its gradient would go outside of the step")
         if t.hooks is not None:

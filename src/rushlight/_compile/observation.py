@@ -7,6 +7,7 @@ be left out of the compiled step without a word. Both are refused.
 
 from __future__ import annotations
 
+import gc
 import sys
 from types import CodeType, ModuleType
 from typing import Any, Final
@@ -43,14 +44,19 @@ class Observation:
         self.problem: tuple[str, Any] | None = None
         self.outer: Any = None
         self.recorder: Any = None
+        self.collecting = False
 
     def __enter__(self) -> Observation:
         self.outer = sys.getprofile()
+        self.collecting = gc.isenabled()
+        gc.disable()  # a collection may run code of anybody's
         sys.setprofile(self._event)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(self.outer)
+        if self.collecting:
+            gc.enable()
 
     def _event(self, frame: Any, event: str, arg: Any) -> None:
         if event == "call":

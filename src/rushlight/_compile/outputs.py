@@ -39,6 +39,33 @@ class Fresh:
         return repr(self.value)
 
 
+class Live:
+    """A tensor made by the step whose history is used later: an output of the call's own node."""
+
+    __slots__ = ("value", "number")
+
+    def __init__(self, value: Any, number: int) -> None:
+        self.value = value
+        self.number = number
+
+    def same_as(self, other: Live) -> bool:
+        """Whether the other is the same output."""
+        return same(self.value, other.value) and self.number == other.number
+
+    @property
+    def __name__(self) -> str:
+        return repr(self.value)
+
+
+class Bare:
+    """An array, as it is."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Held:
     """A tensor that was there before: an argument, a captured one, or a leaf's gradient."""
 
@@ -133,6 +160,10 @@ def _tensor(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
     if type(t) is not CLASSES.tensor:
         raise Refusal(f"the step returns a {type(t).__name__}")
     value = recorder.value_of(t)
+    if recorder.joint is not None:
+        for number, output in enumerate(recorder.joint.outputs):
+            if output is t:
+                return Live(value, number)
     if t._node is not None and outlives(t._node):
         raise Refusal(
             "the step returns a tensor whose history can still be used: call backward() inside "

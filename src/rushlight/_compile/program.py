@@ -24,7 +24,8 @@ from .._array import recording as T
 class Value:
     """An array of the program."""
 
-    __slots__ = ("kind", "number", "root", "shape", "dtype", "strides", "raw", "holder", "view")
+    __slots__ = ("kind", "number", "root", "shape", "dtype", "strides", "raw", "holder", "view",
+                 "offset")  # fmt: skip
 
     def __init__(self, number: int, kind: str, raw: Any, root: int, holder: Any = None) -> None:
         self.number = number
@@ -36,6 +37,7 @@ class Value:
         self.raw = raw  # the array at the time of recording: constants keep it
         self.holder = holder  # where an input comes from: a position, a tensor, a leaf
         self.view = root != number
+        self.offset = 0  # in bytes, from where the root begins
 
     def __repr__(self) -> str:
         return f"v{self.number}"
@@ -49,7 +51,7 @@ class Instruction:
     """One call on values."""
 
     __slots__ = ("kind", "function", "name", "inputs", "outputs", "op", "where", "pure", "holder",
-                 "several")  # fmt: skip
+                 "several", "part")  # fmt: skip
 
     def __init__(self, kind: str, function: Any, name: str, inputs: tuple[Any, ...],
                  outputs: tuple[Value | None, ...], *, op: Any = None, where: Any = None,
@@ -63,6 +65,7 @@ class Instruction:
         self.op = op  # the table's operation, where it is one
         self.where = where  # (file, line) in the user's program
         self.pure = pure  # may be left out, or done once for two
+        self.part = 0  # 1: belongs to the gradients of results, see `joint.py`
         self.several = several  # the function gives a sequence, of one result at least
         self.holder = holder  # the leaf of a "grad", the optimizer of a "step"
 
@@ -83,13 +86,15 @@ class Program:
     """Everything that a step does, in order."""
 
     __slots__ = ("values", "instructions", "inputs", "outputs", "leaves", "written", "without",
-                 "entry")  # fmt: skip
+                 "entry", "joint", "returned")  # fmt: skip
 
     def __init__(self) -> None:
         self.values: list[Value] = []
         self.inputs: list[Value] = []
         self.instructions: list[Instruction] = []
         self.outputs: Any = None  # the result's structure, see `outputs.py`
+        self.joint: Any = None  # how results are differentiated later, see `joint.py`
+        self.returned: list[Value] = []  # values that are given out beside the result
         self.entry: list[tuple[Any, bool]] = []  # whether each leaf came without a gradient
         self.without: list[Any] = []  # leaves that must come without a gradient
         self.leaves: list[Any] = []
@@ -97,7 +102,9 @@ class Program:
 
     def outputs_values(self) -> list[Value]:
         """The values of which tensors are returned."""
-        found: list[Value] = []
+        found: list[Value] = list(self.returned)
+        if self.joint is not None:
+            found += self.joint.grads
         stack = [self.outputs]
         while stack:
             x = stack.pop()
@@ -217,6 +224,8 @@ def difference(a: Program, b: Program) -> tuple[str, Any] | None:
             return f"a constant ({p.described()}) changed", None
     if len(a.inputs) != len(b.inputs):
         return "it reads more tensors in one call than in another", None
+    if not same(a.joint, b.joint):
+        return "gradients of its results go to other tensors in each call", None
     if not same(a.outputs, b.outputs):
         return "what it returns is made differently in each call", None
     return None

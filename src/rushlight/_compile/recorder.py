@@ -43,7 +43,7 @@ class Recorder:
         self.kept: list[Any] = []  # keeps ids from being used again
         self.world = World(self)
         self.names = Names(self)
-        self.known = known  # tensors that were there before, by id of their array
+        self.known = dict(known)  # tensors that were there before, by id of their array
         self.problem: tuple[str, Any] | None = None
         self.reads: list[Any] = []
         self.leaves = {id(leaf): leaf for leaf in leaves}
@@ -52,6 +52,8 @@ class Recorder:
         self.versions = {id(t): version_of(t) for t in known.values()}
         self.writes: dict[int, int] = {}  # of tensors that were there before
         self.muted = 0
+        self.part = 0  # of the program that instructions belong to
+        self.joint: Any = None
         self.unset: dict[int, Any] = {}
         for position, t in enumerate(arguments):
             if id(t._raw) not in self.values:
@@ -69,6 +71,8 @@ class Recorder:
         memory = A.memory_of(raw)
         root = self.roots.setdefault(id(memory), number)
         value = Value(number, kind, raw, root, holder)
+        if root != number:
+            value.offset = A.distance(program.values[root].raw, raw)
         program.values.append(value)
         self.values[id(raw)] = value
         self.kept.append((raw, memory))
@@ -131,6 +135,7 @@ class Recorder:
             outputs: tuple[Value | None, ...], **more: Any) -> Instruction:  # fmt: skip
         """Appends an instruction."""
         made = Instruction(kind, function, name, inputs, outputs, where=user_line(), **more)
+        made.part = self.part
         self.program.instructions.append(made)
         return made
 
@@ -366,7 +371,7 @@ class Recorder:
         for leaf in leaves:
             self.sync(leaf)
         before = [(p, p._raw, p._grad, version_of(p)) for p in leaves]
-        reads = [self.value_of(p._grad) for p in leaves if p._grad is not None]
+        reads = [None if p._grad is None else self.value_of(p._grad) for p in leaves]
         targets = [self.value_of(p) for p in leaves]
         result = self.quietly(step, (optimizer,), {})
         for p, raw, grad, version in before:
@@ -376,6 +381,8 @@ class Recorder:
             held = self.known.get(id(base._raw), base)
             self.writes[id(held)] = self.writes.get(id(held), 0) + version_of(p) - version
         for value in (*reads, *targets):
+            if value is None:
+                continue
             written = self.program.written
             written[value.root] = written.get(value.root, 0) + 1
         self.add("step", step, f"{type(optimizer).__name__}.step", (targets, reads), (),
@@ -397,11 +404,21 @@ class Recorder:
             moved = version_of(t) - self.versions[id(t)]
             if t._view is None and moved and moved != self.writes.get(id(t), 0):
                 self.refuse("a tensor was written by something that can't be recorded", (None, 0))
+        for raw_id, t in self.known.items():
+            if id(t._raw) != raw_id:
+                why = "the memory of a tensor was replaced (`p.data = ...`); write it in place"
+                self.refuse(why, (None, 0))
         self.program.leaves = [x for x in self.leaves.values() if not self._made(x)]
         self.program.without = [x for x in self.unset.values() if not self._made(x)]
         self.program.entry = [(x, self.entry[id(x)] is None) for x in self.program.leaves]
         if self.problem is not None:
             raise Refusal(*self.problem)
+
+    def release(self) -> None:
+        """Lets go of all arrays but constants: a program is kept, what it computed once is not."""
+        for value in self.program.values:
+            if value.kind != "constant":
+                value.raw = None
 
 
 class Like:

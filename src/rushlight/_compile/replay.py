@@ -15,11 +15,20 @@ from .._array import recording as A
 from .._array import types as T
 from .._core.mode import current
 from .._core.storage import bump, new_tensor
+from . import driver
 from .guards import Lines, guard_arguments, guard_mode, guard_state, guard_tensor
-from .outputs import Fresh, Held, Named, Read
+from .joint import joined, parts
+from .lower import planned
+from .outputs import Bare, Fresh, Held, Live, Named, Read
 from .program import Instruction, Program, Value
+from .sweeps import guard_sweep
+from .ufuncs import ufunc_of
 
 numbers = count()
+NAMES = {
+    "current": current, "new_tensor": new_tensor, "bump": bump, "as_array": A.as_array,
+    "write_into": T.write_into, "number_of": T.number_of, "empty": A.empty,
+}  # fmt: skip
 
 
 class Variant:
@@ -29,11 +38,12 @@ class Variant:
     """
 
     def __init__(self, program: Program, structure: Any, arguments: list[Any], state: Any,
-                 grad: bool) -> None:  # fmt: skip
+                 grad: bool, native: bool = True) -> None:  # fmt: skip
         self.program = program
         self.structure = structure
         self.state = state
-        self.hits = 0
+        self.others = (structure, arguments, state, grad)
+        self.replayed: Any = None
         lines = Lines()
         guard_mode(grad, lines)
         bound: dict[int, str] = {}
@@ -41,15 +51,31 @@ class Variant:
         guard_arguments(structure[1], "kwargs", lines, bound)
         guard_state(state, lines)
         names = _bind_inputs(program, arguments, lines, state)
-        body = Body(program, lines, names)
-        body.write()
+        whole = program
+        ending = None
+        if whole.joint is not None:
+            program, second, saved = parts(whole)
+            ending = Ending(whole.joint, saved, backward_function(second, saved, whole, native))
+        self.machine = planned(program) if native else None
+        body = (
+            Body(program, lines, names)
+            if self.machine is None
+            else NativeBody(program, lines, names, self.machine)
+        )
+        body.ending = ending
+        body.write(self.slow)
         self.source = "\n".join(["def run(args, kwargs):", *("    " + x for x in lines.text)])
-        lines.names.update(current=current, new_tensor=new_tensor, bump=bump, as_array=A.as_array,
-                           write_into=T.write_into, number_of=T.number_of)  # fmt: skip
+        lines.names.update(NAMES)
         file = f"<rushlight program {next(numbers)}>"
         linecache.cache[file] = (len(self.source), None, self.source.splitlines(True), file)
         exec(compile(self.source, file, "exec"), lines.names)
         self.run = lines.names["run"]
+
+    def slow(self, args: Any, kwargs: Any) -> Any:
+        """The call by replay: where a check of the native form refuses, which then raises."""
+        if self.replayed is None:
+            self.replayed = Variant(self.program, *self.others, native=False)
+        return self.replayed.run(args, kwargs)
 
 
 def _bind_inputs(
@@ -58,8 +84,15 @@ def _bind_inputs(
     """Checks all tensors that the program reads, and names their arrays."""
     names: dict[int, str] = {}
     spots = {v.holder: v for v in program.inputs if v.kind == "argument"}
+    # Tensors that the program names, not by their place among the arguments.
+    held_by_name = [i.holder for i in program.instructions if i.kind == "grad"]
+    held_by_name += [v.holder for v in program.inputs if v.kind in ("gradient", "tensor")]
+    held_by_name += program.without
     for position, t in enumerate(arguments):
-        guard_tensor(f"t{position}", f"a{position}", t, lines, geometry=False, same_array=False)
+        guard_tensor(f"t{position}", f"a{position}", t, lines, geometry=False, same_array=False,
+                     history=program.joint is not None)  # fmt: skip
+        if any(t is holder for holder in held_by_name):
+            lines.unless(f"t{position} is {lines.name(t)}")
         if position in spots:
             names[spots[position].number] = f"a{position}"
     held: set[int] = set()
@@ -107,9 +140,9 @@ class Body:
         self.free: list[str] = []
         self.count = 0
         self.last = last_uses(program)
-        self.owned: dict[int, str] = {}  # values in memory that this call has made
+        self.ending: Ending | None = None
 
-    def write(self) -> None:
+    def write(self, slow: Any = None) -> None:
         """Writes all lines."""
         program = self.program
         for place, instruction in enumerate(program.instructions):
@@ -121,6 +154,32 @@ class Body:
             for out in instruction.outputs:
                 if out is not None and self.last.get(out.number, -1) < place:
                     self._release(out)
+        self._bumps()
+        self._end()
+
+    def _end(self) -> None:
+        """The result; with the node of the call, where it is differentiated later."""
+        ending = self.ending
+        if ending is not None:
+            lines = self.lines
+            kept = ", ".join(self._operand(v) for v in ending.saved)
+            read = [self._holder(v) for v in ending.saved if v.kind in ("argument", "tensor")]
+            tensors = [
+                f"t{where}" if kind == "argument" else lines.name(where)
+                for kind, where in ending.joint.wanted
+            ]
+            lines.add(
+                f"node = {lines.name(joined)}({lines.name(ending.run)}, [{kept}], "
+                f"[{', '.join(read)}], [{', '.join(tensors)}], {lines.name(ending.joint.metas)})"
+            )
+        self.lines.add(f"return [{self._result(self.program.outputs)}]")
+
+    def _holder(self, v: Value) -> str:
+        return f"t{v.holder}" if v.kind == "argument" else self.lines.name(v.holder)
+
+    def _bumps(self) -> None:
+        """Counts the writes to inputs, as an eager step does."""
+        program = self.program
         for value in program.inputs:
             times = program.bumps(value)
             if times and value.kind != "constant":
@@ -129,7 +188,6 @@ class Body:
                      "gradient": lambda v: f"g{v.number}"}[value.kind](value)  # fmt: skip
                 for _ in range(times):
                     self.lines.add(f"bump({t})")
-        self.lines.add(f"return [{self._result(program.outputs)}]")
 
     def _fresh(self) -> str:
         if self.free:
@@ -226,6 +284,11 @@ class Body:
             if not x.requires_grad:
                 return made
             return f"{lines.name(with_history)}({made}, {lines.name(x.node)}, {x.nr})"
+        if type(x) is Bare:
+            return self.names[x.value.number]
+        if type(x) is Live:
+            made = f"new_tensor({self.names[x.value.number]})"
+            return f"{self.lines.name(with_history)}({made}, node, {x.number + 1})"
         if type(x) is Read:
             return f"number_of({self.names[x.value.number]})"
         if type(x) is Held:
@@ -249,30 +312,148 @@ class Body:
         return lines.name(x)
 
 
+class Ending:
+    """What a call with a history leaves for its backward."""
+
+    def __init__(self, joint: Any, saved: list[Value], run: Any) -> None:
+        self.joint = joint
+        self.saved = saved
+        self.run = run
+
+
+def backward_function(second: Program, saved: list[Value], whole: Program, native: bool) -> Any:
+    """The backward program as a function of the saved arrays and the gradients of results."""
+    lines = Lines()
+    names: dict[int, str] = {}
+    for v in second.inputs:
+        if v.kind == "constant":
+            names[v.number] = lines.name(v.raw)
+    for stem, values, given in (
+        ("s", saved, "kept"), ("g", whole.joint.incoming, "given"),
+    ):  # fmt: skip
+        for k, v in enumerate(values):
+            names[v.number] = f"{stem}{k}"
+            lines.add(f"{stem}{k} = {given}[{k}]")
+    second.outputs = [Bare(g) for g in whole.joint.grads]
+    machine = planned(second) if native else None
+    if machine is not None and (machine.plan.checks or not machine.reachable(names)):
+        machine = None
+    body = (
+        Body(second, lines, names) if machine is None else NativeBody(second, lines, names, machine)
+    )
+    body.write()
+    source = "\n".join(["def run(kept, given):", *("    " + x for x in lines.text)])
+    lines.names.update(NAMES)
+    file = f"<rushlight program {next(numbers)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    exec(compile(source, file, "exec"), lines.names)
+    run = lines.names["run"]
+    return lambda kept, given: run(kept, given)[0]
+
+
+class NativeBody(Body):
+    """The lines of a program of which most runs natively."""
+
+    def __init__(self, program: Program, lines: Lines, names: dict[int, str], machine: Any) -> None:
+        super().__init__(program, lines, names)
+        self.machine = machine
+        self.plan = machine.plan
+
+    def write(self, slow: Any = None) -> None:
+        """Writes all lines: between two calls from Python, one native call."""
+        lines, machine = self.lines, self.machine
+        for sweep in machine.sweeps():
+            guard_sweep(sweep, lines)
+        lines.add(f"with {lines.name(machine)}.lock:")
+        at = len(lines.text)
+        if machine.threaded:
+            lines.add(f"{lines.name(machine.prepare)}()")
+        items = self.plan.items
+        segment = 0
+        pending: list[Instruction] = []
+        inside = False
+        for item in [*items, None]:
+            if item is not None and not isinstance(item, Instruction):
+                if not inside:
+                    inside = True
+                continue
+            if item is not None and item.kind == "grad" and inside:
+                pending.append(item)
+                continue
+            if inside:
+                self._call(segment, slow)
+                segment += 1
+                inside = False
+                for grad in pending:
+                    self._instruction(grad, [])
+                pending.clear()
+            if item is not None:
+                self._instruction(item, [])
+        self._bumps()
+        self._end()
+        lines.text[at:] = ["    " + line for line in lines.text[at:]]
+
+    def _call(self, segment: int, slow: Any) -> None:
+        lines, machine = self.lines, self.machine
+        for v in machine.fresh(segment):
+            name = self._fresh()
+            self.names[v.number] = name
+            lines.add(f"{name} = empty({v.shape!r}, {lines.name(v.dtype)})")
+        table = lines.name(machine.table)
+        for root in machine.used(segment):
+            value = self.program.values[root]
+            lines.add(f"{table}[{machine.slots[root]}] = id({self._operand(value)})")
+        for sweep in machine.sweeps(segment):
+            self._numbers(sweep)
+        run = lines.name(driver.entry())
+        call = f"{run}({machine.states[segment]})"
+        if segment == 0 and (self.plan.checks or machine.equal):
+            lines.add(f"if {call}: return {lines.name(slow)}(args, kwargs)")
+        else:
+            lines.add(call)
+        for sweep in machine.sweeps(segment):
+            for part in sweep.groups:
+                for leaf in part.leaves:
+                    lines.add(f"bump({lines.name(leaf)})")
+
+    def _numbers(self, sweep: Any) -> None:
+        """Has a sweep's rates and the like computed from the options as they are now."""
+        lines = self.lines
+        for part in sweep.groups:
+            lines.add(f"o = {lines.name(part.options)}")
+            if part.counts:
+                lines.add(f"count = {lines.name(part.counts[0]._raw)}")
+            if part.before:
+                lines.add(part.before)
+            for k, expression in enumerate(part.scalars):
+                lines.add(f"x = {expression}")
+                for dtype, word in self.machine.scalars[id(part)]:
+                    single = dtype == "float32"
+                    table = self.machine.singles if single else self.machine.doubles
+                    place = (word + k) * (2 if single else 1)
+                    lines.add(f"{lines.name(table)}[{place}] = x")
+
+    def _operand(self, x: Any) -> str:
+        if type(x) is Value and x.number not in self.names:
+            if self.machine.in_arena(x):
+                return self.lines.name(self.machine.array(x))
+            view = self.plan.views.get(x.number)
+            if view is not None:
+                self._instruction(view, [])
+        return super()._operand(x)
+
+    def _result(self, x: Any) -> str:
+        if type(x) in (Fresh, Read, Live, Bare):
+            self._operand(x.value)
+        return super()._result(x)
+
+
 def with_history(t: Any, node: Any, nr: int) -> Any:
     """A result with the history, used up, that it had when it was recorded."""
     t._node = node
     t._nr = nr
     t._requires_grad = True
     return t
-
-
-def ufunc_of(i: Instruction) -> Any:
-    """The ufunc that computes a call on arrays and numbers; None where it isn't one."""
-    function = i.function
-    if type(function) is not A.ufunc:
-        function = A.UFUNC_OF.get(function)
-        if function is None:
-            return None
-    for x in i.inputs:
-        if type(x) is Value:
-            continue
-        if type(x) not in (int, float, bool) and not A.is_array(x):
-            return None
-    out = i.outputs[0] if len(i.outputs) == 1 else None
-    if out is None or not out.shape or function.nout != 1 or len(i.inputs) != function.nin:
-        return None
-    return function
 
 
 def last_uses(program: Program) -> dict[int, int]:

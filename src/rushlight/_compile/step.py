@@ -15,9 +15,10 @@ import threading
 from typing import Any, Final
 
 from .. import watching as watching
-from .._core.mode import CURRENT, NO_GRAD, READY, ready, replaced
+from .._core.mode import CURRENT, ready, replaced
 from . import reads as reads
 from .guards import check_inputs, structure_of
+from .joint import live_outputs, record_gradients
 from .observation import Observation
 from .outputs import described
 from .passes import improved
@@ -51,9 +52,10 @@ class CompiledStep:
     `program` is the program that ran last, `explain()` says why a step runs eagerly.
     """
 
-    def __init__(self, function: Any, *, fullgraph: bool = False, name: str = "") -> None:
+    def __init__(self, function: Any, *, fullgraph: bool = False, native: bool = True) -> None:
         self.function = function
         self.fullgraph = fullgraph
+        self.native = native
         self.variants: list[Variant] = []
         self.recordings: list[Recording] = []
         self.refusals: list[Refusal] = []
@@ -80,7 +82,7 @@ class CompiledStep:
             found = variant.run(args, kwargs)
             if found is not None:
                 return found[0]
-        plain = mode is READY or mode is NO_GRAD
+        plain = not mode.slow and not mode.carrying
         if self.gave_up or not plain or STANCE.off or not self.lock.acquire(blocking=False):
             self.calls["eager"] += 1
             return self.function(*args, **kwargs)
@@ -123,10 +125,17 @@ class CompiledStep:
             raise Refusal(*observation.problem)
         if recorder.reads and state.arrays_named:
             recorder.refuse("a number is read by `item()` in code that also uses NumPy")
+        live = live_outputs(result) if mode.grad else []
+        if live and recorder.problem is None:
+            recorder.joint = record_gradients(recorder, live, arguments, mode)
         recorder.finish()
         program = recorder.program
+        program.joint = recorder.joint
         program.outputs = described(result, recorder, arguments)
         check_inputs(program, arguments)
+        if program.joint is not None:
+            program.joint.outputs = []
+        recorder.release()
         unseen = observation.unseen(state.codes)
         if unseen is not None:
             raise Refusal(
@@ -151,7 +160,7 @@ class CompiledStep:
     def _compile(self, recording: Recording) -> None:
         program = improved(recording.program)
         variant = Variant(program, recording.structure, recording.arguments, recording.state,
-                          recording.grad)  # fmt: skip
+                          recording.grad, self.native)  # fmt: skip
         self.recordings.clear()
         self.refusals.clear()
         self.attempts = 0
@@ -189,8 +198,7 @@ class CompiledStep:
         name = getattr(self.function, "__qualname__", type(self.function).__name__)
         lines = [f"{name}: {len(self.variants)} compiled"]
         for variant in self.variants:
-            p = variant.program
-            lines[0] += f", {len(p.instructions)} calls on {len(p.values)} arrays"
+            lines[0] += f", {len(variant.program.instructions)} calls on arrays"
         if self.gave_up and not self.variants:
             lines[0] = f"{name}: runs eagerly"
         elif not self.variants:

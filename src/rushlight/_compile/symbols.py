@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .._codegen import group as G
 from .program import Instruction, Value
-from .replay import ufunc_of
+from .ufuncs import ufunc_of
 
 DTYPES: Final = {"float32": "f32", "float64": "f64", "bool": "b1", "int64": "i64"}
 FLOATS: Final = ("float32", "float64")
@@ -60,24 +60,38 @@ def size_of(shape: tuple[int, ...]) -> int:
 
 
 def kind_in(space: tuple[int, ...], value: Value) -> str | None:
-    """How a value varies over a space: f, r, c or s; None where it doesn't fit."""
-    shape = value.shape
+    """How a value varies over a space: f, r, c or s; None where it doesn't fit.
+
+    What has been expanded counts as what it was before: strides of zero don't vary.
+    """
     if value.dtype.name not in DTYPES:
         return None
-    if shape == space:
-        return "f" if in_order(value) else None
-    if size_of(shape) == 1:
+    if size_of(value.shape) == 1:
         return "s"
-    if not in_order(value):
+    shape = value.shape
+    if len(shape) > len(space):
         return None
-    stripped = shape
-    while stripped and stripped[0] == 1 and len(stripped) > 1:
-        stripped = stripped[1:]
-    if stripped == space[-1:] and len(shape) <= len(space):
-        return "c"
-    if len(space) > 1 and shape == (*space[:-1], 1):
-        return "r"
-    return None
+    missing = len(space) - len(shape)
+    size = value.dtype.itemsize
+    strides = [0] * missing + [0 if n == 1 else s for n, s in zip(shape, value.strides)]
+    for n, m in zip([1] * missing + list(shape), space):
+        if n not in (1, m):
+            return None
+    lead = [(n, s) for n, s in zip(space[:-1], strides[:-1]) if n != 1]
+    last = strides[-1] if space[-1] != 1 else 0
+    if last not in (0, size):
+        return None
+    along = last == size or space[-1] == 1
+    if all(s == 0 for _, s in lead):
+        if not lead:
+            return "f" if last == size else "s"
+        return "c" if last == size else "s"
+    step = size * (space[-1] if last == size else 1)
+    for n, s in reversed(lead):
+        if s != step:
+            return None
+        step *= n
+    return "f" if along else "r"
 
 
 def in_order(value: Value) -> bool:

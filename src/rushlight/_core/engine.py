@@ -296,7 +296,7 @@ def execute(order: list[Node], run: Run) -> None:
     traced = run.traced
     watched = run.captures is not None
     anomaly = run.anomaly or run.profiler is not None
-    recorded = run.mode.recorder is not None
+    whole = anomaly or run.mode.recorder is not None
     for node in order:
         notes = node if table is None else table[node]
         g = notes.acc
@@ -306,7 +306,7 @@ def execute(order: list[Node], run: Run) -> None:
             if watched and node in run.ends:
                 continue
         special = node.special
-        if special >= GENERAL or anomaly or recorded or node.hooks is not None:
+        if special >= GENERAL or whole or node.hooks is not None:
             grads = guarded(node, g, run) if anomaly else general(node, g, run)
             for i, child in enumerate(node.next):
                 if child is not None:

@@ -50,6 +50,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             handled = slow.HANDLERS.override(op, args, True, writer)
         if handled is slow.NOT_HANDLED and slow.HANDLERS.layer_inplace is not None:
             handled = slow.HANDLERS.layer_inplace(op, args, writer)
+        if handled is slow.NOT_HANDLED and slow.HANDLERS.hollow_inplace is not None:
+            handled = slow.HANDLERS.hollow_inplace(op, args, writer)
         if handled is not slow.NOT_HANDLED:
             return handled
     if mode.profiler is not None or mode.dispatch:

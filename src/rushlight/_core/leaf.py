@@ -34,16 +34,17 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf._requires_grad:
         return
+    recorder: Any = None
     if traced and current().carrying:  # on Tensors, but not recorded
         traced = False
         owned = False
         g = g._raw
-    recorder: Any = current().recorder
+        recorder = current().recorder
     lock = STRIPES[(id(leaf) >> 6) & 15]
     lock.acquire()
     try:
         old = leaf._grad
-        if recorder is not None and not traced and (old is None or old._plain):
+        if recorder is not None and (old is None or old._plain):
             recorder.received(leaf, g)
         elif traced:
             _receive_traced(leaf, g, old)

@@ -12,7 +12,7 @@ from .. import dtypes as D
 from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
-from .mode import Mode, ready
+from .mode import Mode, current, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
 from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
 from .saved import pack, pack_outputs
@@ -28,6 +28,8 @@ class Handlers:
     __slots__ = (
         "autocast",
         "explain",
+        "hollow",
+        "hollow_inplace",
         "in_parts",
         "layer",
         "layer_call",
@@ -51,6 +53,8 @@ class Handlers:
     layer: Any  # (op, args) -> result, for vmap
     layer_inplace: Any  # (op, args, writer) -> the tensor written, for vmap
     layer_call: Any  # (kind, name, function, args, kwargs) -> result, for vmap
+    hollow: Any  # (op, args) -> result, for tensors without data
+    hollow_inplace: Any  # (op, args, writer) -> the tensor written, likewise
     tangent: Any  # (op, args, outs) -> None, forward mode
     tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent
     tangent_of: Any  # (tensor) -> its tangent or None
@@ -72,6 +76,8 @@ class Handlers:
         self.layer = None
         self.layer_inplace = None
         self.layer_call = None
+        self.hollow = None
+        self.hollow_inplace = None
         self.tangent = None
         self.tangent_inplace = None
         self.tangent_of = None
@@ -94,6 +100,14 @@ HANDLERS: Final = Handlers()
 # its base does, which gets no edge.
 NO_EDGE: Final = 1 << 60
 NOT_HANDLED: Final = object()
+
+
+def read_by_python(t: TensorBase, how: str) -> Any:
+    """The array of a tensor whose elements become Python numbers: no program can hold that."""
+    recorder = current().recorder
+    if recorder is not None:
+        recorder.read(t, how, None)
+    return t._raw
 
 
 def as_array(value: Any) -> Any:
@@ -141,6 +155,10 @@ def apply(op: Op, args: list[Any]) -> Any:
             return handled
     if mode.profiler is not None or mode.dispatch:
         return HANDLERS.watch(op, args, mode)
+    if special and HANDLERS.hollow is not None:
+        handled = HANDLERS.hollow(op, args)
+        if handled is not NOT_HANDLED:
+            return handled
     if mode.saved_hooks and HANDLERS.in_parts is not None:
         made = HANDLERS.in_parts(op, args)
         if made is not None:

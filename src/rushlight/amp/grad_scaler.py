@@ -12,6 +12,7 @@ from typing import Any
 from .. import dtypes as D
 from .._array import types as T
 from .._array.numpy_ns import isfinite
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..autograd.grad_mode import no_grad
 from ..device import device as _device
@@ -124,7 +125,7 @@ class GradScaler:
                     if not allow_fp16 and grad.dtype is D.float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     any_grad = True
-                    found = found or not bool(isfinite(grad._raw).all())
+                    found = found or not bool(isfinite(read_by_python(grad, "unscale_()")).all())
                     grad.mul_(inv_scale.to(grad.dtype) if grad.dtype is D.float64 else inv_scale)
         if not any_grad:
             return {}

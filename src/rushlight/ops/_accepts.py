@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from .._array import types as T
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..schema import Parameter
 from ._row import Row
@@ -110,4 +111,4 @@ def _integers(value: Any) -> tuple[int, ...]:
 
 
 def _item(value: Any) -> Any:
-    return value._raw.item() if isinstance(value, TensorBase) else value
+    return read_by_python(value, "a number").item() if isinstance(value, TensorBase) else value

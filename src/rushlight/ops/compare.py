@@ -8,6 +8,7 @@ from typing import Any
 from .. import dtypes as D
 from .._array import masks, relations
 from .._array import numpy_ns as raw
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
@@ -73,13 +74,14 @@ isclose_row = elementwise(
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
              equal_nan: bool = False) -> bool:  # fmt: skip
     """Whether `isclose` holds for all elements."""
-    return bool(isclose_row(input, other, rtol, atol, equal_nan)._raw.all())
+    close = isclose_row(input, other, rtol, atol, equal_nan)
+    return bool(read_by_python(close, "allclose()").all())
 
 
 @composite("", method=True)
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape and elements."""
-    return relations.equal_arrays(input._raw, other._raw)
+    return relations.equal_arrays(read_by_python(input, "equal()"), other._raw)
 
 
 # ---- logic and bits ---------------------------------------------------------------------------

@@ -141,6 +141,8 @@ def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
         return T.type_name(self._raw.dtype)
     if isinstance(dtype, D.dtype):
         return converted(self, dtype)
+    if TensorBase in getattr(dtype, "__mro__", ()) and not hasattr(dtype, "_type_text"):
+        return converted(self, D.get_default_dtype())  # `x.type(torch.Tensor)`
     name = dtype if isinstance(dtype, str) else getattr(dtype, "_type_text", "")
     found = T.dtype_of_type_name(name)
     if found is None:

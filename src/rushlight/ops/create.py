@@ -9,6 +9,7 @@ from .. import errors
 from .._array import create as raw
 from .._array import types as T
 from .._core.mode import current
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..device import check_cpu
 from ._composite import composite
@@ -73,7 +74,7 @@ def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     shape: list[int] = []
     for place, s in enumerate(size):
         if isinstance(s, TensorBase):
-            s = s._raw.item()
+            s = read_by_python(s, "a size").item()
         if isinstance(s, bool) or not isinstance(s, int):
             if T.is_integer_scalar(s):
                 s = int(s)
@@ -337,7 +338,7 @@ def full(
     check_cpu(device)
     value = fill_value
     if isinstance(value, TensorBase) and value._raw.ndim == 0:
-        value = value._raw.item()
+        value = read_by_python(value, "full()").item()
     if not T.is_number(value):
         raise TypeError(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
@@ -438,7 +439,9 @@ def new_full(
 ) -> Any:
     """A tensor of a size filled with one value, with this tensor's type by default."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    value = fill_value._raw.item() if isinstance(fill_value, TensorBase) else fill_value
+    value = fill_value
+    if isinstance(value, TensorBase):
+        value = read_by_python(value, "new_full()").item()
     return filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
 
 

@@ -10,6 +10,7 @@ from .._array import bags as raw
 from .._array import gather
 from .._array import types as T
 from .._core.apply import apply_n
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
 from . import _traced
 from ._composite import composite
@@ -98,7 +99,8 @@ def embedding(
         _refuse_sparse(weight, sparse)
     if max_norm is not None:
         raw.require_indices(input._raw, "embedding")
-        raw.renormalise(weight._raw, input._raw, float(max_norm), float(norm_type))
+        rows_used = read_by_python(input, "max_norm")
+        raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
         bump(weight)
     return apply_n(_embedding.op, [weight, input, padding_idx, scale_grad_by_freq, sparse])
 
@@ -279,7 +281,8 @@ def embedding_bag(
     _refuse_sparse(weight, sparse)
     if max_norm is not None:
         raw.require_indices(input._raw, "embedding_bag")
-        raw.renormalise(weight._raw, input._raw, float(max_norm), float(norm_type))
+        rows_used = read_by_python(input, "max_norm")
+        raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
         bump(weight)
     if weight._raw.dtype.kind != "f":
         raw.require_weight(weight._raw)

@@ -19,6 +19,7 @@ from .._array.number import number_like
 from .._core.apply import apply_n, apply_view
 from .._core.inplace import apply_inplace
 from .._core.mode import current
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
 from ._composite import METHODS, composite
 from ._row import linear
@@ -172,9 +173,9 @@ def _plain(item: Any) -> Any:
         if item._layered:
             return item
         if array.ndim == 0 and array.dtype.kind in "iu" and array.dtype.itemsize != 1:
-            return int(array.item())
+            return int(read_by_python(item, "an index").item())
         if array.ndim == 0 and array.dtype.kind == "i":
-            return int(array.item())
+            return int(read_by_python(item, "an index").item())
         return item
     if isinstance(item, int) or T.is_integer_scalar(item):
         return int(item)
@@ -208,7 +209,7 @@ def _bound(value: Any, default: int | None) -> int | None:
         return value
     if isinstance(value, TensorBase):
         if value._raw.dtype.kind in "iub" and value._raw.size == 1:
-            return int(value._raw.item())
+            return int(read_by_python(value, "an index").item())
         raise TypeError(_SLICE_TYPES)
     try:
         return int(value.__index__())
@@ -283,7 +284,7 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
         else:
             if kind is bool or (item._raw.ndim == 0 and item._raw.dtype.kind in "bu"):
                 seen = apply_view(unsqueeze.op, seen, (dim,))
-                true = item if kind is bool else bool(item._raw)
+                true = item if kind is bool else bool(read_by_python(item, "an index"))
                 item = new_tensor(W.bool_places(true))
                 width = 1
             elif item._raw.dtype.kind == "b" or item._raw.dtype.itemsize == 1:

@@ -11,6 +11,7 @@ from .._array import joins as raw
 from .._array import types as T
 from .._array.axes import axis_of
 from .._core.apply import apply_list, apply_n, apply_view
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
@@ -361,7 +362,7 @@ def tensor_split(
 
 
 def _places_in(where: Any) -> Any:
-    array = where._raw
+    array = read_by_python(where, "tensor_split()")
     if array.dtype.kind != "i" or array.itemsize != 8:
         name = T.type_name(array.dtype)[6:-6]
         raise RuntimeError(

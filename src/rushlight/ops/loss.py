@@ -11,6 +11,7 @@ from .. import errors
 from .._array import element_losses as raw
 from .._array import types as T
 from .._core.apply import apply2, apply_n
+from .._core.slow import read_by_python
 from . import _reduction as R
 from ._composite import composite
 from ._row import general
@@ -559,7 +560,7 @@ def gaussian_nll_loss(
         raise ValueError(f"{reduction} is not valid")
     if var.is_complex():
         raise NotImplementedError(errors.not_implemented("lt_cpu", D.scalar_name(var.dtype)))
-    if raw.any_negative(var._raw):
+    if raw.any_negative(read_by_python(var, "gaussian_nll_loss()")):
         raise ValueError("var has negative entry/entries")
     if not var.is_floating_point():
         raise RuntimeError(

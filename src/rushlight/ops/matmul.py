@@ -9,6 +9,7 @@ from .._array import einsum as paths
 from .._array import matmul as raw
 from .._array import types as T
 from .._core.apply import apply2, apply_n
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from . import _traced
 from ._composite import composite
@@ -344,7 +345,7 @@ def vdot(input: Any, other: Any) -> Any:
 def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
     """The dimensions of both operands to sum over."""
     if isinstance(dims, TensorBase):
-        dims = dims._raw.tolist()
+        dims = read_by_python(dims, "tensordot()").tolist()
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")

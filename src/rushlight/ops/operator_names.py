@@ -8,6 +8,7 @@ from .. import dtypes as D
 from .._array import discrete as draw
 from .._array import types as T
 from .._core.apply import apply_n
+from .._core.slow import read_by_python
 from .._core.storage import new_tensor
 from . import _checks
 from ._composite import COMPOSITES, composite
@@ -243,7 +244,8 @@ def embedding_renorm_(self: Any, indices: Any, max_norm: float, norm_type: float
     from .._array import bags
     from .._core.storage import bump
 
-    bags.renormalise(self._raw, indices._raw, float(max_norm), float(norm_type))
+    used = read_by_python(indices, "embedding_renorm_()")
+    bags.renormalise(self._raw, used, float(max_norm), float(norm_type))
     bump(self)
     return self
 

@@ -9,6 +9,7 @@ from typing import Any
 from .._array import shapes as raw
 from .._array import strided, windows
 from .._core.apply import apply_view
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from .._core.views import REGENERATE
 from ._composite import composite
@@ -109,7 +110,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     if isinstance(start, TensorBase):
         if start._raw.ndim or start._raw.dtype.kind not in "iu":
             raise RuntimeError("start must be an 0-dim integral Tensor.")
-        start = int(start._raw.item())
+        start = int(read_by_python(start, "narrow()").item())
     axis, first = raw.narrow_bounds(input._raw, dim, start, length)
     return apply_view(slice_.op, input, (axis, first, first + length, 1))
 

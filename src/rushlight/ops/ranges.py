@@ -9,6 +9,7 @@ from typing import Any
 from .. import dtypes as D
 from .._array import create as raw
 from .._array import types as T
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..device import check_cpu
 from ._composite import composite
@@ -17,7 +18,7 @@ from .create import delivered, dtype_or_default, finished, type_for
 
 
 def _number(value: Any) -> Any:
-    return value._raw.item() if isinstance(value, TensorBase) else value
+    return read_by_python(value, "a bound").item() if isinstance(value, TensorBase) else value
 
 
 @composite()
@@ -117,7 +118,7 @@ def _check_steps(name: str, start: Any, end: Any, steps: Any, *base: Any) -> Non
             f"{dims[0]} dimension(s) and end with {dims[1]} dimension(s)."
         )
     if isinstance(steps, TensorBase):
-        steps = steps._raw.item()
+        steps = read_by_python(steps, "a number of steps").item()
     if isinstance(steps, bool) or not (isinstance(steps, int) or T.is_integer_scalar(steps)):
         raise combination(name, (start, end, steps, *base), {})
     if steps < 0:

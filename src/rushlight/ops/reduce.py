@@ -8,6 +8,7 @@ from .._array import reduce as raw
 from .._array import scan as raw_scan
 from .._array import spread as raw_spread
 from .._core.apply import apply_n
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._out import apply_out
@@ -287,7 +288,7 @@ def _spread_function(name: str, row: Any, doc: str) -> Any:
         elif isinstance(dim, list):
             dim = tuple(dim)
         if isinstance(correction, TensorBase):
-            correction = correction._raw.item()
+            correction = read_by_python(correction, "a correction").item()
         arguments = [input, dim, correction, keepdim]
         return apply_n(row.op, arguments) if out is None else apply_out(row, arguments, out)
 

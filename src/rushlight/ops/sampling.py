@@ -48,7 +48,8 @@ def _check_generator(name: str, size: tuple[Any, ...], generator: Any) -> None:
 
 @composite()
 def rand(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Any = None,
     out: Any = None,
     dtype: Any = None,
@@ -59,16 +60,19 @@ def rand(
     names: Any = None,
 ) -> Any:
     """Uniform numbers in [0, 1)."""
+    if size is not None:
+        sizes = (*sizes, size)
     check_cpu(device)
-    _check_generator("rand", size, generator)
+    _check_generator("rand", sizes, generator)
     found = _float_type("check_uniform_bounds", dtype)
-    array = distributions.rand(stream_of(generator), size_of("rand", size), T.to_raw(found))
+    array = distributions.rand(stream_of(generator), size_of("rand", sizes), T.to_raw(found))
     return delivered(array, out, requires_grad)
 
 
 @composite()
 def randn(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: Any = None,
     out: Any = None,
     dtype: Any = None,
@@ -79,10 +83,12 @@ def randn(
     names: Any = None,
 ) -> Any:
     """Normal numbers with mean 0 and variance 1."""
+    if size is not None:
+        sizes = (*sizes, size)
     check_cpu(device)
-    _check_generator("randn", size, generator)
+    _check_generator("randn", sizes, generator)
     found = _float_type("normal_kernel_cpu", dtype)
-    array = distributions.randn(stream_of(generator), size_of("randn", size), T.to_raw(found))
+    array = distributions.randn(stream_of(generator), size_of("randn", sizes), T.to_raw(found))
     return delivered(array, out, requires_grad)
 
 

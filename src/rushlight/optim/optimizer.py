@@ -68,10 +68,10 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def hooked_step(self: "Optimizer", *args: Any, **kwargs: Any) -> Any:
-        recorder = current().recorder
-        if recorder is not None:
-            return recorder.optimizer_step(self, hooked_step, args, kwargs)
-        profiler = current().profiler
+        mode = current()
+        if mode.recorder is not None:
+            return mode.recorder.optimizer_step(self, hooked_step, args, kwargs)
+        profiler = mode.profiler
         if profiler is not None and profiler.opens(f"Optimizer.step#{type(self).__name__}.step"):
             try:
                 return hooked_step(self, *args, **kwargs)

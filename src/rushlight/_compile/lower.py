@@ -1,0 +1,417 @@
+"""Lowering: which instructions run natively, in which order, in which memory.
+
+Instructions become commands of the driver (see `driver`): kernels of fused instructions, products
+of matrices, sweeps of optimizers. Views cost nothing: they are addresses. What has no native form
+is called from Python, and ends a segment; a segment is one native call.
+
+Note [Where values lie]
+A result that only the program sees lies in the arena, at an offset that is settled when the program
+is compiled: two values share memory if one is dead before the other is made. What is returned, or
+becomes a gradient, is allocated in each call. An array that differs from call to call (these, and
+all inputs) has a slot for its id; the driver looks up where its elements are.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Any
+
+from .._array import arena
+from .._array.parallel import get_num_threads
+from .._codegen import engine, gemm, pool, target
+from .._codegen.emit import F32, F64
+from .._codegen.rows import REGISTERS, Frame, lowered
+from . import driver
+from .fusion import Kernel
+from .plan import Plan, Product, made_by, reads_of
+from .program import Instruction, Program, Value
+from .sweeps import Sweep
+from .symbols import DTYPES, size_of, space_of
+
+#: Elements from which a kernel is cut into chunks for threads, and elements of a chunk and a piece.
+THREADED = 65536
+#: Multiplications from which a product is.
+SHARED = 1 << 22
+CHUNK = 32768
+FLAT = 4096
+
+
+#: Why programs have no native form, the last few.
+PROBLEMS: list[Exception] = []
+MACHINES: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    # Another thread may have held a lock at the fork; in the child nobody gives it back.
+    for machine in list(MACHINES):
+        machine.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Machine:
+    """A plan in memory: the arena, the words of all frames, and a call per segment."""
+
+    def __init__(self, plan: Plan, kept: set[int]) -> None:
+        self.plan = plan
+        self.kept = kept  # roots that outlive the call
+        self.slots: dict[int, int] = {}  # root -> slot
+        self.groups: dict[int, Any] = {}
+        for place, item in enumerate(plan.items):
+            if isinstance(item, Kernel):
+                self.groups[place] = item.finish(plan.wanted(item, kept))
+        self._lay_out()
+        self.size = max(self.top, 64)
+        self.memory = arena.block(self.size)
+        self.base = arena.address(self.memory)
+        self.plain: list[int] = []  # words, before their addresses are known
+        self.fixups: list[tuple[int, int]] = []  # word -> word whose address goes there
+        self.patches: list[list[tuple[int, int, int]]] = []
+        self.segments: list[tuple[int, int]] = []
+        self.lock = threading.RLock()
+        MACHINES.add(self)
+        self.scalars: dict[int, list[tuple[str, int]]] = {}  # of each part of a sweep
+        self.equal: list[tuple[int, int]] = []
+        self.threaded = False
+        self.pools: list[int] = []  # the words that hold the pool of threads
+
+    def reachable(self, names: dict[int, str]) -> bool:
+        """Whether every array that is told in each call has a name, or is made by the program."""
+        made = {o.root for i in self.plan.items if isinstance(i, Instruction) for o in i.outputs
+                if o is not None}  # fmt: skip
+        return all(root in names or root in made or root in self.kept for root in self.slots)
+
+    def prepare(self) -> None:
+        """Tells the driver which threads there are."""
+        state = pool.state(get_num_threads())
+        for word in self.pools:
+            self.all[word] = state
+
+    def fresh(self, segment: int) -> list[Value]:
+        """The values that a segment makes and that outlive the call."""
+        return [v for item in self._items(segment) for v in made_by(item) if v.root in self.kept]
+
+    def used(self, segment: int) -> list[int]:
+        """The roots whose arrays a segment is told in each call."""
+        slots = {slot for slot, _, _ in self.patches[segment]}
+        return [root for root, slot in self.slots.items() if slot in slots]
+
+    def _items(self, segment: int) -> list[Any]:
+        found = []
+        for item in self.plan.items[self.starts[segment] :]:
+            if isinstance(item, Instruction):
+                if item.kind != "grad":
+                    break
+            else:
+                found.append(item)
+        return found
+
+    # ---- memory --------------------------------------------------------------------------------
+    def _lay_out(self) -> None:
+        """Offsets in the arena, by first fit on the times between a value's first and last use."""
+        items = self.plan.items
+        last: dict[int, int] = {}
+        for place, item in enumerate(items):
+            for v in reads_of(item):
+                last[v.root] = place
+        self.offsets: dict[int, int] = {}
+        self.top = 0
+        live: list[tuple[int, int, int]] = []  # offset, size, last use
+        for place, item in enumerate(items):
+            live = [x for x in live if x[2] >= place]
+            for v in made_by(item):
+                if v.root in self.kept:
+                    continue
+                size = -(-(size_of(v.shape) * v.dtype.itemsize + 64) // 64) * 64
+                offset = 0
+                for start, length, _ in sorted(live):
+                    if offset + size <= start:
+                        break
+                    offset = max(offset, start + length)
+                self.offsets[v.root] = offset
+                self.top = max(self.top, offset + size)
+                live.append((offset, size, max(last.get(v.root, place), place)))
+
+    def array(self, v: Value) -> Any:
+        """A value in the arena as an array, for calls from Python."""
+        start = self.offsets[v.root] + v.offset
+        return arena.array_at(self.memory, start, v.shape, v.dtype, v.strides)
+
+    def in_arena(self, v: Value) -> bool:
+        """Whether a value lies in the arena."""
+        return v.root in self.offsets
+
+    # ---- words ---------------------------------------------------------------------------------
+    def build(self, scalars: int = 0) -> None:
+        """Writes all frames, and the tables of each segment."""
+        tables: list[tuple[list[Any], int]] = []
+        here: list[Any] = []
+        start = 0
+        for place, item in enumerate([*self.plan.items, None]):
+            native = item is not None and not isinstance(item, Instruction)
+            if native:
+                if not here:
+                    start = place
+                    self.patches.append([])
+                here.extend(self._commands(place, item))
+            elif here and (item is None or item.kind != "grad"):
+                tables.append((here, start))
+                here = []
+        checks = []
+        if tables and self.plan.checks:
+            where = self.patches[0]
+            for v, limit in self.plan.checks:
+                frame = len(self.plain)
+                self.plain += [0, size_of(v.shape), limit]
+                where.append((self._slot(v.root), v.offset, frame))
+                checks.append((driver.addresses()["check_index"], frame))
+        self._tables(tables, checks + self.equal)
+
+    def _slot(self, root: int) -> int:
+        return self.slots.setdefault(root, len(self.slots))
+
+    def _point(self, word: int, v: Value) -> None:
+        """Has a word hold the address of a value."""
+        if v.root in self.offsets:
+            self.plain[word] = self.base + self.offsets[v.root] + v.offset
+        elif v.kind == "constant" and not v.view:
+            self.plain[word] = arena.address(v.raw)
+        else:
+            self.patches[-1].append((self._slot(v.root), v.offset, word))
+
+    def _commands(self, place: int, item: Any) -> list[tuple[int, int, int]]:
+        if isinstance(item, Product):
+            return [self._product(item)]
+        if isinstance(item, Sweep):
+            return self._sweep(item)
+        return self._kernel(self.groups[place], item)
+
+    def _product(self, item: Product) -> tuple[int, int, int]:
+        frame = len(self.plain)
+        single = item.out.dtype.name == "float32"
+        a, b = item.a, item.b
+        turn = (driver.AS_IT_IS, driver.TRANSPOSED)
+        blocks = self._blocks(item)
+        if blocks is not None:
+            (rsa, csa), (rsb, csb) = a.strides(), b.strides()
+            across, along = -(-a.rows // blocks[0]), -(-b.columns // blocks[1])
+            words = {
+                "m": a.rows, "n": b.columns, "k": a.columns, "rsa": rsa, "csa": csa, "rsb": rsb,
+                "csb": csb, "rsc": b.columns, "alpha": ONE, "block_m": blocks[0],
+                "block_n": blocks[1], "blocks_m": across, "blocks_n": along, "taps": 1,
+            }  # fmt: skip
+            self.plain += [words.get(name, 0) for name in gemm.FRAME]
+            if "offsets" in gemm.FRAME:
+                self.fixups.append((frame + gemm.FRAME.index("offsets"), len(self.plain)))
+                self.plain += [0, 0]
+            for name, v in (("a", a.value), ("b", b.value), ("c", item.out)):
+                self._point(frame + gemm.FRAME.index(name), v)
+            chunks = across * along
+            self.threaded = self.threaded or chunks > 1
+            return gemm.load_chunks(F32 if single else F64), frame, chunks
+        self.plain += [
+            arena.product_routine("sgemm" if single else "dgemm"), turn[a.turned], turn[b.turned],
+            a.rows, b.columns, a.columns, 0, a.lead, 0, b.lead, 0, b.columns, ONE, 0,
+        ]  # fmt: skip
+        for word, v in ((6, a.value), (8, b.value), (10, item.out)):
+            self._point(frame + word, v)
+        name = "gemm_f32" if single else "gemm_f64"
+        return driver.addresses()[name], frame, 1
+
+    def _blocks(self, item: Product) -> tuple[int, int] | None:
+        """Rows and columns of a chunk of an emitted product; None where BLAS does it."""
+        m, n, k = item.a.rows, item.b.columns, item.a.columns
+        if target.machine().width < 64 or n < 8 or m < 4 or max(m, n) > 1000:
+            return None
+        work = m * n * k
+        if work < SHARED:
+            return m, n
+        parts = max(1, min(16, work >> 20))
+        if m >= n:
+            parts = min(parts, max(1, m // 48))
+            return -(-m // parts // 6) * 6, n
+        parts = min(parts, max(1, n // 64))
+        return m, -(-n // parts // 64) * 64
+
+    def _kernel(self, group: Any, item: Kernel) -> list[tuple[int, int, int]]:
+        rows, columns = space_of(item.space)
+        lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
+        vectors: int | None = None
+        total = rows * columns
+        ragged = False
+        if group.elementwise:
+            ragged = total >= THREADED
+            rows, columns = (-(-total // FLAT), FLAT) if ragged else (1, total)
+        else:
+            count = -(-columns // lanes)
+            vectors = count if count <= REGISTERS else None
+        grain = max(1, min(rows, CHUNK // columns)) if total >= THREADED else rows
+        chunks = -(-rows // grain)
+        self.threaded = self.threaded or chunks > 1
+        frame_of = Frame(len(group.operands), len(group.outputs))
+        frame = len(self.plain)
+        self.plain += [0] * frame_of.words
+        self.plain[frame : frame + 4] = [rows, columns, total, grain]
+        for n, (operand, v) in enumerate(zip(group.operands, item.operands)):
+            self._point(frame + frame_of.operand(n), v)
+            self.plain[frame + frame_of.operand_stride(n)] = {"f": columns, "r": 1}.get(
+                operand.kind, 0
+            )
+        commands = []
+        finishing = []
+        totals = {v.number: factor for v, factor in item.totals}
+        for n, v in enumerate(item.outputs):
+            word = frame + frame_of.output(n)
+            kind = group.kind(group.outputs[n].value)
+            self.plain[frame + frame_of.output_stride(n)] = {"f": columns, "r": 1}.get(kind, 0)
+            suffix = "f32" if v.dtype.name == "float32" else "f64"
+            if kind == "s" or (kind == "c" and chunks > 1):
+                cell = len(self.plain)
+                size = chunks if kind == "s" else -(-chunks * columns * v.dtype.itemsize // 8)
+                self.plain += [0] * size
+                done = len(self.plain)
+                last = float_word(totals[v.number]) if kind == "s" else columns
+                self.plain += [0, 0, last, chunks]
+                self.fixups += [(word, cell), (done, cell)]
+                self._point(done + 1, v)
+                which = f"finish_{suffix}" if kind == "s" else f"columns_{suffix}"
+                finishing.append((driver.addresses()[which], done, 1))
+            else:
+                self._point(word, v)
+        module = lowered(group, lanes, vectors, ragged=ragged, inline=False, contract=False)
+        address = engine.load(module)[group.name]
+        commands.append((address, frame, chunks))
+        return commands + finishing
+
+    def _sweep(self, item: Sweep) -> list[tuple[int, int, int]]:
+        commands = []
+        for part in item.groups:
+            numbers: dict[str, int] = {}
+            for dtype in {p.dtype.name for p in part.params}:
+                numbers[dtype] = len(self.plain)
+                self.plain += [0] * len(part.scalars)
+                self.scalars.setdefault(id(part), []).append((dtype, numbers[dtype]))
+            if part.counts:
+                frame = len(self.plain)
+                places = [arena.address(t._raw) for t in part.counts]
+                self.plain += [len(places), *places]
+                self.equal.append((driver.addresses()["check_equal"], frame))
+                commands.append((driver.addresses()["count"], frame, 1))
+            for k, p in enumerate(part.params):
+                group = part.group(DTYPES[p.dtype.name])
+                n = size_of(p.shape)
+                address, frame_of = self._function(group, n >= THREADED)
+                frame = len(self.plain)
+                self.plain += [0] * frame_of.words
+                chunks = 1
+                self.plain[frame : frame + 4] = [1, n, n, 1]
+                if n >= THREADED:
+                    rows = -(-n // FLAT)
+                    grain = CHUNK // FLAT
+                    chunks = -(-rows // grain)
+                    self.plain[frame : frame + 4] = [rows, FLAT, n, grain]
+                    self.threaded = self.threaded or chunks > 1
+                    for j in range(2 + len(part.state[k])):
+                        self.plain[frame + frame_of.operand_stride(j)] = FLAT
+                    for j in range(len(group.outputs)):
+                        self.plain[frame + frame_of.output_stride(j)] = FLAT
+                words = [frame + frame_of.operand(j) for j in range(len(group.operands))]
+                self._point(words[0], p)
+                self._point(words[1], part.grads[k])
+                outs = [frame + frame_of.output(j) for j in range(len(group.outputs))]
+                self._point(outs[0], p)
+                for j, t in enumerate(part.state[k]):
+                    self.plain[words[2 + j]] = self.plain[outs[1 + j]] = arena.address(t._raw)
+                first = 2 + len(part.state[k])
+                for j in range(len(part.scalars)):
+                    self.fixups.append((words[first + j], numbers[p.dtype.name] + j))
+                commands.append((address, frame, chunks))
+        return commands
+
+    def _function(self, group: Any, ragged: bool) -> tuple[int, Frame]:
+        """An elementwise kernel: its address, and how its frame is laid out."""
+        lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
+        module = lowered(group, lanes, None, ragged=ragged, inline=False, contract=False)
+        return engine.load(module)[group.name], Frame(len(group.operands), len(group.outputs))
+
+    def sweeps(self, segment: int | None = None) -> list[Sweep]:
+        """The sweeps of a segment, or all."""
+        items = self.plan.items if segment is None else self._items(segment)
+        return [item for item in items if isinstance(item, Sweep)]
+
+    def _tables(self, tables: list[Any], checks: list[tuple[int, int]]) -> None:
+        states = []
+        for n, (commands, _) in enumerate(tables):
+            patches = self.patches[n]
+            patch_at = len(self.plain)
+            for slot, offset, word in patches:
+                spot = len(self.plain)
+                self.plain += [0, offset, 0]
+                self.fixups += [(spot, -1 - slot), (spot + 2, word)]
+            check_at = len(self.plain)
+            for function, frame in checks if n == 0 else []:
+                spot = len(self.plain)
+                self.plain += [function, 0]
+                self.fixups.append((spot + 1, frame))
+            command_at = len(self.plain)
+            for function, frame, chunks in commands:
+                spot = len(self.plain)
+                self.plain += [function, 0, chunks]
+                self.fixups.append((spot + 1, frame))
+            state = len(self.plain)
+            self.plain += [len(patches), 0, len(checks) if n == 0 else 0, 0, len(commands), 0, 0,
+                           pool.runner()]  # fmt: skip
+            self.pools.append(state + 6)
+            self.fixups += [(state + 1, patch_at), (state + 3, check_at), (state + 5, command_at)]
+            states.append(state)
+        slots_at = len(self.plain)
+        self.plain += [0] * max(len(self.slots), 1)
+        self.words = arena.words(len(self.plain))
+        self.words[:] = self.plain
+        base = arena.address(self.words)
+        for word, other in self.fixups:
+            there = slots_at - 1 - other if other < 0 else other
+            self.words[word] = base + 8 * there
+        self.all = arena.table(self.words, 0, len(self.plain))
+        self.table = arena.table(self.words, slots_at, max(len(self.slots), 1))
+        self.singles, self.doubles = arena.number_tables(self.words)
+        self.states = [base + 8 * s for s in states]
+        self.starts = [start for _, start in tables]
+
+
+def float_word(x: float) -> int:
+    """A float64 as the integer with its bits."""
+    import struct
+
+    word: int = struct.unpack("q", struct.pack("d", x))[0]
+    return word
+
+
+ONE = float_word(1.0)
+
+
+def planned(program: Program) -> Machine | None:
+    """The native form of a program; None where it isn't worth it, or not possible here."""
+    if not target.available() or not arena.supported():
+        return None
+    try:
+        plan = Plan(program)
+        if plan.commands < 1:
+            return None
+        kept = {v.root for v in program.outputs_values()}
+        for i in program.instructions:
+            if i.kind == "grad":
+                kept.update(v.root for v in i.reads())
+        machine = Machine(plan, kept)
+        machine.build()
+    except (
+        Exception
+    ) as error:  # a program is never worse off for machine code that fails to be made
+        PROBLEMS.append(error)
+        del PROBLEMS[:-8]
+        return None
+    return machine

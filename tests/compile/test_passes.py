@@ -1,0 +1,104 @@
+"""Passes: what each leaves of a program."""
+
+from typing import Any
+
+import rushlight as torch
+from rushlight._compile.guards import structure_of
+from rushlight._compile.passes.copies import without_copies
+from rushlight._compile.passes.dead import without_dead
+from rushlight._compile.passes.repeats import without_repeats
+from rushlight._compile.step import CompiledStep
+
+
+def program_of(function: Any, *args: Any) -> Any:
+    """The program of one recording, before any pass."""
+    step = CompiledStep(function)
+    step(*args)
+    assert step.recordings, step.explain()
+    return step.recordings[0].program
+
+
+def names(program: Any) -> list[str]:
+    return [i.name for i in program.instructions]
+
+
+def test_results_that_nobody_reads_are_not_computed() -> None:
+    def function(x: Any) -> Any:
+        _ = x.exp()
+        return x * 2
+
+    program = program_of(function, torch.ones(2))
+    assert names(program) == ["exp", "mul"]
+    without_dead(program)
+    assert names(program) == ["mul"]
+
+
+def test_what_writes_or_draws_is_kept() -> None:
+    def function(x: Any) -> Any:
+        torch.rand(3)
+        x.add_(1)
+        return None
+
+    program = program_of(function, torch.ones(2))
+    without_dead(program)
+    assert names(program) == ["rand", "add"]
+
+
+def test_the_same_call_is_done_once() -> None:
+    program = program_of(lambda x: x.exp() * 2 + x.exp(), torch.ones(2))
+    assert names(program) == ["exp", "mul", "exp", "add"]
+    without_repeats(program)
+    assert names(program) == ["exp", "mul", "add"]
+
+
+def test_a_call_on_memory_that_is_written_is_done_each_time() -> None:
+    def function(x: Any) -> Any:
+        before = x.exp()
+        x.add_(1)
+        return before + x.exp()
+
+    program = program_of(function, torch.ones(2))
+    kept = names(program)
+    without_repeats(program)
+    assert names(program) == kept
+
+
+def test_a_gradient_made_for_one_leaf_isnt_copied() -> None:
+    w = torch.ones(2, requires_grad=True)
+
+    def function(x: Any) -> Any:
+        w.grad = None
+        (w * x).sum().backward()
+
+    program = program_of(function, torch.ones(2))
+    assert "keep" in names(program)
+    without_copies(program)
+    assert "keep" not in names(program)
+
+
+def test_a_gradient_that_two_leaves_share_is_copied() -> None:
+    a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+
+    def function(x: Any) -> Any:
+        a.grad = b.grad = None
+        ((a + b) * x).sum().backward()
+
+    program = program_of(function, torch.ones(2))
+    without_copies(program)
+    assert names(program).count("keep") == 2
+
+
+def test_programs_can_be_read() -> None:
+    step = torch.compile(lambda x: (x * 2).sum())
+    for _ in range(3):
+        step(torch.ones(3))
+    text = str(step.program)
+    assert "float32[3] = argument" in text
+    assert "mul" in text and "test_passes.py" in text
+
+
+def test_tensors_in_nested_arguments_are_found() -> None:
+    found: list[Any] = []
+    x = torch.ones(1)
+    structure_of(([x, {"a": torch.ones(2)}], x, 3), found)
+    assert [t.numel() for t in found] == [1, 2]
