@@ -36,108 +36,61 @@ def _back(
     return found  # type: ignore[no-any-return]
 
 
-def _of_input(
-    dims: int, input_size: Any, weight: Tensor, grad_output: Tensor, *options: Any
-) -> Any:
-    # Only the shape of the input counts: the convolution is linear in it.
-    input = f.zeros(1, dtype=weight.dtype, device=weight.device).expand(input_size)
-    input = input.detach().requires_grad_()
-    return _back(dims, input, weight, input, grad_output, *options)
+def _like(shape: Any, other: Tensor) -> Tensor:
+    """A leaf of this shape: a convolution is linear in each operand, so only the shape counts."""
+    zero = f.zeros(1, dtype=other.dtype, device=other.device).expand(shape)
+    return zero.detach().requires_grad_()  # type: ignore[no-any-return]
 
 
-def _of_weight(
-    dims: int, input: Tensor, weight_size: Any, grad_output: Tensor, *options: Any
-) -> Any:
-    weight = f.zeros(1, dtype=input.dtype, device=input.device).expand(weight_size)
-    weight = weight.detach().requires_grad_()
-    return _back(dims, input, weight, weight, grad_output, *options)
+def _input_gradient(dims: int, over: str) -> Any:
+    def gradient(
+        input_size: Any,
+        weight: Tensor,
+        grad_output: Tensor,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        input = _like(input_size, weight)
+        options = stride, padding, dilation, groups
+        return _back(dims, input, weight, input, grad_output, *options)
+
+    return _named(
+        gradient, f"conv{dims}d_input",
+        f"The gradient of a convolution over {over} for its input, of shape `input_size`.",
+    )  # fmt: skip
 
 
-def conv1d_input(
-    input_size: Any,
-    weight: Tensor,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The gradient of a convolution over one dimension for its input, of shape `input_size`."""
-    found: Tensor = _of_input(1, input_size, weight, grad_output, stride, padding, dilation, groups)
-    return found
+def _weight_gradient(dims: int, over: str) -> Any:
+    def gradient(
+        input: Tensor,
+        weight_size: Any,
+        grad_output: Tensor,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        weight = _like(weight_size, input)
+        options = stride, padding, dilation, groups
+        return _back(dims, input, weight, weight, grad_output, *options)
+
+    return _named(
+        gradient, f"conv{dims}d_weight",
+        f"The gradient of a convolution over {over} for its weight, of shape `weight_size`.",
+    )  # fmt: skip
 
 
-def conv1d_weight(
-    input: Tensor,
-    weight_size: Any,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The gradient of a convolution over one dimension for its weight, of shape `weight_size`."""
-    found: Tensor = _of_weight(
-        1, input, weight_size, grad_output, stride, padding, dilation, groups
-    )
-    return found
+def _named(function: Any, name: str, doc: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
 
 
-def conv2d_input(
-    input_size: Any,
-    weight: Tensor,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The gradient of a convolution over two dimensions for its input, of shape `input_size`."""
-    found: Tensor = _of_input(2, input_size, weight, grad_output, stride, padding, dilation, groups)
-    return found
-
-
-def conv2d_weight(
-    input: Tensor,
-    weight_size: Any,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The gradient of a convolution over two dimensions for its weight, of shape `weight_size`."""
-    found: Tensor = _of_weight(
-        2, input, weight_size, grad_output, stride, padding, dilation, groups
-    )
-    return found
-
-
-def conv3d_input(
-    input_size: Any,
-    weight: Tensor,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The gradient of a convolution over three dimensions for its input, of shape `input_size`."""
-    found: Tensor = _of_input(3, input_size, weight, grad_output, stride, padding, dilation, groups)
-    return found
-
-
-def conv3d_weight(
-    input: Tensor,
-    weight_size: Any,
-    grad_output: Tensor,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
-    """The gradient of a convolution over three dimensions for its weight (`weight_size`)."""
-    found: Tensor = _of_weight(
-        3, input, weight_size, grad_output, stride, padding, dilation, groups
-    )
-    return found
+conv1d_input = _input_gradient(1, "one dimension")
+conv1d_weight = _weight_gradient(1, "one dimension")
+conv2d_input = _input_gradient(2, "two dimensions")
+conv2d_weight = _weight_gradient(2, "two dimensions")
+conv3d_input = _input_gradient(3, "three dimensions")
+conv3d_weight = _weight_gradient(3, "three dimensions")
