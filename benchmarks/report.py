@@ -16,6 +16,9 @@ UNSTEADY = 0.2
 # A ratio this little below the aim may as well be above it in the next run.
 UNDECIDED = 0.03
 
+# Compiled steps are held against other compilers too.
+PEERS = (("jax", "rushlight-step"), ("torch-compile", "rushlight-step"))
+
 HEADINGS = ("workload", "system", "min", "median", "spread", "x min", "x median", "aim", "")
 Print = Callable[[str], None]
 
@@ -101,21 +104,24 @@ def show_table(
     show("\n" + captured.get().rstrip("\n"))
 
 
-def overview(results: Sequence[Result], systems: Sequence[str]) -> list[list[str]]:
+def overview(
+    results: Sequence[Result], systems: Sequence[str], reference: str = REFERENCE
+) -> list[list[str]]:
     """One line per workload: the ratio of minima of every system but the reference."""
     lines = []
     for result in results:
         line = [result.workload.name]
         for system in systems:
             row = result.rows.get(system)
-            ratio = result.ratio_of_least(system) if row is not None else None
+            ratio = result.ratio_of_least(system, reference) if row is not None else None
             line.append(
-                "-" if row is None else "error" if row.error else times(ratio) or "no torch"
+                "-" if row is None else "error" if row.error else times(ratio) or f"no {reference}"
             )
         lines.append(line)
     means = ["geometric mean"]
     for system in systems:
-        found = [result.ratio_of_least(system) for result in results if system in result.rows]
+        measured = [result for result in results if system in result.rows]
+        found = [result.ratio_of_least(system, reference) for result in measured]
         known = [ratio for ratio in found if ratio]
         mean = math.exp(sum(map(math.log, known)) / len(known)) if known else None
         means.append(f"{times(mean)} ({len(known)})" if known else "-")
@@ -156,6 +162,11 @@ def show(results: Sequence[Result], write: Print) -> None:
         show_table(
             "Times faster than torch (ratio of minima)", ("workload", *others), summary, write
         )
+    for peer, mine in PEERS:
+        common = [result for result in results if peer in result.rows]
+        if common and mine in systems:
+            title = f"Times faster than {peer} (ratio of minima)"
+            show_table(title, ("workload", mine), overview(common, [mine], peer), write)
 
 
 def as_json(

@@ -106,9 +106,9 @@ class Result:
             return None
         return paired_ratio(base.figures, row.figures)
 
-    def ratio_of_least(self, system: str) -> float | None:
-        """The same from the two minima."""
-        base, row = self.rows.get(REFERENCE), self.rows[system]
+    def ratio_of_least(self, system: str, reference: str = REFERENCE) -> float | None:
+        """The same from the two minima, against any system."""
+        base, row = self.rows.get(reference), self.rows[system]
         if base is None or not base.figures or not row.figures or min(row.figures) <= 0:
             return None
         return min(base.figures) / min(row.figures)

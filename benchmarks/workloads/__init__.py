@@ -15,6 +15,7 @@ FAMILIES = (
     "elementwise",
     "row_operations",
     "steps",
+    "first_call",
     "second_order",
     "td_lambda",
     "footprint",

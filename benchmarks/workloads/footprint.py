@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.registry import Reading, reading
 from benchmarks.workloads.perceptron import MNIST, by_modules
+from benchmarks.workloads.training import eagerly
 
 STEPS = 20
 
@@ -64,7 +65,7 @@ def resident_memory() -> int:
 
 def train(load: Callable[[], Any]) -> tuple[int, list[float]]:
     """Resident memory before the first step, and the check value after the last."""
-    job = by_modules(MNIST, "SGD")(load())
+    job = eagerly(by_modules(MNIST, "SGD"))(load())
     before = resident_memory()
     job.run(STEPS)
     return before, list(job.value())

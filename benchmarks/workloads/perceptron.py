@@ -21,7 +21,6 @@ from benchmarks.workloads.training import (
 )
 
 
-
 @dataclass(frozen=True)
 class Task:
     """Layer sizes, batch size, learning rate."""
@@ -65,16 +64,16 @@ def by_modules(task: Task, optimizer_name: str) -> Callable[[Any], Training]:
         model = network(torch, task)
         optimizer = getattr(torch.optim, optimizer_name)(model.parameters(), lr=task.rate)
         cross_entropy = torch.nn.functional.cross_entropy
-        x, target = torch.tensor(task.inputs()), torch.tensor(task.targets())
+        data = [torch.tensor(task.inputs()), torch.tensor(task.targets())]
 
-        def step() -> Any:
+        def step(x: Any, target: Any) -> Any:
             optimizer.zero_grad()
             loss = cross_entropy(model(x), target)
             loss.backward()
             optimizer.step()
             return loss
 
-        return Training(step, list(model.parameters()), optimizer)
+        return Training(step, data, list(model.parameters()), optimizer)
 
     return prepare
 
@@ -84,16 +83,16 @@ def by_descent(task: Task, optimizer_name: str) -> Callable[[Any], Descent]:
 
     def describe(jax: Any) -> Descent:
         np = jax.numpy
-        x, target = np.array(task.inputs()), np.array(task.targets())
 
-        def loss(params: Any) -> Any:
+        def loss(params: Any, x: Any, target: Any) -> Any:
             h = x
             for layer in range(0, len(params) - 2, 2):
                 h = jax.nn.relu(h @ params[layer].T + params[layer + 1])
             logs = jax.nn.log_softmax(h @ params[-2].T + params[-1])
             return -logs[np.arange(task.batch), target].mean()
 
-        return Descent(loss, task.weights(), optimizer_name, task.rate)
+        data = [task.inputs(), task.targets()]
+        return Descent(loss, data, task.weights(), optimizer_name, task.rate)
 
     return describe
 

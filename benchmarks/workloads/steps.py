@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.workloads import steps_jax
-from benchmarks.workloads.data import labels, uniform
-from benchmarks.workloads.sizes import CNN, GPT, LSTM, ODE
+from benchmarks.workloads.data import uniform
+from benchmarks.workloads.sizes import CNN, GPT, LSTM, ODE, Size
 from benchmarks.workloads.training import Training, enter, fill
 
 
@@ -20,54 +20,53 @@ def elementwise(count: int) -> Callable[[Any], Training]:
 
     def prepare(torch: Any) -> Training:
         x = torch.tensor(uniform(1, count)).requires_grad_()
-        w = torch.tensor(uniform(2, count))
+        factor = torch.tensor(uniform(2, count))
 
-        def step() -> Any:
+        def step(w: Any) -> Any:
             x.grad = None
             y = (torch.tanh(x * w) + torch.exp(-x * x)).sum()
             y.backward()
             return y
 
-        return Training(step, [x])
+        return Training(step, [factor], [x])
 
     return prepare
 
 
-def recurrent(torch: Any) -> Training:
+def recurrent(torch: Any, size: Size = LSTM) -> Training:
     """An LSTM over a sequence, classified by its last state."""
     nn = torch.nn
 
     class Model(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.lstm = nn.LSTM(LSTM.features, LSTM.features)
-            self.head = nn.Linear(LSTM.features, LSTM.classes)
+            self.lstm = nn.LSTM(size.features, size.features)
+            self.head = nn.Linear(size.features, size.classes)
 
         def forward(self, x: Any) -> Any:
             return self.head(self.lstm(x)[0][-1])
 
     model = Model()
-    fill(torch, model.parameters(), LSTM.weights())
-    x = torch.tensor(uniform(1, LSTM.places, LSTM.batch, LSTM.features))
-    target = torch.tensor(labels(2, LSTM.batch, LSTM.classes))
-    optimizer = torch.optim.SGD(model.parameters(), lr=LSTM.rate)
+    fill(torch, model.parameters(), size.weights())
+    data = [torch.tensor(array) for array in size.data()]
+    optimizer = torch.optim.SGD(model.parameters(), lr=size.rate)
     cross_entropy = nn.functional.cross_entropy
 
-    def step() -> Any:
+    def step(x: Any, target: Any) -> Any:
         optimizer.zero_grad()
         loss = cross_entropy(model(x), target)
         loss.backward()
         optimizer.step()
         return loss
 
-    return Training(step, list(model.parameters()), optimizer)
+    return Training(step, data, list(model.parameters()), optimizer)
 
 
-def transformer(torch: Any) -> Training:
+def transformer(torch: Any, size: Size = GPT) -> Training:
     """A language model of decoder blocks, trained by AdamW."""
     nn = torch.nn
     attend = nn.functional.scaled_dot_product_attention
-    c = GPT.features
+    c = size.features
 
     class Block(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -83,7 +82,7 @@ def transformer(torch: Any) -> Training:
         def forward(self, x: Any) -> Any:
             batch, places, _ = x.shape
             parts = self.qkv(self.norm1(x)).split(c, dim=2)
-            split = (batch, places, GPT.heads, c // GPT.heads)
+            split = (batch, places, size.heads, c // size.heads)
             q, k, v = (part.view(split).transpose(1, 2) for part in parts)
             y = attend(q, k, v, is_causal=True)
             x = x + self.proj(y.transpose(1, 2).reshape(batch, places, c))
@@ -92,38 +91,36 @@ def transformer(torch: Any) -> Training:
     class Model(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.token = nn.Embedding(GPT.classes, c)
-            self.place = nn.Embedding(GPT.places, c)
-            self.blocks = nn.Sequential(*(Block() for _ in range(GPT.layers)))
+            self.token = nn.Embedding(size.classes, c)
+            self.place = nn.Embedding(size.places, c)
+            self.blocks = nn.Sequential(*(Block() for _ in range(size.layers)))
             self.norm = nn.LayerNorm(c)
-            self.head = nn.Linear(c, GPT.classes, bias=False)
+            self.head = nn.Linear(c, size.classes, bias=False)
 
         def forward(self, index: Any, places: Any) -> Any:
             return self.head(self.norm(self.blocks(self.token(index) + self.place(places))))
 
     model = Model()
-    fill(torch, model.parameters(), GPT.weights())
-    count = GPT.batch * GPT.places
-    index = torch.tensor(labels(1, count, GPT.classes).reshape(GPT.batch, GPT.places))
-    target = torch.tensor(labels(2, count, GPT.classes))
-    places = torch.arange(GPT.places)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=GPT.rate, weight_decay=GPT.decay)
+    fill(torch, model.parameters(), size.weights())
+    data = [torch.tensor(array) for array in size.data()]
+    places = torch.arange(size.places)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=size.rate, weight_decay=size.decay)
     cross_entropy = nn.functional.cross_entropy
 
-    def step() -> Any:
+    def step(index: Any, target: Any) -> Any:
         optimizer.zero_grad()
-        loss = cross_entropy(model(index, places).view(count, GPT.classes), target)
+        loss = cross_entropy(model(index, places).view(-1, size.classes), target.view(-1))
         loss.backward()
         optimizer.step()
         return loss
 
-    return Training(step, list(model.parameters()), optimizer)
+    return Training(step, data, list(model.parameters()), optimizer)
 
 
-def convolutional(torch: Any) -> Training:
+def convolutional(torch: Any, size: Size = CNN) -> Training:
     """Two convolutions with pooling and a linear layer, on pictures of 28 x 28."""
     nn = torch.nn
-    first, second = CNN.channels
+    first, second = size.channels
     model = nn.Sequential(
         nn.Conv2d(1, first, 3),
         nn.ReLU(),
@@ -132,38 +129,36 @@ def convolutional(torch: Any) -> Training:
         nn.ReLU(),
         nn.MaxPool2d(2),
         nn.Flatten(),
-        nn.Linear(second * 25, CNN.classes),
+        nn.Linear(second * 25, size.classes),
     )
-    fill(torch, model.parameters(), CNN.weights())
-    x = torch.tensor(uniform(1, CNN.batch, 1, 28, 28))
-    target = torch.tensor(labels(2, CNN.batch, CNN.classes))
-    optimizer = torch.optim.SGD(model.parameters(), lr=CNN.rate)
+    fill(torch, model.parameters(), size.weights())
+    data = [torch.tensor(array) for array in size.data()]
+    optimizer = torch.optim.SGD(model.parameters(), lr=size.rate)
     cross_entropy = nn.functional.cross_entropy
 
-    def step() -> Any:
+    def step(x: Any, target: Any) -> Any:
         optimizer.zero_grad()
         loss = cross_entropy(model(x), target)
         loss.backward()
         optimizer.step()
         return loss
 
-    return Training(step, list(model.parameters()), optimizer)
+    return Training(step, data, list(model.parameters()), optimizer)
 
 
-def differential(torch: Any) -> Training:
+def differential(torch: Any, size: Size = ODE) -> Training:
     """A neural differential equation: Runge-Kutta steps of order four, and back through them."""
     nn = torch.nn
-    field = nn.Sequential(nn.Linear(2, ODE.features), nn.Tanh(), nn.Linear(ODE.features, 2))
-    fill(torch, field.parameters(), ODE.weights())
-    start = torch.tensor(uniform(1, ODE.batch, 2))
-    end = torch.tensor(uniform(2, ODE.batch, 2))
-    optimizer = torch.optim.Adam(field.parameters(), lr=ODE.rate)
-    h = 1 / ODE.places
+    field = nn.Sequential(nn.Linear(2, size.features), nn.Tanh(), nn.Linear(size.features, 2))
+    fill(torch, field.parameters(), size.weights())
+    data = [torch.tensor(array) for array in size.data()]
+    optimizer = torch.optim.Adam(field.parameters(), lr=size.rate)
+    h = 1 / size.places
 
-    def step() -> Any:
+    def step(start: Any, end: Any) -> Any:
         optimizer.zero_grad()
         y = start
-        for _ in range(ODE.places):
+        for _ in range(size.places):
             k1 = field(y)
             k2 = field(y + h / 2 * k1)
             k3 = field(y + h / 2 * k2)
@@ -174,7 +169,7 @@ def differential(torch: Any) -> Training:
         optimizer.step()
         return loss
 
-    return Training(step, list(field.parameters()), optimizer)
+    return Training(step, data, list(field.parameters()), optimizer)
 
 
 for _power in (5, 6, 7):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.workloads.data import labels, uniform
+from benchmarks.workloads.data import uniform
 from benchmarks.workloads.sizes import CNN, GPT, LSTM, ODE
 from benchmarks.workloads.training import Descent
 
@@ -22,13 +22,12 @@ def elementwise(count: int) -> Callable[[Any], Descent]:
 
     def describe(jax: Any) -> Descent:
         np = jax.numpy
-        w = np.array(uniform(2, count))
 
-        def loss(params: Any) -> Any:
+        def loss(params: Any, w: Any) -> Any:
             (x,) = params
             return (np.tanh(x * w) + np.exp(-x * x)).sum()
 
-        return Descent(loss, [uniform(1, count)])
+        return Descent(loss, [uniform(2, count)], [uniform(1, count)])
 
     return describe
 
@@ -36,10 +35,8 @@ def elementwise(count: int) -> Callable[[Any], Descent]:
 def recurrent(jax: Any) -> Descent:
     """An LSTM over a sequence, classified by its last state."""
     np = jax.numpy
-    x = np.array(uniform(1, LSTM.places, LSTM.batch, LSTM.features))
-    target = np.array(labels(2, LSTM.batch, LSTM.classes))
 
-    def loss(params: Any) -> Any:
+    def loss(params: Any, x: Any, target: Any) -> Any:
         w_in, w_state, b_in, b_state, w_head, b_head = params
 
         def cell(carry: Any, drive: Any) -> Any:
@@ -52,17 +49,14 @@ def recurrent(jax: Any) -> Descent:
         (h, _), _ = jax.lax.scan(cell, (zero, zero), x @ w_in.T + (b_in + b_state))
         return cross_entropy(jax, h @ w_head.T + b_head, target)
 
-    return Descent(loss, LSTM.weights(), "SGD", LSTM.rate)
+    return Descent(loss, LSTM.data(), LSTM.weights(), "SGD", LSTM.rate)
 
 
 def transformer(jax: Any) -> Descent:
     """A language model of decoder blocks, trained by AdamW."""
     np = jax.numpy
-    count, c = GPT.batch * GPT.places, GPT.features
-    index = np.array(labels(1, count, GPT.classes).reshape(GPT.batch, GPT.places))
-    target = np.array(labels(2, count, GPT.classes))
     mask = np.tril(np.ones((GPT.places, GPT.places), bool))
-    split = (GPT.batch, GPT.places, GPT.heads, c // GPT.heads)
+    split = (GPT.batch, GPT.places, GPT.heads, GPT.features // GPT.heads)
 
     def norm(x: Any, weight: Any, bias: Any) -> Any:
         mean = x.mean(-1, keepdims=True)
@@ -78,42 +72,39 @@ def transformer(jax: Any) -> Descent:
         h = jax.nn.gelu(norm(x, p[6], p[7]) @ p[8].T + p[9], approximate=False)
         return x + h @ p[10].T + p[11]
 
-    def loss(params: Any) -> Any:
+    def loss(params: Any, index: Any, target: Any) -> Any:
         x = params[0][index] + params[1]
         for layer in range(GPT.layers):
             x = block(x, params[2 + 12 * layer : 14 + 12 * layer])
         scores = norm(x, params[-3], params[-2]) @ params[-1].T
-        return cross_entropy(jax, scores.reshape(count, GPT.classes), target)
+        return cross_entropy(jax, scores.reshape(-1, GPT.classes), target.reshape(-1))
 
-    return Descent(loss, GPT.weights(), "AdamW", GPT.rate, GPT.decay)
+    return Descent(loss, GPT.data(), GPT.weights(), "AdamW", GPT.rate, GPT.decay)
 
 
 def convolutional(jax: Any) -> Descent:
     """Two convolutions with pooling and a linear layer, on pictures of 28 x 28."""
     np, lax = jax.numpy, jax.lax
-    x = np.array(uniform(1, CNN.batch, 1, 28, 28))
-    target = np.array(labels(2, CNN.batch, CNN.classes))
 
     def layer(x: Any, weight: Any, bias: Any) -> Any:
         x = lax.conv_general_dilated(x, weight, (1, 1), "VALID") + bias[:, None, None]
         window = (1, 1, 2, 2)
         return lax.reduce_window(jax.nn.relu(x), -np.inf, lax.max, window, window, "VALID")
 
-    def loss(params: Any) -> Any:
+    def loss(params: Any, x: Any, target: Any) -> Any:
         h = layer(layer(x, params[0], params[1]), params[2], params[3])
         scores = h.reshape(CNN.batch, -1) @ params[4].T + params[5]
         return cross_entropy(jax, scores, target)
 
-    return Descent(loss, CNN.weights(), "SGD", CNN.rate)
+    return Descent(loss, CNN.data(), CNN.weights(), "SGD", CNN.rate)
 
 
 def differential(jax: Any) -> Descent:
     """A neural differential equation: Runge-Kutta steps of order four, and back through them."""
     np = jax.numpy
-    start, end = np.array(uniform(1, ODE.batch, 2)), np.array(uniform(2, ODE.batch, 2))
     h = 1 / ODE.places
 
-    def loss(params: Any) -> Any:
+    def loss(params: Any, start: Any, end: Any) -> Any:
         w1, b1, w2, b2 = params
 
         def field(y: Any) -> Any:
@@ -129,4 +120,4 @@ def differential(jax: Any) -> Descent:
         y, _ = jax.lax.scan(step, start, None, ODE.places)
         return ((y - end) ** 2).mean()
 
-    return Descent(loss, ODE.weights(), "Adam", ODE.rate)
+    return Descent(loss, ODE.data(), ODE.weights(), "Adam", ODE.rate)

@@ -14,9 +14,10 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 @dataclass(frozen=True)
 class Training:
-    """A step, the tensors that it trains, and its optimizer if it has one."""
+    """A step, the data that each call gets, what it trains, and its optimizer if it has one."""
 
-    step: Callable[[], Any]
+    step: Callable[..., Any]
+    data: Sequence[Any]
     parameters: Sequence[Any]
     optimizer: Any = None
 
@@ -40,10 +41,11 @@ def _maker(prepare: Preparation, wrap: Callable[[Any, Any], Any]) -> Maker:
         step = wrap(torch, training.step)
         start = [p.detach().clone() for p in training.parameters]
         kept: list[Any] = [None]
+        data = training.data
 
         def run(n: int) -> None:
             for _ in range(n):
-                kept[0] = step()
+                kept[0] = step(*data)
 
         def value() -> Sequence[float]:
             trained = training.optimizer is not None
@@ -66,12 +68,13 @@ def _maker(prepare: Preparation, wrap: Callable[[Any, Any], Any]) -> Maker:
 
 @dataclass(frozen=True)
 class Descent:
-    """A loss for JAX, where it starts, and how each step changes the parameters.
+    """A loss of parameters and data for JAX, where it starts, and how parameters are changed.
 
     Without a rule only the gradients are wanted.
     """
 
-    loss: Callable[[Any], Any]
+    loss: Callable[..., Any]
+    data: Sequence[Any]
     start: Sequence[Any]
     rule: str | None = None
     rate: float = 0.0
@@ -81,7 +84,8 @@ class Descent:
 def by_jax(describe: Callable[[Any], Descent]) -> Maker:
     """A maker of the same steps as one jitted function of parameters and moments.
 
-    Steps are not waited for one by one: only the last of a run is.
+    Each step is waited for: other systems are done when a step returns, and a second thread that
+    works on one step while the next is prepared would be a second core.
     """
 
     def make(jax: Any) -> Job:
@@ -89,8 +93,8 @@ def by_jax(describe: Callable[[Any], Descent]) -> Maker:
         descent = describe(jax)
         both = jax.value_and_grad(descent.loss)
 
-        def update(params: Any, state: Any) -> Any:
-            loss, grads = both(params)
+        def update(params: Any, state: Any, *data: Any) -> Any:
+            loss, grads = both(params, *data)
             new: list[Any] = []
             if descent.rule is None:
                 return loss, params, grads
@@ -110,6 +114,7 @@ def by_jax(describe: Callable[[Any], Descent]) -> Maker:
 
         step = jax.jit(update, donate_argnums=(0, 1) if descent.rule else ())
         now: dict[str, Any] = {}
+        data = [np.array(array) for array in descent.data]
 
         def reset() -> None:
             now["params"] = [np.array(p) for p in descent.start]
@@ -121,9 +126,8 @@ def by_jax(describe: Callable[[Any], Descent]) -> Maker:
         def run(n: int) -> None:
             params, state, loss = now["params"], now["state"], None
             for _ in range(n):
-                loss, params, state = step(params, state)
-            now.update(params=jax.block_until_ready(params), state=state, loss=loss)
-            jax.block_until_ready(state)
+                loss, params, state = jax.block_until_ready(step(params, state, *data))
+            now.update(params=params, state=state, loss=loss)
 
         def value() -> Sequence[float]:
             found = now["params"] if descent.rule else now["state"]
