@@ -142,13 +142,9 @@ def _natively(
 ) -> Any:
     """The convolution by emitted code, or None. See `kernels.convolution`."""
     places = x.shape[0] * prod(out)
-    rest = (stride, pad, dilation, out)
-    if groups == 1:
-        if w.size * places >= kernels.PRODUCT:
-            return kernels.convolution.correlate(x, w, bias, *rest)
-    elif w.shape[0] == groups == x.shape[1] and groups * places >= kernels.LEAST:
-        return kernels.convolution.depthwise(x, w, bias, *rest)
-    return None
+    if w.size * places < kernels.CONVOLUTION:
+        return None
+    return kernels.convolution.correlate(x, w, bias, stride, pad, dilation, out, groups)
 
 
 def _column(bias: Any, dims: int) -> Any:
@@ -246,13 +242,8 @@ def spread(
         matrix = w.reshape(groups, rows // groups, per_group).swapaxes(-1, -2)
         x = matrix_product(matrix, y.reshape(count, groups, rows // groups, -1))
         return x.reshape(count, channels, *size).astype(dtype, copy=False)
-    if w.size * count * prod(size) >= kernels.LEAST and _mirrors(
-        size, tuple(out), k, stride, pad, dilation
-    ):
-        turned = w[(slice(None), slice(None), *[slice(None, None, -1)] * len(k))]
-        turned = turned.swapaxes(0, 1) if groups == 1 else turned
-        room = tuple([d * (m - 1) - p for m, p, d in zip(k, pad, dilation)])
-        found = _natively(y, turned, None, stride, room, dilation, groups, size)
+    if w.size * count * prod(out) >= kernels.CONVOLUTION:
+        found = kernels.convolution.spread(y, w, size, stride, pad, dilation, groups)
         if found is not None:
             return found.astype(dtype, copy=False)
     if per_group == 1 and rows == groups > 1:
@@ -411,20 +402,10 @@ def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, 
     shape = (rows, per_group, *k)
     if not (x.size and y.size and prod(k)):
         return np.zeros(shape, dtype)
-    if (
-        groups == 1
-        and y.size * channels * prod(k) >= kernels.PRODUCT
-        and not _plain(k, stride, pad)
-        and (found := kernels.convolution.weigh(x, y, k, stride, pad, dilation)) is not None
-    ):
-        return found.astype(dtype, copy=False)
-    if (
-        rows == groups == channels > 1
-        and y.size >= kernels.LEAST
-        and (found := kernels.convolution.weigh_depthwise(x, y, k, stride, pad, dilation))
-        is not None
-    ):
-        return found.astype(dtype, copy=False)
+    if y.size * per_group * prod(k) >= kernels.CONVOLUTION:
+        found = kernels.convolution.weigh(x, y, k, stride, pad, dilation, groups)
+        if found is not None:
+            return found.astype(dtype, copy=False)
     total: Any = None
     inputs: Any = None
     view: Any = None

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
 from .convolve import places
 from .types import FLOAT32
 
@@ -166,6 +167,10 @@ def max_pool(
     if x.dtype.kind == "V":
         values, where = max_pool(x.astype(FLOAT32), k, stride, pad, dilation, out)
         return values.astype(x.dtype), where
+    if x.size >= kernels.LEAST:
+        found = kernels.maxima.largest(x, k, stride, pad, dilation, out, True)
+        if found is not None:
+            return found[0], found[1]
     dims = len(k)
     size = tuple(x.shape[x.ndim - dims :])
     y = framed(x, pad, _need(out, k, stride, dilation), lowest(x.dtype))
@@ -236,6 +241,10 @@ def max_values(x: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out
     """The largest elements of the windows alone, one dimension after the other."""
     if x.dtype.kind == "V":
         return max_values(x.astype(FLOAT32), k, stride, pad, dilation, out).astype(x.dtype)
+    if x.size >= kernels.LEAST:
+        found = kernels.maxima.largest(x, k, stride, pad, dilation, out, False)
+        if found is not None:
+            return found[0]
     dims = len(k)
     y = framed(x, pad, _need(out, k, stride, dilation), lowest(x.dtype))
     for axis in range(dims):
@@ -268,6 +277,10 @@ def place_in_planes(g: Any, indices: Any, size: Sizes) -> Any:
     shape = g.shape[: g.ndim - dims] + tuple(size)
     if not g.size or not area:
         return np.zeros(shape, g.dtype)
+    if g.size >= kernels.LEAST // 4:
+        found = kernels.maxima.place(g, indices, tuple(size))
+        if found is not None:
+            return found
     flat = _flat(indices, dims, area)
     if g.dtype.kind == "c":
         parts = [place_in_planes(part, indices, size) for part in (g.real, g.imag)]

@@ -64,7 +64,11 @@ def _usable() -> bool:
 
 @cache
 def machine() -> Machine:
-    """The host."""
+    """The host.
+
+    With the environment variable RUSHLIGHT_VECTOR=32, read at the first question, an x86 is taken
+    for one whose vectors have 32 bytes (AVX2).
+    """
     llvm = binding()
     found = llvm.get_host_cpu_features()
     arm = platform.machine().lower() in ("arm64", "aarch64")
@@ -73,6 +77,9 @@ def machine() -> Machine:
     else:
         fused = bool(found.get("fma")) and bool(found.get("avx2"))
         full = all(found.get(f"avx512{part}") for part in ("f", "vl", "dq", "bw"))
+        if os.environ.get("RUSHLIGHT_VECTOR") == "32":
+            full = False
+            found.update({name: False for name in found if name.startswith(("avx512", "avx10"))})
         width, registers = (64, 32) if full else (32, 16)
     return Machine(
         triple=llvm.get_process_triple(),

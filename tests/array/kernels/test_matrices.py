@@ -1,4 +1,4 @@
-"""Large products of matrices and convolutions by emitted code, against NumPy's."""
+"""Large products of matrices by emitted code, against NumPy's."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from rushlight._array import convolve, kernels, parallel
-from rushlight._array.kernels import convolution, matrices
+from rushlight._array import kernels, parallel
+from rushlight._array.kernels import matrices
 from rushlight._array.matmul import matrix_product
 from rushlight._codegen import target
 
@@ -94,80 +94,9 @@ def test_the_digits_are_those_of_one_thread(size: int) -> None:
     assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
 
 
-# samples, channels, height, width, outputs, kernel, stride, padding, dilation
-CONVOLUTIONS = [
-    (2, 8, 12, 9, 8, (3, 3), (1, 1), (1, 1), (1, 1)),
-    (3, 16, 11, 13, 12, (3, 2), (1, 1), (0, 1), (1, 1)),
-    (2, 8, 15, 14, 10, (3, 3), (2, 2), (1, 1), (1, 1)),
-    (2, 9, 15, 14, 33, (3, 3), (2, 1), (2, 1), (2, 1)),
-    (2, 8, 16, 16, 16, (1, 1), (2, 2), (0, 0), (1, 1)),
-    (2, 8, 16, 16, 16, (5, 5), (3, 2), (2, 2), (1, 2)),
-    (1, 8, 40, 40, 70, (3, 3), (1, 1), (0, 0), (2, 2)),
-    (2, 8, 7, 7, 8, (7, 7), (1, 1), (3, 3), (1, 1)),
-    (2, 8, 5, 5, 8, (2, 2), (4, 4), (0, 0), (1, 1)),
-    (2, 8, 5, 5, 8, (1, 1), (3, 3), (2, 2), (1, 1)),
-    (1, 8, 3, 3, 8, (3, 3), (1, 1), (0, 0), (1, 1)),
-]
-
-
-@pytest.mark.parametrize("case", CONVOLUTIONS)
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_a_convolution_and_its_gradients_equal_numpys(
-    dtype: str, case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    samples, channels, high, wide, outputs, k, stride, pad, dilation = case
-    rng = np.random.default_rng(3)
-    x = rng.standard_normal((samples, channels, high, wide)).astype(dtype)
-    w = rng.standard_normal((outputs, channels, *k)).astype(dtype)
-    bias = rng.standard_normal(outputs).astype(dtype)
-    rest = (stride, pad, dilation)
-    out = convolve.out_sizes((high, wide), k, *rest)
-    g = rng.standard_normal((samples, outputs, *out)).astype(dtype)
-    found = convolution.correlate(x, w, bias, *rest, out)
-    weights = convolution.weigh(x, g, k, *rest)
-    inputs = convolve.spread(g, w, (high, wide), *rest, 1)
-    monkeypatch.setattr(kernels, "PRODUCT", OFF)
-    assert found is not None and weights is not None
-    assert found.flags.c_contiguous and weights.flags.c_contiguous
-    assert close(found, convolve.correlate(x, w, bias, *rest, 1), 8 * channels)
-    assert close(weights, convolve.weigh(x, g, k, *rest, 1), 8 * g.size // outputs)
-    assert close(inputs, convolve.spread(g, w, (high, wide), *rest, 1), 8 * outputs)
-
-
-def test_a_convolution_of_few_channels_is_left_to_numpy() -> None:
-    x, w = np.ones((2, 3, 9, 9), "f4"), np.ones((8, 3, 3, 3), "f4")
-    assert convolution.correlate(x, w, None, (1, 1), (0, 0), (1, 1), (7, 7)) is None
-    y = convolve.correlate(x, w, None, (1, 1), (0, 0), (1, 1), 1)
-    assert (y == 27).all()
-
-
 def test_products_stay_with_numpy_where_blas_is_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrices, "better", lambda: False)
     x = np.ones((40, 40))
     assert matrices.product(x, x) is None
     assert kernels.PRODUCT > OFF
     assert (matrix_product(x, x) == 40).all()
-
-
-@pytest.mark.parametrize("case", CONVOLUTIONS)
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_a_depthwise_convolution_and_its_gradients_equal_numpys(
-    dtype: str, case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    samples, channels, high, wide, _, k, stride, pad, dilation = case
-    rng = np.random.default_rng(4)
-    x = rng.standard_normal((samples, channels, high, wide)).astype(dtype)
-    w = rng.standard_normal((channels, 1, *k)).astype(dtype)
-    bias = rng.standard_normal(channels).astype(dtype)
-    rest = (stride, pad, dilation)
-    out = convolve.out_sizes((high, wide), k, *rest)
-    g = rng.standard_normal((samples, channels, *out)).astype(dtype)
-    found = convolution.depthwise(x, w, bias, *rest, out)
-    weights = convolution.weigh_depthwise(x, g, k, *rest)
-    monkeypatch.setattr(kernels, "LEAST", 1)
-    inputs = convolve.spread(g, w, (high, wide), *rest, channels)
-    monkeypatch.setattr(kernels, "LEAST", OFF)
-    assert found is not None and weights is not None
-    assert close(found, convolve.correlate(x, w, bias, *rest, channels), 50)
-    assert close(weights, convolve.weigh(x, g, k, *rest, channels), 8 * g.size // channels)
-    assert close(inputs, convolve.spread(g, w, (high, wide), *rest, channels), 50)

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["LEAST", "PRODUCT", "off", "products_off"]
+__all__ = ["CONVOLUTION", "LEAST", "PRODUCT", "off", "products_off"]
 
 
 def _least() -> int:
@@ -31,10 +31,14 @@ LEAST = _least()
 PRODUCT = sys.maxsize if sys.maxsize == LEAST else 1 << 20
 
 
+#: Multiplications from which `convolution` is asked for a convolution.
+CONVOLUTION = sys.maxsize if sys.maxsize == LEAST else 1 << 16
+
+
 def off() -> None:
     """Leaves everything to NumPy from now on: this machine can't run kernels."""
-    global LEAST
-    LEAST = sys.maxsize
+    global CONVOLUTION, LEAST
+    CONVOLUTION = LEAST = sys.maxsize
     products_off()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import formulas
-from .launch import Kernel, plain, ready
+from .launch import Kernel, floating, ready
 
 __all__ = ["gelu", "gelu_backward", "logistic", "silu", "silu_backward"]
 
@@ -23,11 +23,11 @@ _LOGISTIC = Kernel(formulas.logistic, "f")
 
 def _flat(kernel: Kernel | None, *operands: Any) -> Any:
     x = operands[0]
-    if kernel is None or not plain(*operands) or operands[-1].shape != x.shape or not ready():
+    dtype = x.dtype
+    if kernel is None or not floating(dtype) or operands[-1].shape != x.shape or not ready():
         return None
-    out = np.empty(x.shape, x.dtype)
-    kernel.flat(x.dtype, operands, (out,), x.size)
-    return out
+    out = np.empty(x.shape, dtype)
+    return out if kernel.flat(dtype, operands, (out,), x.size) else None
 
 
 def gelu(x: Any, approximate: str) -> Any:

@@ -1,224 +1,236 @@
-"""Convolutions of planes as sums of products of matrices: no windows are copied.
+"""Convolutions over one or two dimensions by emitted code, and their gradients.
 
-Note [Taps]
-In a padded plane, read as one line, a place of the kernel is a shift, and rows of the output are
-rows of the plane with some elements too many at the end. So
-
-    y[n] = sum over taps t of w[:, :, t] (O, C) times x[n] shifted by t (C, line)
-
-and each product reads x where it lies. With strides the plane is cut into its phases first, so that
-a tap is a shift of one of them. The transposed products are the two gradients: of x with
-the kernel turned around, of w with lines and channels exchanged.
+What `_codegen/convolution.py` needs is put together here: the plan of the geometry (see `lines`),
+weights in the order of the tiles, and memory for padded samples.
 """
 
 from __future__ import annotations
 
 import struct
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, Final
 
 import numpy as np
 
-from .. import kernels
+from ..._codegen import convolution as code
+from ..._codegen import pool, target
+from ..._codegen.emit import F32, F64
 from ..parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
-from . import matrices
+from . import lines, small_planes
 from .launch import address, ready
+from .lines import Layout, Output, Plan
+from .slots import SHARES, THREADED, Memory, even, shared
 
-__all__ = ["correlate", "depthwise", "weigh", "weigh_depthwise"]
+__all__ = ["correlate", "spread", "weigh"]
 
 Sizes = tuple[int, ...]
-_FEW = 8  # channels from which a product for each tap is better than windows
-_PARTIAL = 1 << 22  # elements of sums for single samples at most
-
-
-def _taken(x: Any, other: Any, k: Sizes, channels: int, work: int) -> bool:
-    dtype = x.dtype
-    if work < kernels.PRODUCT or len(k) != 2 or channels < _FEW or dtype is not other.dtype:
-        return False
-    if dtype is not FLOAT32 and dtype is not FLOAT64:
-        return False
-    if not matrices.better():
-        kernels.products_off()
-        return False
-    return True
-
-
-class _Lines:
-    """The lines of planes that are padded and cut into phases: see Note [Taps]."""
-
-    def __init__(
-        self, size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
-    ) -> None:
-        self.size, self.pad, self.stride = size, pad, stride
-        reach = [(n - 1) * s + d * (m - 1) + 1 for n, s, d, m in zip(out, stride, dilation, k)]
-        self.room = tuple([-(-n // s) for n, s in zip(reach, stride)])
-        high, self.pitch = self.room
-        self.area = high * self.pitch
-        self.phases = stride[0] * stride[1]
-        self.line = (out[0] - 1) * self.pitch + out[1]
-        shifts = []
-        for i in range(k[0]):
-            for j in range(k[1]):
-                (a, r), (b, c) = (
-                    divmod(i * dilation[0], stride[0]),
-                    divmod(j * dilation[1], stride[1]),
-                )
-                shifts.append((r * stride[1] + c) * self.area + a * self.pitch + b)
-        self.shifts = shifts
-
-    def place(self, x: Any, last: bool) -> Any:
-        """x (N, C, H, W) as (N, C, phases * area), or channels last."""
-        count, channels = x.shape[:2]
-        lead = (count, self.phases, *self.room, channels) if last else (
-            count, channels, self.phases, *self.room)  # fmt: skip
-        made = np.zeros(lead, x.dtype)
-        to = made.transpose(0, 4, 1, 2, 3) if last else made
-        for r in range(self.stride[0]):
-            for c in range(self.stride[1]):
-                phase = to[:, :, r * self.stride[1] + c]
-                rows, columns = (
-                    self._overlap(n, p, s, start, room)
-                    for n, p, s, start, room in zip(
-                        self.size, self.pad, self.stride, (r, c), self.room
-                    )
-                )
-                phase[:, :, rows[0], columns[0]] = x[:, :, rows[1], columns[1]]
-        shape = (count, -1, channels) if last else (count, channels, -1)
-        return made.reshape(shape)
-
-    @staticmethod
-    def _overlap(n: int, p: int, s: int, start: int, room: int) -> tuple[slice, slice]:
-        """Where the elements start, start + s, ... of a padded line lie, and which they are."""
-        first = max(0, -(-(p - start) // s))
-        source = first * s + start - p
-        length = max(0, min(room - first, -(-(n - source) // s)))
-        stop = source + length * s
-        return slice(first, first + length), slice(source, stop, s)
-
-
-def correlate(
-    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
-) -> Any:
-    """The convolution of x (N, C, H, W) with w (O, C, *k), plus a bias; None for what is left.
-
-    `w` may have any strides.
-    """
-    rows, channels, *k = w.shape
-    count = x.shape[0]
-    work = count * rows * channels * k[0] * k[-1] * out[0] * out[-1]
-    if rows < 6 or not _taken(x, w, tuple(k), channels, work):
-        return None
-    lines = _Lines(x.shape[2:], out, tuple(k), stride, pad, dilation)
-    plane = lines.place(x, False)
-    dtype, size = x.dtype, x.dtype.itemsize
-    # The output's rows are as long as the plane's: what is too much is left away.
-    y = np.empty((count, rows, out[0] * lines.pitch), dtype)
-    row, column, *steps = (s // size for s in w.strides)
-    taps = np.empty((k[0] * k[1], 2), np.int64)
-    taps[:, 0] = np.add.outer(np.arange(k[0]) * steps[0], np.arange(k[1]) * steps[1]).ravel()
-    taps[:, 1] = lines.shifts
-    whole = lines.phases * lines.area
-    matrices.summed(
-        address(w), address(plane), address(y), (rows, lines.line, channels),
-        (0, row, column), (channels * whole, whole, 1), (rows * y.shape[2], y.shape[2], 1),
-        count, dtype, taps,
-    )  # fmt: skip
-    kept = y.reshape(count, rows, out[0], lines.pitch)[..., : out[1]]
-    if bias is not None:
-        return np.add(kept, bias.reshape(-1, 1, 1))
-    return np.ascontiguousarray(kept)
-
-
-def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Any:
-    """The sum over samples of the products that each weight (O, C, *k) scales, or None."""
-    count, channels = x.shape[:2]
-    rows, *out = y.shape[1:]
-    work = y.size * channels * k[0] * k[-1]
-    if rows < 8 or not _taken(x, y, k, channels, work):
-        return None
-    if count * rows * channels > _PARTIAL:
-        return None
-    lines = _Lines(x.shape[2:], tuple(out), k, stride, pad, dilation)
-    plane = lines.place(x, True)
-    spread = np.zeros((count, out[0], lines.pitch, rows), x.dtype)
-    spread[:, :, : out[1]] = y.transpose(0, 2, 3, 1)
-    lines_of_y = spread.reshape(count, -1, rows)[:, : lines.line]
-    # The longer side goes along the vectors of a tile.
-    turned = rows > channels
-    sides = (channels, rows) if turned else (rows, channels)
-    total = np.empty((k[0] * k[1], *sides), x.dtype)
-    partial = np.empty((count, *sides), x.dtype)
-    for tap, shift in enumerate(lines.shifts):
-        moved = plane[:, shift : shift + lines.line]
-        left, right = (moved, lines_of_y) if turned else (lines_of_y, moved)
-        if matrices.product(left.swapaxes(1, 2), right, partial) is None:
-            return None
-        np.add.reduce(partial, axis=0, out=total[tap])
-    order = (2, 1, 0) if turned else (1, 2, 0)
-    return np.ascontiguousarray(total.transpose(order)).reshape(rows, channels, *k)
-
-
-# ---- a plane by a kernel of its own -------------------------------------------------------------
-_PLANE_WORK = 1 << 16  # multiplications of a chunk of planes, and of all from which threads help
+_BLOCK: Final = 1 << 17  # elements of a block of samples: they stay in the nearer cache
+_LONG: Final = 4096  # places that a tile of weights sums up at a time, at most
 
 
 @cache
-def _planes(dtype: Any) -> tuple[dict[str, int], Any, Any]:
-    from ..._codegen import planes, pool
-    from ..._codegen.emit import F32, F64
-
-    frame = struct.Struct("11q")
-    assert frame.size == 8 * len(planes.FRAME)
-    return planes.load(F32 if dtype is FLOAT32 else F64), pool.run, frame.pack
+def _code(dtype: Any) -> tuple[dict[str, int], int, int]:
+    """The addresses of the functions, lanes of a vector, and rows of a tile."""
+    type = F32 if dtype is FLOAT32 else F64
+    return code.load(type), target.lanes(type), code.height(type)
 
 
-def _fit(x: Any, other: Any, k: Sizes) -> bool:
+_PACK_FRAME = struct.Struct(f"{len(code.PACK)}q").pack
+_CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
+_WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
+
+
+def _taken(x: Any, other: Any) -> bool:
     dtype = x.dtype
-    if len(k) != 2 or dtype is not other.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
+    if dtype is not other.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
         return False
-    return ready()
+    if x.ndim not in (3, 4) or not ready():
+        return False
+    return not any(s % dtype.itemsize for s in x.strides + other.strides)
 
 
-def _run(name: str, plane: Any, w: Any, y: Any, lines: _Lines, channels: int) -> None:
-    addresses, run, pack = _planes(plane.dtype)
-    count, shifts = plane.shape[0] * plane.shape[1], np.array(lines.shifts, np.int64)
-    each = lines.line * len(shifts)
-    grain = max(1, _PLANE_WORK // each)
-    frame = pack(
-        address(plane), address(w), address(y), address(shifts), lines.line, plane.shape[2],
-        y.shape[2], count, channels, len(shifts), grain,
-    )  # fmt: skip
-    threads = get_num_threads() if each * count >= 4 * _PLANE_WORK else 1
-    run(addresses[name], frame, -(-count // grain), threads)
+def _plane(x: Any) -> Any:
+    """(N, C, L) as (N, C, 1, L)."""
+    return x[:, :, None] if x.ndim == 3 else x
 
 
-def depthwise(
-    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes
-) -> Any:
-    """Each plane of x (N, C, H, W) with its kernel of w (C, 1, *k), plus a bias; or None."""
-    k = w.shape[2:]
-    if not _fit(x, w, k):
-        return None
+def _pair(sizes: Sizes, neutral: int = 1) -> Sizes:
+    """Two dimensions, of which the first may be one that isn't there."""
+    return sizes if len(sizes) == 2 else (neutral, *sizes)
+
+
+def _layout(x: Any) -> Layout:
+    size = x.dtype.itemsize
+    a, b, c, d = (s // size for s in x.strides)
+    return a, b, c, d
+
+
+# ---- the output, and the gradient for the input -------------------------------------------------
+@lru_cache(maxsize=512)
+def _places(
+    plan: Plan, steps: tuple[int, int, int], channels: int, output: int
+) -> tuple[Output, Any, Any]:
+    """Of one output: it, `offsets`, and where its weights lie in the order of the sum."""
+    found = plan.outputs[output]
+    taps = np.array([i * steps[1] + j * steps[2] for i, j in found.taps], np.int64)
+    places = np.add.outer(np.arange(channels, dtype=np.int64) * steps[0], taps).ravel()
+    return found, plan.offsets(found, channels), places
+
+
+def _made(
+    plan: Plan, x: Any, w: Any, bias: Any, y: Any, stride: Sizes, groups: int, inward: bool
+) -> None:
+    """Writes to y what the plan makes of x; `inward` sums over the second dimension of w."""
+    dtype = x.dtype
+    addresses, lanes, high = _code(dtype)
     count, channels = x.shape[:2]
-    lines = _Lines(x.shape[2:], out, k, stride, pad, dilation)
-    y = np.empty((count, channels, out[0] * lines.pitch), x.dtype)
-    _run("planes", lines.place(x, False), np.ascontiguousarray(w), y, lines, channels)
-    kept = y.reshape(count, channels, out[0], lines.pitch)[..., : out[1]]
+    rows, per_group = y.shape[1] // groups, channels // groups
+    over_rows, over_channels, *taps = (s // dtype.itemsize for s in w.strides)
+    row_step, sum_step = (over_rows, over_channels) if inward else (over_channels, over_rows)
+    group_step = (rows if inward else per_group) * over_rows
+    found = [
+        _places(plan, (sum_step, taps[0], taps[1]), per_group, k) for k in range(len(plan.outputs))
+    ]
+    padded = 1 if rows == 1 and groups > 1 else -(-rows // 4) * 4
+    depths = [len(places) for _, _, places in found]
+    packed = np.empty(groups * padded * sum(depths), dtype)
+    next_y, channel_y, row_y, column_y = _layout(y)
+    work = count * groups * rows * sum(
+        depth * output.rows * output.columns for depth, (output, _, _) in zip(depths, found)
+    )  # fmt: skip
+    threads = get_num_threads() if work >= THREADED else 1
+    table, start = [], 0
+    for depth, (output, offsets, places) in zip(depths, found):
+        blocks = -(-padded // high)
+        frame = _PACK_FRAME(
+            address(w), address(packed) + start * dtype.itemsize, rows, padded, depth, row_step,
+            address(places), blocks, high, group_step, padded * depth,
+        )  # fmt: skip
+        if depth:
+            pool.run(addresses["pack"], frame, groups * blocks, threads)
+        first = output.start[0] * row_y + output.start[1] * column_y
+        table += [depth, address(offsets), start, output.rows, output.columns, first]
+        start += groups * padded * depth
+    added = np.zeros((groups, padded), dtype)
     if bias is not None:
-        return np.add(kept, bias.reshape(-1, 1, 1))
-    return np.ascontiguousarray(kept)
+        added[:, :rows] = bias.reshape(groups, rows)
+    outputs = np.array(table, np.int64)
+    band = plan.band(padded, lanes)
+    band_line = even(band * plan.pitch + lanes)
+    bands = max(-(-output.rows // band) for output, _, _ in found)
+    parts = 1 if count >= SHARES or threads == 1 else min(bands, -(-SHARES // count))
+    room = 0 if plan.direct else even(channels * plan.plane)
+    slot = room + padded * band_line
+    memory = Memory(threads, slot, dtype)
+    next_x, channel_x = (s // dtype.itemsize for s in x.strides[:2])
+    frame = _CORRELATE_FRAME(
+        address(x), address(packed), address(added), address(y), memory.flags_at, memory.at, slot,
+        room, threads, parts, plan.direct, next_x, channel_x, channels, plan.plane,
+        len(plan.table), address(plan.table), plan.pitch, *plan.step, groups,
+        per_group * plan.plane, rows, padded, len(found), address(outputs), next_y, channel_y,
+        row_y * stride[0], column_y * stride[1], band, band_line,
+    )  # fmt: skip
+    pool.run(addresses["correlate"], frame, count * parts, threads)
 
 
-def weigh_depthwise(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Any:
-    """The sum over samples of what each weight (C, 1, *k) of `depthwise` scales, or None."""
-    if not _fit(x, y, k):
+def correlate(
+    x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, groups: int
+) -> Any:
+    """The convolution of x (N, C, …) with w (O, C / groups, *k), plus a bias; or None.
+
+    `w` may have any strides.
+    """
+    if not _taken(x, w):
         return None
-    count, channels, *out = y.shape
-    lines = _Lines(x.shape[2:], tuple(out), k, stride, pad, dilation)
-    laid = np.zeros((count, channels, out[0], lines.pitch), x.dtype)
-    laid[..., : out[1]] = y
-    partial = np.empty((count, channels, k[0] * k[1]), x.dtype)
-    flat = laid.reshape(count, channels, -1)
-    _run("weights", lines.place(x, False), partial, flat, lines, channels)
-    return np.add.reduce(partial, axis=0).reshape(channels, 1, *k)
+    y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
+    x, w, y4 = _plane(x), _plane(w), _plane(y)
+    steps = _pair(stride), _pair(pad, 0), _pair(dilation)
+    plan = lines.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x))
+    if groups == 1 and small_planes.suits(plan, y.shape[1], x.itemsize):
+        plan = lines.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x), True)
+        small_planes.correlate(plan, x, w, bias, y4, True)
+    else:
+        _made(plan, x, w, bias, y4, (1, 1), groups, True)
+    return y
+
+
+def spread(
+    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Any:
+    """What y (N, O, …) contributes to inputs (N, C, *size): the transpose of `correlate`; or None.
+
+    `w` may have any strides.
+    """
+    if not _taken(y, w):
+        return None
+    x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
+    y, w, x4 = _plane(y), _plane(w), _plane(x)
+    steps = _pair(stride), _pair(pad, 0), _pair(dilation)
+    plan = lines.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y))
+    whole = plan.whole(w.shape[2] * w.shape[3])
+    if groups == 1 and whole and small_planes.suits(plan, x.shape[1], y.itemsize):
+        plan = lines.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True)
+        small_planes.correlate(plan, y, w, None, x4, False)
+    else:
+        _made(plan, y, w, None, x4, _pair(stride), groups, False)
+    return x
+
+
+# ---- the weights ------------------------------------------------------------------------------
+def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
+    """The sum over samples of what each weight (O, C / groups, *k) scales, or None."""
+    if not _taken(x, y):
+        return None
+    dtype = x.dtype
+    shape = (y.shape[1], x.shape[1] // groups, *k)
+    x, y = _plane(x), _plane(y)
+    steps = _pair(stride), _pair(pad, 0), _pair(dilation)
+    addresses, lanes, high = _code(dtype)
+    count, channels = x.shape[:2]
+    rows, per_group = y.shape[1] // groups, channels // groups
+    # Copied always: lines are read beyond their ends.
+    plan = lines.correlating(x.shape[2:], y.shape[2:], _pair(k), *steps, _layout(x), True)
+    if groups == 1 and small_planes.suits(plan, rows, dtype.itemsize):
+        return small_planes.weigh(plan, x, y).reshape(shape)
+    (output,) = plan.outputs
+    depth = per_group * len(output.taps)
+    offsets = _in_threes(plan, per_group)
+    next_g, channel_g, row_g, column_g = _layout(y)
+    g_table = np.array([0, 0, output.rows, output.columns], np.int64)
+    line = -(-((output.rows - 1) * plan.pitch + output.columns) // lanes) * lanes
+    high = 1 if rows == 1 else high
+    tiles, deep = -(-rows // high), len(offsets) // code.VECTORS
+    padded = tiles * high
+    words = code.weigh_words(F32 if dtype is FLOAT32 else F64, high)
+    work = count * groups * rows * depth * output.rows * output.columns
+    total = groups * tiles * deep * words
+    share, shares, run, runs = shared(count, groups * tiles, total, work)
+    sample, grads = channels * plan.plane, groups * padded * line
+    block = max(1, min(share, _LONG // line, _BLOCK // (sample + grads)))
+    threads = get_num_threads() if work >= THREADED else 1
+    room = even(block * sample + 2 * lanes)
+    slot = room + even(block * grads)
+    memory = Memory(threads, slot, dtype)
+    totals = np.zeros((shares, total), dtype)
+    next_x, channel_x = (s // dtype.itemsize for s in x.strides[:2])
+    frame = _WEIGH_FRAME(
+        address(x), address(y), address(totals), memory.flags_at, memory.at, slot, room, threads,
+        count, share, block, runs, run, groups * tiles, tiles, high, next_x, channel_x, channels,
+        plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step,
+        per_group * plan.plane, next_g, channel_g, rows, padded, address(g_table), row_g, column_g,
+        line, groups, deep, address(offsets),
+    )  # fmt: skip
+    pool.run(addresses["weigh"], frame, shares * runs, threads)
+    whole = totals[0] if shares == 1 else np.add.reduce(totals, axis=0)
+    sums = whole.reshape(groups, tiles, deep, words)[..., : code.VECTORS * high]
+    sums = sums.reshape(groups, tiles, deep, code.VECTORS, high).transpose(0, 1, 4, 2, 3)
+    sums = sums.reshape(groups, padded, deep * code.VECTORS)[:, :rows, :depth]
+    return np.ascontiguousarray(sums).reshape(shape)
+
+
+@lru_cache(maxsize=512)
+def _in_threes(plan: Plan, channels: int) -> Any:
+    """The plan's offsets, the last one again until there are tiles of three."""
+    offsets = plan.offsets(plan.outputs[0], channels)
+    return np.append(offsets, np.repeat(offsets[-1:], -len(offsets) % code.VECTORS))

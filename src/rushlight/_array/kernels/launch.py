@@ -7,6 +7,10 @@ same digits each time. The limits are where a kernel wins its loading back withi
 Note [Chunks]
 Rows are cut into chunks by their number alone, and sums over rows are added up chunk by chunk, so
 results don't depend on the number of threads.
+
+Note [When LLVM refuses]
+A kernel that can't be compiled warns once, turns all kernels off, and says that it did nothing: the
+caller goes on with NumPy. It is compiled before anything is written.
 """
 
 from __future__ import annotations
@@ -14,32 +18,35 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import engine, pool, target
+from ..._codegen import engine, launcher, pool, target
 from ..._codegen.group import Group, Symbol, trace
 from ..._codegen.rows import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
 from ..._codegen.stages import expensive, planned
-from .. import kernels
-from ..parallel import get_num_threads
+from .. import kernels, parallel
 from ..types import FLOAT32, FLOAT64
 
-__all__ = ["FLAT", "Code", "Kernel", "address", "chunks_of", "grain_of", "plain", "ready"]
+__all__ = ["FLAT", "Code", "Kernel", "address", "chunks_of", "floating", "grain_of", "plain", "ready"]
 
 #: Elements of a piece of a flat array.
 FLAT: Final = 4096
 _CODES: Final[dict[Any, str]] = {FLOAT32: "f32", FLOAT64: "f64"}
-# Elements of a chunk at most, and nanoseconds of work from which threads are worth waking.
-_CHUNK: Final = 32768
+_DTYPES: Final[dict[str, Any]] = {
+    "f32": FLOAT32, "f64": FLOAT64, "i64": np.dtype(np.int64), "i32": np.dtype(np.int32),
+    "b1": np.dtype(np.bool_),
+}  # fmt: skip
+# Nanoseconds of work from which threads are worth waking.
 _WORTH_THREADS: Final = 70_000
-# How many lengths of rows are remembered.
-_KNOWN: Final = 256
+_CHUNK: Final = launcher.CHUNK
 # Rows of a chunk at most, where sums over rows are wanted.
 _SUMMED: Final = 64
+_REFUSALS: Final = (RuntimeError, OSError, AttributeError, MemoryError)
 
 
 def ready() -> bool:
@@ -57,14 +64,37 @@ def _works() -> bool:
     x = np.arange(100.0, dtype=FLOAT32)
     out = np.empty_like(x)
     try:
-        probe.rows(FLOAT32, 2, 50, (x, 2.0), (out,))
-    except (RuntimeError, OSError, AttributeError):  # LLVM or the linker refuses
+        if not _launched(probe.made(FLOAT32, None, False), 100, 50, (x, 2.0), (out,)):
+            return False
+    except _REFUSALS:  # LLVM or the linker refuses
         return False
     return bool((out == 2 * x).all())
 
 
+def refused(error: Exception) -> None:
+    """Leaves everything to NumPy, and says so. See Note [When LLVM refuses]."""
+    kernels.off()
+    warnings.warn(
+        f"rushlight: a kernel could not be compiled ({error}); NumPy computes everything from now "
+        "on",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+@cache
+def _direct() -> bool:
+    """Whether kernels are called as builtins, and not through ctypes."""
+    return launcher.usable(np.zeros((2, 3)))
+
+
 def _doubled(x: Symbol, two: Symbol) -> Any:
     return x * two
+
+
+def floating(dtype: Any) -> bool:
+    """Whether a dtype is one that kernels take; they see to the rest themselves."""
+    return dtype is FLOAT32 or dtype is FLOAT64
 
 
 def plain(x: Any, *others: Any) -> bool:
@@ -111,24 +141,33 @@ class Code:
     `cost` is what an element takes in nanoseconds, roughly.
     """
 
-    __slots__ = ("all", "body", "least")
+    __slots__ = ("all", "body", "least", "whole")
 
     def __init__(self, module: Any, cost: float) -> None:
         addresses = engine.load(module)
         self.body = addresses[module.name]
         self.least = _WORTH_THREADS / cost
         # A foreign function gives up the interpreter lock.
-        whole = addresses[f"{module.name}_all"]
-        self.all: Any = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64)(whole)
+        self.whole = addresses[f"{module.name}_all"]
+        self.all: Any = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int64)(self.whole)
 
     def run(self, frame: bytes, chunks: int, work: int) -> None:
         """Does the chunks of a frame, on several threads if so many elements are worth it."""
         if work >= self.least and chunks > 1:
-            threads = get_num_threads()
+            threads = parallel.get_num_threads()
             if threads > 1:
                 _shared()(pool.state(threads), self.body, frame, chunks)
                 return
         self.all(frame, chunks)
+
+    @staticmethod
+    def of(module: Callable[[], Any], cost: float) -> Code | None:
+        """The code of a module that `module` emits; None where LLVM refuses it."""
+        try:
+            return Code(module(), cost)
+        except _REFUSALS as error:
+            refused(error)
+            return None
 
 
 @cache
@@ -139,23 +178,60 @@ def _shared() -> Any:
 
 
 class _Compiled(Code):
-    """A group as machine code for one dtype, and perhaps one length of rows."""
+    """A group as machine code for one dtype, and perhaps one length of rows.
 
-    __slots__ = ("frame", "group", "pack", "sums")
+    `launch` is the builtin (elements, columns, state, *arrays): see `_codegen.launcher`.
+    """
+
+    __slots__ = ("frame", "group", "launch", "mode", "pack", "strides")
 
     def __init__(self, group: Group, vectors: int | None, ragged: bool) -> None:
-        super().__init__(
-            lowered(
-                group, lanes_for(group, target.machine().width), vectors=vectors, ragged=ragged
-            ),
-            _cost(group),
+        module = lowered(
+            group, lanes_for(group, target.machine().width), vectors=vectors, ragged=ragged
         )
+        super().__init__(module, _cost(group))
         self.group = group
         self.frame = Frame(len(group.operands), len(group.outputs))
         words = "".join("d" if o.kind == "s" and o.dtype[0] == "f" else "q" for o in group.operands)
         rest = self.frame.words - 4 - len(group.operands)
         self.pack = struct.Struct(f"4q{words}{rest}q").pack
-        self.sums = any(group.kind(o.value) in "cs" for o in group.outputs)
+        sums = any(group.kind(o.value) in "cs" for o in group.outputs)
+        self.mode = launcher.SUMMED if sums else launcher.WHOLE if ragged else launcher.HALVED
+        # -1: as many as there are columns.
+        self.strides = [-1 if o.kind == "f" else int(o.kind == "r") for o in group.operands]
+        self.strides += [
+            -1 if group.kind(o.value) == "f" else int(group.kind(o.value) == "r")
+            for o in group.outputs
+        ]
+        self.launch = self._launcher(module.name) if _direct() else None
+
+    def _launcher(self, name: str) -> Callable[..., Any] | None:
+        count, codes = len(self.group.operands), [o.dtype for o in self.group.operands]
+        codes += [self.group.dtype(o.value) for o in self.group.outputs]
+        if any(o.kind == "s" and o.dtype[0] != "f" for o in self.group.operands):
+            return None
+        operands = []
+        for place, (code, stride) in enumerate(zip(codes, self.strides, strict=True)):
+            number = place < count and self.group.operands[place].kind == "s"
+            total = place >= count and self.group.kind(self.group.outputs[place - count].value)
+            raw = FLOAT64 if total == "s" else _DTYPES[code]
+            operands.append(launcher.Operand(None if number else raw, stride, place >= count))
+        return launcher.launcher(name, self.body, self.whole, np.ndarray, operands, self.mode)
+
+    def framed(self, elements: int, columns: int, things: Sequence[Any]) -> bytes:
+        """The frame for operands and outputs: arrays and numbers."""
+        words = [x if type(x) is float else address(x) for x in things]
+        rows = -(-elements // columns)
+        strides = [columns if stride == -1 else stride for stride in self.strides]
+        return bytes(
+            self.pack(rows, columns, elements, self.grain(rows, columns), *words, *strides)
+        )
+
+    def grain(self, rows: int, columns: int) -> int:
+        """How many rows a chunk has."""
+        if self.mode == launcher.WHOLE:
+            return max(1, _CHUNK // columns)
+        return grain_of(rows, columns, self.mode == launcher.SUMMED)
 
 
 def _cost(group: Group) -> float:
@@ -175,13 +251,12 @@ class Kernel:
     dtype of the call, or a kind and a dtype as in "r i64".
     """
 
-    __slots__ = ("formula", "general", "known", "long", "name", "operands", "whole")
+    __slots__ = ("formula", "general", "long", "name", "operands", "whole")
 
     def __init__(self, formula: Callable[..., Any], *operands: str) -> None:
         self.formula = formula
         self.name = formula.__name__
         self.operands = operands
-        self.known: dict[Any, tuple[_Compiled, list[int]]] = {}
         self.general: dict[Any, _Compiled] = {}
         self.whole: dict[Any, _Compiled] = {}
         self.long: bool | None = None
@@ -194,8 +269,21 @@ class Kernel:
             kinds[f"x{place}"] = (kind, dtype or code)
         return trace(f"{self.name}_{code}", self.formula, kinds)
 
-    def _compiled(self, dtype: Any, vectors: int | None, ragged: bool) -> _Compiled:
+    def made(self, dtype: Any, vectors: int | None, ragged: bool) -> _Compiled:
+        """The code, compiled. Raises what LLVM raises."""
         return _Compiled(self.group(_CODES[dtype]), vectors, ragged)
+
+    def _compiled(self, dtype: Any, vectors: int | None, ragged: bool) -> _Compiled | None:
+        known: dict[Any, _Compiled] = self.whole if ragged else self.general
+        if dtype not in _CODES:
+            return None
+        try:
+            found = self.made(dtype, vectors, ragged)
+        except _REFUSALS as error:
+            refused(error)
+            return None
+        known[dtype if ragged else (dtype, vectors)] = found
+        return found
 
     def takes(self, columns: int) -> bool:
         """Whether rows can be that long."""
@@ -203,61 +291,51 @@ class Kernel:
             self.long = not planned(self.group("f32")).scratch
         return self.long or columns <= ROW_LIMIT
 
-    def flat(self, dtype: Any, inputs: Sequence[Any], outputs: Sequence[Any], size: int) -> None:
-        """Runs over `size` elements of flat arrays; numbers stand for operands of kind `s`."""
-        found = self.whole.get(dtype)
-        if found is None:
-            found = self.whole[dtype] = self._compiled(dtype, None, True)
-        words = [x if type(x) is float else address(x) for x in inputs]
-        words += [address(x) for x in outputs]
-        words += [FLAT] * len(words)
-        rows, grain = -(-size // FLAT), _CHUNK // FLAT
-        found.run(found.pack(rows, FLAT, size, grain, *words), -(-rows // grain), size)
+    def flat(self, dtype: Any, inputs: Sequence[Any], outputs: Sequence[Any], size: int) -> bool:
+        """Runs over `size` elements of flat arrays, and says whether it did; numbers stand for
+        operands of kind `s`."""
+        found = self.whole.get(dtype) or self._compiled(dtype, None, True)
+        return found is not None and _launched(found, size, FLAT, inputs, outputs)
 
     def rows(
         self, dtype: Any, rows: int, columns: int, inputs: Sequence[Any], outputs: Sequence[Any]
-    ) -> None:
-        """Runs over C-ordered matrices, (rows,) or (columns,) arrays and numbers, as the kinds say.
+    ) -> bool:
+        """Runs over C-ordered matrices, (rows,) or (columns,) arrays and numbers, as the kinds say,
+        and says whether it did.
 
         An output of kind `c` has a row for each chunk: see `chunks_of`.
         """
-        known = self.known.get((dtype, columns))
-        if known is None:
-            known = self._for_rows(dtype, columns)
-        found, strides = known
-        words = [x if type(x) is float else address(x) for x in inputs]
-        words += [address(x) for x in outputs]
-        words += strides
-        grain = grain_of(rows, columns, found.sums)
-        frame = found.pack(rows, columns, rows * columns, grain, *words)
-        found.run(frame, -(-rows // grain), rows * columns)
+        vectors: int | None = -(-columns // (target.machine().width // dtype.itemsize))
+        if vectors is not None and vectors > REGISTERS:
+            vectors = None
+        found = self.general.get((dtype, vectors)) or self._compiled(dtype, vectors, False)
+        return found is not None and _launched(found, rows * columns, columns, inputs, outputs)
 
-    def _for_rows(self, dtype: Any, columns: int) -> tuple[_Compiled, list[int]]:
-        """The code for rows of a length, and the strides; kept."""
-        lanes = target.machine().width // dtype.itemsize
-        vectors = -(-columns // lanes)
-        found = self._general(dtype, vectors if vectors <= REGISTERS else None)
-        strides = [columns if text[0] == "f" else int(text[0] != "s") for text in self.operands]
-        group = found.group
-        strides += [columns if group.kind(o.value) == "f" else 1 for o in group.outputs]
-        if len(self.known) > _KNOWN:
-            self.known.clear()
-        self.known[dtype, columns] = found, strides
-        return found, strides
-
-    def _general(self, dtype: Any, vectors: int | None = None) -> _Compiled:
-        """The code for rows of so many vectors, or of any length."""
-        found = self.general.get((dtype, vectors))
-        if found is None:
-            found = self.general[dtype, vectors] = self._compiled(dtype, vectors, False)
-        return found
+    def prepared(self, dtype: Any) -> bool:
+        """Whether `at` can be called for a dtype."""
+        return (dtype, None) in self.general or self._compiled(dtype, None, False) is not None
 
     def at(self, dtype: Any, rows: int, columns: int, words: Sequence[int]) -> None:
         """Runs on addresses, in the order of operands and outputs, followed by their strides."""
-        found = self._general(dtype)
+        found = self.general[dtype, None]
         grain = grain_of(rows, columns, False)
         frame = found.pack(rows, columns, rows * columns, grain, *words)
         found.run(frame, -(-rows // grain), rows * columns)
+
+
+def _launched(
+    found: _Compiled, elements: int, columns: int, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> bool:
+    threads = parallel._threads
+    if found.launch is not None:
+        state = 0
+        if threads > 1 and elements >= found.least:
+            state = pool.state(threads)
+        return found.launch(elements, columns, state, *inputs, *outputs) is None
+    rows = -(-elements // columns)
+    frame = found.framed(elements, columns, (*inputs, *outputs))
+    found.run(frame, -(-rows // found.grain(rows, columns)), elements)
+    return True
 
 
 def grain_of(rows: int, columns: int, summed: bool) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..types import FLOAT64
 from . import formulas
-from .launch import Kernel, plain, ready
+from .launch import Kernel, floating, plain, ready
 
 __all__ = [
     "cross_entropy", "cross_entropy_backward", "log_softmax", "log_softmax_backward", "softmax",
@@ -31,11 +31,11 @@ _UINT64 = np.dtype(np.uint64)
 def _along(kernel: Kernel, *operands: Any) -> Any:
     x = operands[0]
     length = x.shape[-1] if x.ndim else 1
-    if length < _SHORT or not plain(*operands) or not kernel.takes(length) or not ready():
+    dtype = x.dtype
+    if length < _SHORT or not floating(dtype) or not kernel.takes(length) or not ready():
         return None
-    out = np.empty(x.shape, x.dtype)
-    kernel.rows(x.dtype, x.size // length, length, operands, (out,))
-    return out
+    out = np.empty(x.shape, dtype)
+    return out if kernel.rows(dtype, x.size // length, length, operands, (out,)) else None
 
 
 def softmax(x: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import formulas
-from .launch import Kernel, plain, ready
+from .launch import Kernel, floating, ready
 
 __all__ = ["adam", "sgd", "sgd_with"]
 
@@ -20,9 +20,8 @@ _ADAMW = Kernel(formulas.adamw, "f", "f", "f", "f", *"sssssss")
 
 def _takes(p: Any, *others: Any) -> bool:
     return (
-        plain(p, *others)
+        floating(p.dtype)
         and all(o is None or o.size == p.size for o in others)
-        and p.flags.writeable
         and ready()
     )
 
@@ -31,8 +30,7 @@ def sgd(p: Any, g: Any, rate: float) -> bool:
     """p ← p - rate g."""
     if not _takes(p, g):
         return False
-    _SGD.flat(p.dtype, (p, g, float(rate)), (p,), p.size)
-    return True
+    return _SGD.flat(p.dtype, (p, g, float(rate)), (p,), p.size)
 
 
 def sgd_with(
@@ -43,12 +41,10 @@ def sgd_with(
     if not _takes(p, g, buffer):
         return False
     if buffer is None:
-        _DECAYED.flat(p.dtype, (p, g, float(rate), float(decay)), (p,), p.size)
-        return True
+        return _DECAYED.flat(p.dtype, (p, g, float(rate), float(decay)), (p,), p.size)
     kernel = _NESTEROV if nesterov else _MOMENTUM
     numbers = (float(rate), float(decay), float(momentum), float(undamped))
-    kernel.flat(p.dtype, (p, g, buffer, *numbers), (buffer, p), p.size)
-    return True
+    return kernel.flat(p.dtype, (p, g, buffer, *numbers), (buffer, p), p.size)
 
 
 def adam(
@@ -62,5 +58,4 @@ def adam(
     values = [float(x) for x in numbers]
     if mode:
         values.append(float(decay))
-    kernel.flat(p.dtype, (p, g, m, v, *values), (m, v, p), p.size)
-    return True
+    return kernel.flat(p.dtype, (p, g, m, v, *values), (m, v, p), p.size)

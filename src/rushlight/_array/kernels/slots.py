@@ -1,0 +1,49 @@
+"""Memory for the padded samples of convolutions, and how sums over samples are shared out.
+
+Note [The order of sums]
+An output is summed over channels and taps in one order. Gradients of weights are summed over
+shares of the samples, whose number depends on sizes alone; so threads change no digit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .launch import address
+
+__all__ = ["SHARES", "THREADED", "Memory", "even", "shared"]
+
+THREADED: Final = 1 << 21  # multiplications from which threads are worth waking
+SHARES: Final = 8  # pieces of the work at least, where there are threads
+_TOTALS: Final = 1 << 21  # elements of sums for shares of the samples
+
+
+class Memory:
+    """Slots of memory, of zeros; held as long as this lives. See Note [Slots] in `_codegen`."""
+
+    __slots__ = ("at", "flags", "flags_at", "room")
+
+    def __init__(self, slots: int, elements: int, dtype: Any) -> None:
+        self.flags = np.zeros(8 * slots, np.int64)
+        self.room = np.zeros(slots * elements + 64, dtype)
+        self.flags_at, start = address(self.flags), address(self.room)
+        self.at = start + -start % 64
+
+
+def even(n: int) -> int:
+    """Elements up to a multiple of 32, which begin a cache line."""
+    return -(-n // 32) * 32
+
+
+def shared(count: int, tiles: int, total: int, work: int) -> tuple[int, int, int, int]:
+    """How many samples have sums of their own (`total` elements), how often, and the same for
+    tiles of the sums. See Note [The order of sums]."""
+    if work < THREADED:
+        return count, 1, tiles, 1
+    shares = min(count, SHARES, max(1, _TOTALS // total))
+    share = -(-count // shares)
+    shares = -(-count // share)
+    run = -(-tiles // min(tiles, -(-SHARES // shares)))
+    return share, shares, run, -(-tiles // run)

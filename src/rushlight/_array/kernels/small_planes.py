@@ -1,0 +1,152 @@
+"""Convolutions of small planes by emitted code: see Note [Places and channels] in `_codegen`."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache, lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from ..._codegen import convolution, pool, target
+from ..._codegen import small_planes as code
+from ..._codegen.emit import F32, F64
+from ..parallel import get_num_threads
+from ..types import FLOAT32
+from .launch import address
+from .lines import Plan
+from .slots import THREADED, Memory, even, shared
+
+__all__ = ["correlate", "suits", "weigh"]
+
+_PLACES: Final = 256  # of all samples of a block, about
+_CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
+_WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
+_TURN_FRAME = struct.Struct(f"{len(code.TURN)}q").pack
+
+
+@cache
+def _code(dtype: Any) -> tuple[dict[str, int], int, int]:
+    """The addresses of the functions, lanes of a vector, and rows of a tile."""
+    type = F32 if dtype is FLOAT32 else F64
+    return code.load(type), target.lanes(type), convolution.height(type)
+
+
+def suits(plan: Plan, columns: int, itemsize: int) -> bool:
+    """Whether tiles of places are better than lines, for one output and so many channels of it."""
+    (output,) = plan.outputs
+    places = output.rows * output.columns
+    lanes = target.machine().width // itemsize
+    padded = -(-columns // lanes) * lanes
+    if places > _PLACES or places < 4 or padded * 3 > columns * 4:
+        return False
+    tiles, rest = divmod((output.rows - 1) * plan.pitch + output.columns, 3 * lanes)
+    # Turns of a loop that has as many products in every lane.
+    along = (12 * tiles + 5 * -(-rest // lanes)) * -(-columns // 8)
+    return 4 * places * padded // (8 * lanes) * 12 < along * 10
+
+
+@lru_cache(maxsize=512)
+def _starts(plan: Plan, sample: int, images: int, high: int) -> Any:
+    """Where the places of the outputs of some samples begin; the last one again for a whole tile."""
+    (output,) = plan.outputs
+    places = np.add.outer(np.arange(output.rows) * plan.pitch, np.arange(output.columns)).ravel()
+    starts = np.add.outer(np.arange(images, dtype=np.int64) * sample, places).ravel()
+    return _whole(starts, high)
+
+
+def _whole(offsets: Any, high: int) -> Any:
+    return np.append(offsets, np.repeat(offsets[-1:], -len(offsets) % high))
+
+
+@lru_cache(maxsize=512)
+def _offsets(plan: Plan, channels: int, high: int) -> Any:
+    """Where channels and taps begin in a sample, filled up like `_starts`."""
+    return _whole(plan.offsets(plan.outputs[0], channels), high)
+
+
+def _turned(w: Any, inward: bool, padded: int) -> Any:
+    """Weights (O, C, …) as (C · taps, O), or (O · taps, C) unless `inward`; rows are filled up."""
+    w = np.ascontiguousarray(w)
+    rows, channels = w.shape[:2]
+    taps = w.shape[2] * w.shape[3]
+    addresses, _, _ = _code(w.dtype)
+    columns = rows if inward else channels
+    depth = w.size // columns
+    made = (np.empty if columns == padded else np.zeros)((depth, padded), w.dtype)
+    if inward:
+        frame = _TURN_FRAME(address(w), address(made), rows, depth, depth, padded, 0, 0)
+        pool.run(addresses["turn"], frame, 1, 1)
+    else:
+        frame = _TURN_FRAME(
+            address(w), address(made), channels, taps, taps, padded, channels * taps, taps * padded
+        )
+        pool.run(addresses["turn"], frame, rows, get_num_threads() if w.size > 1 << 16 else 1)
+    return made
+
+
+def correlate(plan: Plan, x: Any, w: Any, bias: Any, y: Any, inward: bool) -> None:
+    """Writes to y (N, O, H, W) what the plan makes of x; `inward` sums over w's second dimension."""
+    dtype = x.dtype
+    addresses, lanes, high = _code(dtype)
+    count, channels = x.shape[:2]
+    columns = y.shape[1]
+    places = y.shape[2] * y.shape[3]
+    padded = -(-columns // lanes) * lanes
+    turned = _turned(w, inward, padded)
+    depth = len(turned)
+    threads = get_num_threads() if count * columns * places * depth >= THREADED else 1
+    sample = channels * plan.plane
+    block = max(1, min(_PLACES // places, -(-count // (2 * threads - 1))))
+    added = np.zeros(padded, dtype)
+    if bias is not None:
+        added[:columns] = bias
+    room = even(block * sample)
+    slot = room + even((block * places + high) * padded)
+    memory = Memory(threads, slot, dtype)
+    size = dtype.itemsize
+    starts, offsets = _starts(plan, sample, block, high), _offsets(plan, channels, 1)
+    frame = _CORRELATE_FRAME(
+        address(x), address(turned), address(added), address(y), memory.flags_at, memory.at, slot,
+        room, threads, count, block, x.strides[0] // size, x.strides[1] // size, channels,
+        plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step, places,
+        address(starts), depth, address(offsets), columns, padded, y.strides[0] // size,
+    )  # fmt: skip
+    pool.run(addresses["correlate_small"], frame, -(-count // block), threads)
+
+
+def weigh(plan: Plan, x: Any, y: Any) -> Any:
+    """The sums over samples that `correlate` would scale by weights, as (O, C · taps)."""
+    dtype = x.dtype
+    addresses, lanes, high = _code(dtype)
+    y = np.ascontiguousarray(y)
+    count, channels = x.shape[:2]
+    columns = y.shape[1]
+    places = y.shape[2] * y.shape[3]
+    padded = -(-columns // lanes) * lanes
+    offsets = _offsets(plan, channels, high)
+    depth = channels * len(plan.outputs[0].taps)
+    tiles = len(offsets) // high
+    work = count * columns * places * depth
+    share, shares, run, runs = shared(count, tiles, tiles * high * padded, work)
+    threads = get_num_threads() if work >= THREADED else 1
+    sample = channels * plan.plane
+    block = max(1, min(share, _PLACES // places))
+    starts = _starts(plan, sample, block, 1)
+    room = even(block * sample)
+    slot = room + even(block * places * padded)
+    memory = Memory(threads, slot, dtype)
+    totals = np.zeros((shares, tiles * high, padded), dtype)
+    size = dtype.itemsize
+    frame = _WEIGH_FRAME(
+        address(x), address(y), address(totals), memory.flags_at, memory.at, slot, room, threads,
+        count, share, block, runs, run, tiles, x.strides[0] // size, x.strides[1] // size, channels,
+        plan.plane, len(plan.table), address(plan.table), plan.pitch, *plan.step, places,
+        address(starts), address(offsets), columns, padded, columns * places,
+    )  # fmt: skip
+    pool.run(addresses["weigh_small"], frame, shares * runs, threads)
+    whole = totals[0] if shares == 1 else np.add.reduce(totals, axis=0)
+    made = np.empty((columns, depth), dtype)
+    frame = _TURN_FRAME(address(whole), address(made), depth, columns, padded, depth, 0, 0)
+    pool.run(addresses["turn"], frame, 1, 1)
+    return made

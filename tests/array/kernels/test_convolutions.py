@@ -1,0 +1,184 @@
+"""Convolutions by emitted code, against NumPy's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+from rushlight._array import convolve, kernels, parallel
+from rushlight._array.kernels import convolution
+from rushlight._codegen import target
+
+if not target.available():
+    pytest.skip("this machine can't run emitted code", allow_module_level=True)
+
+OFF = 1 << 60
+DTYPES = ["f4", "f8"]
+
+
+@pytest.fixture(autouse=True)
+def _numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `convolve` does is NumPy's way, unless a test says otherwise."""
+    monkeypatch.setattr(kernels, "CONVOLUTION", OFF)
+
+
+def close(found: Any, exact: Any, terms: int) -> bool:
+    tolerance = (1e-6 if found.dtype == np.float32 else 1e-14) * (terms + 8)
+    same = found.dtype == exact.dtype and found.shape == exact.shape
+    return same and found.flags.c_contiguous and bool((abs(found - exact) <= tolerance).all())
+
+
+def compare(
+    dtype: str, samples: int, groups: int, channels: int, rows: int, size: Any, k: Any,
+    stride: Any, pad: Any, dilation: Any, seed: int = 3, turned: bool = False,
+) -> None:  # fmt: skip
+    """All three products; `channels` and `rows` are those of one group."""
+    rng = np.random.default_rng(seed)
+
+    def normal(*shape: int) -> Any:
+        made = rng.standard_normal(shape).astype(dtype)
+        if turned:  # channels last
+            return np.ascontiguousarray(made.swapaxes(1, -1)).swapaxes(1, -1)
+        return made
+
+    out = convolve.out_sizes(size, k, stride, pad, dilation)
+    x, g = normal(samples, groups * channels, *size), normal(samples, groups * rows, *out)
+    w, bias = normal(groups * rows, channels, *k), rng.standard_normal(groups * rows).astype(dtype)
+    rest = (stride, pad, dilation)
+    taps = int(np.prod(k))
+    found = convolution.correlate(x, w, bias, *rest, out, groups)
+    assert close(found, convolve.correlate(x, w, bias, *rest, groups), taps * channels)
+    found = convolution.spread(g, w, size, *rest, groups)
+    assert close(found, convolve.spread(g, w, size, *rest, groups), taps * rows)
+    found = convolution.weigh(x, g, k, *rest, groups)
+    assert close(found, convolve.weigh(x, g, k, *rest, groups), 8 * g.size // (groups * rows))
+
+
+# samples, groups, channels, rows, size, kernel, stride, padding, dilation
+CASES = [
+    (2, 1, 8, 8, (12, 9), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (3, 1, 16, 12, (11, 13), (3, 2), (1, 1), (0, 1), (1, 1)),
+    (2, 1, 8, 10, (15, 14), (3, 3), (2, 2), (1, 1), (1, 1)),
+    (2, 1, 9, 33, (15, 14), (3, 3), (2, 1), (2, 1), (2, 1)),
+    (2, 1, 8, 16, (16, 16), (1, 1), (2, 2), (0, 0), (1, 1)),
+    (2, 1, 8, 16, (16, 16), (5, 5), (3, 2), (2, 2), (1, 2)),
+    (1, 1, 8, 70, (40, 40), (3, 3), (1, 1), (0, 0), (2, 2)),
+    (2, 1, 8, 8, (7, 7), (7, 7), (1, 1), (3, 3), (1, 1)),
+    (2, 1, 8, 8, (5, 5), (2, 2), (4, 4), (0, 0), (1, 1)),
+    (2, 1, 8, 8, (5, 5), (1, 1), (3, 3), (2, 2), (1, 1)),
+    (1, 1, 8, 8, (3, 3), (3, 3), (1, 1), (0, 0), (1, 1)),
+    (9, 1, 1, 5, (28, 28), (3, 3), (1, 1), (0, 0), (1, 1)),
+    (2, 1, 3, 16, (33, 32), (7, 7), (2, 2), (3, 3), (1, 1)),
+    (2, 3, 5, 7, (9, 17), (3, 3), (2, 1), (1, 2), (1, 1)),
+    (2, 9, 1, 1, (30, 31), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (3, 5, 1, 1, (15, 14), (5, 3), (2, 3), (2, 0), (1, 2)),
+    (2, 3, 4, 1, (9, 8), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (2, 4, 1, 2, (9, 17), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (2, 1, 4, 6, (50,), (5,), (1,), (2,), (1,)),
+    (2, 2, 4, 6, (200,), (3,), (2,), (2,), (3,)),
+    (3, 1, 64, 64, (2, 3), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (2, 1, 2, 2, (4, 4), (1, 1), (1, 1), (3, 3), (1, 1)),
+]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_convolution_and_its_gradients_equal_numpys(
+    dtype: str, case: tuple[Any, ...], turned: bool
+) -> None:
+    compare(dtype, *case, turned=turned)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_convolutions_of_random_shapes_equal_numpys(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dims = int(rng.integers(1, 3))
+
+    def drawn(low: int, high: int) -> tuple[int, ...]:
+        return tuple(int(v) for v in rng.integers(low, high, dims))
+
+    k, stride, pad, dilation = drawn(1, 5), drawn(1, 4), drawn(0, 4), drawn(1, 3)
+    size = tuple(
+        max(n, d * (m - 1) + 1 - 2 * p, 1) for n, m, p, d in zip(drawn(1, 40), k, pad, dilation)
+    )
+    samples, groups, channels, rows = (int(rng.integers(1, n)) for n in (5, 4, 7, 19))
+    compare(
+        str(rng.choice(DTYPES)), samples, groups, channels, rows, size, k, stride, pad, dilation,
+        seed, bool(rng.integers(2)),
+    )  # fmt: skip
+
+
+def test_weights_may_have_any_strides() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((2, 6, 9, 9))
+    w = rng.standard_normal((3, 3, 6, 8)).transpose(3, 2, 0, 1)[:, :, ::-1, ::-1]
+    rest = ((1, 1), (1, 1), (1, 1))
+    found = convolution.correlate(x, w, None, *rest, (9, 9), 1)
+    assert close(found, convolve.correlate(x, np.array(w), None, *rest, 1), 60)
+
+
+def test_nan_and_inf_go_where_the_windows_are() -> None:
+    x = np.ones((2, 4, 12, 12), "f4")
+    x[0, 1, 3, 11], x[1, 2, 0, 0] = np.nan, np.inf
+    w = np.ones((8, 4, 3, 3), "f4")
+    rest = ((1, 1), (1, 1), (1, 1))
+    found = convolution.correlate(x, w, None, *rest, (12, 12), 1)
+    assert np.array_equal(found, convolve.correlate(x, w, None, *rest, 1), equal_nan=True)
+    assert np.isnan(found).sum() == 8 * 6 and np.isinf(found).sum() == 8 * 4
+    found = convolution.spread(x, w.swapaxes(0, 1), (12, 12), *rest, 1)
+    assert np.isnan(found).sum() == 8 * 6 and np.isinf(found).sum() == 8 * 4
+
+
+def test_what_is_not_taken_is_left_to_numpy() -> None:
+    rest = ((1, 1), (0, 0), (1, 1))
+    x, w = np.ones((2, 3, 9, 9), "f4"), np.ones((8, 3, 3, 3), "f4")
+    assert convolution.correlate(x, w.astype("f8"), None, *rest, (7, 7), 1) is None
+    assert convolution.weigh(x.astype("i8"), x.astype("i8"), (3, 3), *rest, 1) is None
+    cube = np.ones((1, 2, 4, 4, 4), "f4")
+    one = (1, 1, 1)
+    assert convolution.spread(cube, cube, (4, 4, 4), one, (0, 0, 0), one, 1) is None
+    assert (convolve.correlate(x, w, None, *rest, 1) == 27).all()
+
+
+@pytest.mark.parametrize("samples", [1, 3, 20])
+def test_the_digits_are_those_of_one_thread(samples: int) -> None:
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal((samples, 16, 30, 31)).astype("f4")
+    w = rng.standard_normal((32, 16, 3, 3)).astype("f4")
+    g = rng.standard_normal((samples, 32, 15, 16)).astype("f4")
+    rest = ((2, 2), (1, 1), (1, 1))
+    before = parallel.get_num_threads()
+    results = []
+    try:
+        for threads in (1, 2, 3):
+            parallel.set_num_threads(threads)
+            results.append([
+                convolution.correlate(x, w, None, *rest, (15, 16), 1),
+                convolution.spread(g, w, (30, 31), *rest, 1),
+                convolution.weigh(x, g, (3, 3), *rest, 1),
+            ])  # fmt: skip
+    finally:
+        parallel.set_num_threads(before)
+    for other in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+def test_large_convolutions_take_this_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "CONVOLUTION", 1)
+    calls = []
+    for name in ("correlate", "spread", "weigh"):
+
+        def recorded(*args: Any, name: str = name, way: Any = getattr(convolution, name)) -> Any:
+            calls.append(name)
+            return way(*args)
+
+        monkeypatch.setattr(convolution, name, recorded)
+    rest = ((2,), (1,), (1,))
+    x, w = np.ones((2, 3, 9), "f4"), np.ones((4, 3, 3), "f4")
+    y = convolve.correlate(x, w, None, *rest, 1)
+    convolve.spread(y, w, (9,), *rest, 1)
+    convolve.weigh(x, y, (3,), *rest, 1)
+    assert calls == ["correlate", "spread", "weigh"]
