@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from .._array import arena
-from .._codegen import engine
+from .._codegen import engine, target
 from .._codegen.emit import F32, F64, I32, I64, PTR, Function, Module, Type
 
 ROW_MAJOR, AS_IT_IS, TRANSPOSED = 101, 111, 112
@@ -33,6 +33,10 @@ def addresses() -> dict[str, int]:
     _check_equal(module)
     _count(module)
     _finish(module)
+    _moves(module)
+    _chain(module)
+    for name, type in (("turn_f32", F32), ("turn_f64", F64)):
+        _turn(module, name, type)
     return engine.load(module)
 
 
@@ -154,3 +158,114 @@ def _finish(module: Module) -> None:
                 loop.next(loop.carried[0] + f.cast(f.load(place, type), F64))
             f.store(f.at(target, over.index, type), f.cast(loop.results[0], type))
         f.ret()
+
+
+def _words(f: Function, count: int, pointers: int) -> list[Any]:
+    """The words of a frame, of which the first so many are addresses."""
+    frame = f.params[0]
+    return [f.load(f.at(frame, n, I64), PTR if n < pointers else I64) for n in range(count)]
+
+
+def _moves(module: Module) -> None:
+    """Moves of elements: `commands` says what their words are."""
+    both = [("frame", PTR), ("chunk", I64)]
+    f = module.function("gather", both)
+    table, index, out, count, width = _words(f, 5, 3)
+    with f.loop(0, count) as loop:
+        row = f.load(f.at(index, loop.index, I64), I64)
+        f.copy(f.at_bytes(out, loop.index * width), f.at_bytes(table, row * width), width)
+    f.ret()
+    f = module.function("fill", both)
+    out, size = _words(f, 2, 1)
+    f.fill(out, 0, size)
+    f.ret()
+    for suffix, type in (("f32", F32), ("f64", F64)):
+        f = module.function(f"copy_{suffix}", both)
+        to, source, *w = _words(f, 15, 2)
+        counts, run, there, here = w[:4], w[4], w[5:9], w[9:13]
+
+        def inner(f: Function, run: Any, to: Any, source: Any, type: Type = type) -> None:
+            with f.when(run.eq(type.size)):
+                f.store(to, f.load(source, type))
+            with f.when(run.ne(type.size)):
+                f.copy(to, source, run)
+
+        with f.loop(0, counts[0]) as a:
+            t0, s0 = (f.at_bytes(x, a.index * y) for x, y in ((to, there[0]), (source, here[0])))
+            with f.loop(0, counts[1]) as b:
+                t1, s1 = (f.at_bytes(x, b.index * y) for x, y in ((t0, there[1]), (s0, here[1])))
+                with f.loop(0, counts[2]) as c:
+                    t2, s2 = (f.at_bytes(x, c.index * y) for x, y in
+                              ((t1, there[2]), (s1, here[2])))  # fmt: skip
+                    with f.loop(0, counts[3]) as d:
+                        t3, s3 = (f.at_bytes(x, d.index * y) for x, y in
+                                  ((t2, there[3]), (s2, here[3])))  # fmt: skip
+                        inner(f, run, t3, s3)
+        f.ret()
+        f = module.function(f"unpool_{suffix}", both)
+        g, where, out, planes, count, area, grain = _words(f, 7, 3)
+        first = f.params[1] * grain
+        last = f.minimum(first + grain, planes)
+        with f.loop(first, last) as plane:
+            room = f.at(out, plane.index * area, type)
+            f.fill(room, 0, area * type.size)
+            with f.loop(0, count) as loop:
+                n = plane.index * count + loop.index
+                spot = f.at(room, f.load(f.at(where, n, I64), I64), type)
+                f.store(spot, f.load(spot, type) + f.load(f.at(g, n, type), type))
+        f.ret()
+
+
+def _chain(module: Module) -> None:
+    """Several calls for each chunk, one after the other; words: table, calls of a chunk."""
+    f = module.function("chain", [("frame", PTR), ("chunk", I64)])
+    table, each = _words(f, 2, 1)
+    with f.loop(0, each) as loop:
+        at = f.at(table, (f.params[1] * each + loop.index) * 2, I64)
+        f.call(f.load(at, PTR), [f.load(f.at(at, 1, I64), PTR), f.constant(I64, 0)])
+    f.ret()
+    f = module.function("nothing", [("frame", PTR), ("chunk", I64)])
+    f.ret()
+    f = module.function("in_turn", [("frame", PTR), ("chunk", I64)])
+    function, frame, chunks = _words(f, 3, 2)
+    with f.loop(0, chunks) as loop:
+        f.call(function, [frame, loop.index])
+    f.ret()
+
+
+def _turn(module: Module, name: str, type: Type) -> None:
+    """A matrix transposed, by squares of vectors.
+
+    Words: to, from, rows, columns, elements from row to row of `from` and of `to`, rows of a chunk.
+    """
+    f = module.function(name, [("frame", PTR), ("chunk", I64)])
+    to, source, rows, columns, down, lead, grain = _words(f, 7, 2)
+    lanes = target.lanes(type)
+    first = f.params[1] * grain
+    last = f.minimum(first + grain, rows)
+    wide = type.vector(lanes)
+    with f.loop(first, last, lanes) as over:
+        high = f.minimum(last - over.index, lanes)
+        with f.loop(0, columns, lanes) as along:
+            broad = f.minimum(columns - along.index, lanes)
+            here = f.at(source, over.index * down + along.index, type)
+            there = f.at(to, along.index * lead + over.index, type)
+            whole = high.eq(lanes) & broad.eq(lanes)
+            with f.when(whole):
+                lines = [f.load(f.at(here, down * k, type), wide) for k in range(lanes)]
+                step = 1
+                while step < lanes:
+                    low = [j if not j & step else lanes + j - step for j in range(lanes)]
+                    top = [j + step if not j & step else lanes + j for j in range(lanes)]
+                    for k in range(lanes):
+                        if not k & step:
+                            a, b = lines[k], lines[k + step]
+                            lines[k] = f.shuffle(a, b, low)
+                            lines[k + step] = f.shuffle(a, b, top)
+                    step *= 2
+                for k, line in enumerate(lines):
+                    f.store(f.at(there, lead * k, type), line)
+            with f.when(~whole), f.loop(0, high) as row, f.loop(0, broad) as column:
+                x = f.load(f.at(here, row.index * down + column.index, type), type)
+                f.store(f.at(there, column.index * lead + row.index, type), x)
+    f.ret()

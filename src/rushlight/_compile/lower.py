@@ -14,26 +14,30 @@ all inputs) has a slot for its id; the driver looks up where its elements are.
 from __future__ import annotations
 
 import os
+import struct
 import threading
 import weakref
+from functools import cache
 from typing import Any
 
 from .._array import arena
 from .._array.parallel import get_num_threads
-from .._codegen import engine, gemm, pool, target
-from .._codegen.emit import F32, F64
+from .._codegen import engine, gemm, pool, scatter, target
+from .._codegen.emit import F32, F64, Module, Type
+from .._codegen.group import GroupError, trace
+from .._codegen.pooling import max_pool
 from .._codegen.rows import REGISTERS, Frame, lowered
 from . import driver
+from .commands import Command
 from .fusion import Kernel
-from .plan import Plan, Product, made_by, reads_of
+from .plan import Plan, made_by, reads_of
+from .products import SHARED, Matrix, Product, blocks_of
 from .program import Instruction, Program, Value
 from .sweeps import Sweep
-from .symbols import DTYPES, size_of, space_of
+from .symbols import DTYPES, size_of
 
 #: Elements from which a kernel is cut into chunks for threads, and elements of a chunk and a piece.
 THREADED = 65536
-#: Multiplications from which a product is.
-SHARED = 1 << 22
 CHUNK = 32768
 FLAT = 4096
 
@@ -41,6 +45,7 @@ FLAT = 4096
 #: Why programs have no native form, the last few.
 PROBLEMS: list[Exception] = []
 MACHINES: weakref.WeakSet[Any] = weakref.WeakSet()
+_KERNELS: dict[Any, int] = {}
 
 
 def _after_fork() -> None:
@@ -53,6 +58,39 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+class Refused(Exception):
+    """Instructions that turn out to have no native form."""
+
+    def __init__(self, instructions: list[Instruction], why: Exception) -> None:
+        super().__init__(str(why))
+        self.instructions = instructions
+
+
+def type_of(dtype: Any) -> Type:
+    """The scalar type of float32 or float64."""
+    return F32 if dtype.name == "float32" else F64
+
+
+def kernel_address(group: Any, vectors: int | None, ragged: bool) -> int:
+    """A group's machine code."""
+    lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
+    key = (str(group), lanes, vectors, ragged)
+    found = _KERNELS.get(key)
+    if found is None:
+        module = lowered(group, lanes, vectors, ragged=ragged, inline=False, contract=False)
+        found = _KERNELS[key] = engine.load(module)[group.name]
+    return found
+
+
+@cache
+def _formula(formula: Any, kinds: tuple[str, ...], suffix: str) -> Any:
+    names = {}
+    for k, text in enumerate(kinds):
+        kind, _, dtype = text.partition(" ")
+        names[f"x{k}"] = (kind, dtype or suffix)
+    return trace(formula.__name__, formula, names)
+
+
 class Machine:
     """A plan in memory: the arena, the words of all frames, and a call per segment."""
 
@@ -61,9 +99,13 @@ class Machine:
         self.kept = kept  # roots that outlive the call
         self.slots: dict[int, int] = {}  # root -> slot
         self.groups: dict[int, Any] = {}
-        for place, item in enumerate(plan.items):
-            if isinstance(item, Kernel):
-                self.groups[place] = item.finish(plan.wanted(item, kept))
+        for place, wanted in plan.wanted().items():
+            item = plan.items[place]
+            try:
+                self.groups[place] = item.finish(wanted)
+            except GroupError as error:
+                members = [m.instruction for m in item.members]
+                raise Refused([plan.origin.get(id(i), i) for i in members], error) from None
         self._lay_out()
         self.size = max(self.top, 64)
         self.memory = arena.block(self.size)
@@ -174,71 +216,199 @@ class Machine:
     def _slot(self, root: int) -> int:
         return self.slots.setdefault(root, len(self.slots))
 
-    def _point(self, word: int, v: Value) -> None:
-        """Has a word hold the address of a value."""
+    def _point(self, word: int, v: Value, extra: int = 0) -> None:
+        """Has a word hold the address of a value, or of what lies so many bytes behind it."""
         if v.root in self.offsets:
-            self.plain[word] = self.base + self.offsets[v.root] + v.offset
+            self.plain[word] = self.base + self.offsets[v.root] + v.offset + extra
         elif v.kind == "constant" and not v.view:
-            self.plain[word] = arena.address(v.raw)
+            self.plain[word] = arena.address(v.raw) + extra
         else:
-            self.patches[-1].append((self._slot(v.root), v.offset, word))
+            self.patches[-1].append((self._slot(v.root), v.offset + extra, word))
 
     def _commands(self, place: int, item: Any) -> list[tuple[int, int, int]]:
         if isinstance(item, Product):
-            return [self._product(item)]
+            return self._product(item)
         if isinstance(item, Sweep):
             return self._sweep(item)
+        if isinstance(item, Command):
+            return item.write(self)
         return self._kernel(self.groups[place], item)
 
-    def _product(self, item: Product) -> tuple[int, int, int]:
+    # ---- what commands ask for -----------------------------------------------------------------
+    def words_of(self, words: list[Any]) -> int:
+        """A frame of words: numbers, values, or values with an offset in bytes."""
         frame = len(self.plain)
+        self.plain += [0] * len(words)
+        for k, x in enumerate(words):
+            if type(x) is Value:
+                self._point(frame + k, x)
+            elif type(x) is tuple:
+                self._point(frame + k, *x)
+            else:
+                self.plain[frame + k] = x
+        return frame
+
+    def call(self, name: str, words: list[Any], chunks: int = 1) -> tuple[int, int, int]:
+        """A call of one of the driver's functions."""
+        self.threaded = self.threaded or chunks > 1
+        return driver.addresses()[name], self.words_of(words), chunks
+
+    def added_rows(self, table: Value, index: Value, rows: Value, count: int,
+                   width: int) -> tuple[int, int, int]:  # fmt: skip
+        """Rows added to the rows of a table that indices name."""
+        type = type_of(table.dtype)
+        module = scatter.added_rows(type, target.lanes(type))
+        address = engine.load(module)[f"add_rows_{type.suffix}"]
+        chunks = -(-width // 64) if count * width >= THREADED else 1
+        self.threaded = self.threaded or chunks > 1
+        grain = 64 if chunks > 1 else width
+        return address, self.words_of([count, width, grain, table, index, rows]), chunks
+
+    def pooling(self, x: Value, out: Value, where: Value, planes: int, size: Any, given: Any,
+                window: Any, step: Any) -> tuple[int, int, int]:  # fmt: skip
+        """Maxima of windows."""
+        type = type_of(x.dtype)
+        address = _pooling(type, tuple(window), tuple(step))
+        grain = max(1, min(planes, CHUNK // (size[0] * size[1])))
+        chunks = -(-planes // grain)
+        self.threaded = self.threaded or chunks > 1
+        return address, self.words_of([x, out, where, planes, *size, *given, grain]), chunks
+
+    def chain(self, chunks: list[list[tuple[int, int, int]]]) -> tuple[int, int, int]:
+        """Calls of which those of a chunk run one after the other, and chunks beside each other."""
+        each = max(len(calls) for calls in chunks)
+        frame = len(self.plain)
+        table = frame + 2
+        self.plain += [0, each] + [0] * (2 * each * len(chunks))
+        self.fixups.append((frame, table))
+        nothing = driver.addresses()["nothing"]
+        for k, calls in enumerate(chunks):
+            for j in range(each):
+                spot = table + 2 * (k * each + j)
+                address, words, count = calls[j] if j < len(calls) else (nothing, frame, 1)
+                assert count == 1
+                self.plain[spot] = address
+                self.fixups.append((spot + 1, words))
+        self.threaded = self.threaded or len(chunks) > 1
+        return driver.addresses()["chain"], frame, len(chunks)
+
+    def numbers(self, values: list[int]) -> int:
+        """Whole numbers in words, for operands that are told by the first one's place."""
+        start = len(self.plain)
+        self.plain += values
+        return start
+
+    def scalar(self, dtype: Any, x: float) -> int:
+        """A number in a word, for an operand of kind `s`."""
+        start = len(self.plain)
+        single = dtype.name == "float32"
+        self.plain.append(int.from_bytes(struct.pack("f", x) + b"\0" * 4, "little") if single
+                          else float_word(x))  # fmt: skip
+        return start
+
+    def rows(self, formula: Any, kinds: tuple[str, ...], dtype: Any, rows: int, columns: int,
+             operands: list[Any], outputs: list[Any]) -> tuple[int, int, int]:  # fmt: skip
+        """A formula on rows: (value, offset in bytes, elements from row to row) of each operand.
+
+        A number in place of a value is the place of a word.
+        """
+        group = _formula(formula, kinds, DTYPES[dtype.name])
+        count = -(-columns // target.lanes(type_of(dtype)))
+        address = kernel_address(group, count if count <= REGISTERS else None, False)
+        frame_of = Frame(len(group.operands), len(group.outputs))
+        frame = len(self.plain)
+        self.plain += [0] * frame_of.words
+        self.plain[frame : frame + 4] = [rows, columns, rows * columns, rows]
+        for k, (v, offset, stride) in enumerate([*operands, *outputs]):
+            word = frame + 4 + k
+            if type(v) is Value:
+                self._point(word, v, offset)
+            else:
+                self.fixups.append((word, v + offset // 8))
+            self.plain[word + len(operands) + len(outputs)] = stride
+        return address, frame, 1
+
+    def flat(self, formula: Any, kinds: tuple[str, ...], dtype: Any, count: int,
+             operands: list[Value], outputs: list[Value]) -> tuple[int, int, int]:  # fmt: skip
+        """A formula on all elements of some values."""
+        group = _formula(formula, kinds, DTYPES[dtype.name])
+        words = [1, count, count, 1, *operands, *outputs]
+        words += [0] * (len(operands) + len(outputs))
+        return kernel_address(group, None, False), self.words_of(words), 1
+
+    def gemm(self, a: Matrix, b: Matrix, c: Matrix, *, bias: Any = None, relu: bool = False,
+             beta: float = 0.0, several: int = 1, steps: tuple[int, int, int] = (0, 0, 0),
+             whole: bool = False) -> tuple[int, int, int]:  # fmt: skip
+        """C = A B + beta C, then the bias and zeros for negatives, by the emitted product."""
+        m, n, k = a.rows, b.columns, a.columns
+        blocks = (m, n) if whole or several > 1 else blocks_of(m, n, k) or (m, n)
+        across, along = -(-m // blocks[0]), -(-n // blocks[1])
+        words = {
+            "m": m, "n": n, "k": k, "rsa": a.down, "csa": a.right, "rsb": b.down, "csb": b.right,
+            "rsc": c.down, "alpha": ONE, "beta": float_word(beta), "relu": int(relu),
+            "next_a": steps[0], "next_b": steps[1], "next_c": steps[2],
+            "block_m": blocks[0], "block_n": blocks[1], "blocks_m": across, "blocks_n": along,
+            "taps": 1,
+        }  # fmt: skip
+        frame = len(self.plain)
+        self.plain += [words.get(name, 0) for name in gemm.FRAME]
+        if "offsets" in gemm.FRAME:
+            self.fixups.append((frame + gemm.FRAME.index("offsets"), len(self.plain)))
+            self.plain += [0, 0]
+        for name, matrix in (("a", a), ("b", b), ("c", c)):
+            self._point(frame + gemm.FRAME.index(name), matrix.value, matrix.offset)
+        if bias is not None:
+            self._point(frame + gemm.FRAME.index("bias"), bias)
+        chunks = across * along * several
+        if several > 1 and m * n * k * several < SHARED:
+            # One after the other: threads aren't worth waking.
+            return self._in_turn(gemm.load_chunks(type_of(c.value.dtype)), frame, chunks)
+        self.threaded = self.threaded or chunks > 1
+        return gemm.load_chunks(type_of(c.value.dtype)), frame, chunks
+
+    def turn(self, to: Value, b: Matrix, offset: int = 0,
+             whole: bool = False) -> tuple[tuple[int, int, int], Matrix]:  # fmt: skip
+        """A call that turns a matrix whose columns lie in order, and the matrix in its new room."""
+        rows, columns = b.columns, b.rows
+        grain = 64 if rows * columns >= THREADED and not whole else rows
+        words = [(to, offset), (b.value, b.offset), rows, columns, b.right, rows, grain]
+        single = b.value.dtype.name == "float32"
+        call = self.call("turn_f32" if single else "turn_f64", words, -(-rows // grain))
+        return call, Matrix(to, b.rows, b.columns, b.columns, 1, offset)
+
+    def _in_turn(self, address: int, frame: int, chunks: int) -> tuple[int, int, int]:
+        spot = len(self.plain)
+        self.plain += [address, 0, chunks]
+        self.fixups.append((spot + 1, frame))
+        return driver.addresses()["in_turn"], spot, 1
+
+    def _product(self, item: Product) -> list[tuple[int, int, int]]:
+        if item.emitted:
+            found = []
+            for a, b, c in item.parts:
+                if item.room is not None:
+                    call, b = self.turn(item.room, b)
+                    found.append(call)
+                there = Matrix(item.out, c.rows, c.columns, c.down, c.right, c.offset)
+                found.append(self.gemm(a, b, there, bias=item.bias, relu=item.relu,
+                                       several=item.several, steps=item.steps))  # fmt: skip
+            return found
         single = item.out.dtype.name == "float32"
-        a, b = item.a, item.b
+        a, b, _ = item.parts[0]
+        (turned, lead), (other, second) = a.for_blas(), b.for_blas()
+        frame = len(self.plain)
         turn = (driver.AS_IT_IS, driver.TRANSPOSED)
-        blocks = self._blocks(item)
-        if blocks is not None:
-            (rsa, csa), (rsb, csb) = a.strides(), b.strides()
-            across, along = -(-a.rows // blocks[0]), -(-b.columns // blocks[1])
-            words = {
-                "m": a.rows, "n": b.columns, "k": a.columns, "rsa": rsa, "csa": csa, "rsb": rsb,
-                "csb": csb, "rsc": b.columns, "alpha": ONE, "block_m": blocks[0],
-                "block_n": blocks[1], "blocks_m": across, "blocks_n": along, "taps": 1,
-            }  # fmt: skip
-            self.plain += [words.get(name, 0) for name in gemm.FRAME]
-            if "offsets" in gemm.FRAME:
-                self.fixups.append((frame + gemm.FRAME.index("offsets"), len(self.plain)))
-                self.plain += [0, 0]
-            for name, v in (("a", a.value), ("b", b.value), ("c", item.out)):
-                self._point(frame + gemm.FRAME.index(name), v)
-            chunks = across * along
-            self.threaded = self.threaded or chunks > 1
-            return gemm.load_chunks(F32 if single else F64), frame, chunks
         self.plain += [
-            arena.product_routine("sgemm" if single else "dgemm"), turn[a.turned], turn[b.turned],
-            a.rows, b.columns, a.columns, 0, a.lead, 0, b.lead, 0, b.columns, ONE, 0,
+            arena.product_routine("sgemm" if single else "dgemm"), turn[turned], turn[other],
+            a.rows, b.columns, a.columns, 0, lead, 0, second, 0, b.columns, ONE, 0,
         ]  # fmt: skip
         for word, v in ((6, a.value), (8, b.value), (10, item.out)):
             self._point(frame + word, v)
         name = "gemm_f32" if single else "gemm_f64"
-        return driver.addresses()[name], frame, 1
-
-    def _blocks(self, item: Product) -> tuple[int, int] | None:
-        """Rows and columns of a chunk of an emitted product; None where BLAS does it."""
-        m, n, k = item.a.rows, item.b.columns, item.a.columns
-        if target.machine().width < 64 or n < 8 or m < 4 or max(m, n) > 1000:
-            return None
-        work = m * n * k
-        if work < SHARED:
-            return m, n
-        parts = max(1, min(16, work >> 20))
-        if m >= n:
-            parts = min(parts, max(1, m // 48))
-            return -(-m // parts // 6) * 6, n
-        parts = min(parts, max(1, n // 64))
-        return m, -(-n // parts // 64) * 64
+        return [(driver.addresses()[name], frame, 1)]
 
     def _kernel(self, group: Any, item: Kernel) -> list[tuple[int, int, int]]:
-        rows, columns = space_of(item.space)
+        rows, columns = item.rows, item.columns
         lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
         vectors: int | None = None
         total = rows * columns
@@ -263,7 +433,6 @@ class Machine:
             )
         commands = []
         finishing = []
-        totals = {v.number: factor for v, factor in item.totals}
         for n, v in enumerate(item.outputs):
             word = frame + frame_of.output(n)
             kind = group.kind(group.outputs[n].value)
@@ -274,7 +443,8 @@ class Machine:
                 size = chunks if kind == "s" else -(-chunks * columns * v.dtype.itemsize // 8)
                 self.plain += [0] * size
                 done = len(self.plain)
-                last = float_word(totals[v.number]) if kind == "s" else columns
+                factor = item.shared.factors.get(v.number, 1.0)
+                last = float_word(factor) if kind == "s" else columns
                 self.plain += [0, 0, last, chunks]
                 self.fixups += [(word, cell), (done, cell)]
                 self._point(done + 1, v)
@@ -282,9 +452,7 @@ class Machine:
                 finishing.append((driver.addresses()[which], done, 1))
             else:
                 self._point(word, v)
-        module = lowered(group, lanes, vectors, ragged=ragged, inline=False, contract=False)
-        address = engine.load(module)[group.name]
-        commands.append((address, frame, chunks))
+        commands.append((kernel_address(group, vectors, ragged), frame, chunks))
         return commands + finishing
 
     def _sweep(self, item: Sweep) -> list[tuple[int, int, int]]:
@@ -334,9 +502,8 @@ class Machine:
 
     def _function(self, group: Any, ragged: bool) -> tuple[int, Frame]:
         """An elementwise kernel: its address, and how its frame is laid out."""
-        lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
-        module = lowered(group, lanes, None, ragged=ragged, inline=False, contract=False)
-        return engine.load(module)[group.name], Frame(len(group.operands), len(group.outputs))
+        frame_of = Frame(len(group.operands), len(group.outputs))
+        return kernel_address(group, None, ragged), frame_of
 
     def sweeps(self, segment: int | None = None) -> list[Sweep]:
         """The sweeps of a segment, or all."""
@@ -385,8 +552,6 @@ class Machine:
 
 def float_word(x: float) -> int:
     """A float64 as the integer with its bits."""
-    import struct
-
     word: int = struct.unpack("q", struct.pack("d", x))[0]
     return word
 
@@ -394,24 +559,45 @@ def float_word(x: float) -> int:
 ONE = float_word(1.0)
 
 
-def planned(program: Program) -> Machine | None:
-    """The native form of a program; None where it isn't worth it, or not possible here."""
+@cache
+def _pooling(type: Type, window: tuple[int, int], step: tuple[int, int]) -> int:
+    module: Module = max_pool(type, target.lanes(type), window, step)
+    return engine.load(module)["max_pool"]
+
+
+def planned(program: Program, found: list[str] | None = None) -> Machine | None:
+    """The native form of a program; None where it isn't worth it, or not possible here.
+
+    `found` gets the reasons why not, or which calls stay with Python.
+    """
+    notes = [] if found is None else found
     if not target.available() or not arena.supported():
+        notes.append("no native code: llvmlite isn't installed, or not for this machine")
         return None
-    try:
-        plan = Plan(program)
-        if plan.commands < 1:
+    kept = {v.root for v in program.outputs_values()}
+    for i in program.instructions:
+        if i.kind == "grad":
+            kept.update(v.root for v in i.reads())
+    refused: set[int] = set()
+    for _ in range(8):
+        count = len(program.values)
+        try:
+            plan = Plan(program, kept, refused)
+            if plan.commands < 1:
+                notes.append("no native code: none of its calls has a native form")
+                return None
+            machine = Machine(plan, kept)
+            machine.build()
+        except Refused as problem:  # without these
+            refused.update(id(i) for i in problem.instructions)
+            notes.append(f"not fused: {problem}")
+            del program.values[count:]
+            continue
+        except Exception as error:  # a program is never worse off for code that fails to be made
+            PROBLEMS.append(error)
+            del PROBLEMS[:-8]
+            notes.append(f"no native code: {error!r}")
             return None
-        kept = {v.root for v in program.outputs_values()}
-        for i in program.instructions:
-            if i.kind == "grad":
-                kept.update(v.root for v in i.reads())
-        machine = Machine(plan, kept)
-        machine.build()
-    except (
-        Exception
-    ) as error:  # a program is never worse off for machine code that fails to be made
-        PROBLEMS.append(error)
-        del PROBLEMS[:-8]
-        return None
-    return machine
+        return machine
+    notes.append("no native code: too many of its calls have no native form")
+    return None

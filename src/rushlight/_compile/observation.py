@@ -29,6 +29,8 @@ PURE_MODULES: Final = frozenset({
     "_bisect", "_heapq", "_string", "_abc", "_warnings", "_weakref", "_sre", "_contextvars",
     "_typing", "binascii", "_json",
 })  # fmt: skip
+#: The code of the import system: what a module does when it is loaded is done once, compiled or not.
+_IMPORTING: Final = "<frozen importlib._bootstrap>"
 #: What mutable things may be changed by their own methods: the walk sees what is reachable.
 OWN_METHODS: Final = (
     str, bytes, bytearray, int, float, complex, bool, tuple, list, dict, set, frozenset, range,
@@ -45,16 +47,25 @@ class Observation:
         self.outer: Any = None
         self.recorder: Any = None
         self.collecting = False
+        self.below: Any = None
 
     def __enter__(self) -> Observation:
+        self.below = sys._getframe(1)
         self.outer = sys.getprofile()
         self.collecting = gc.isenabled()
         gc.disable()  # a collection may run code of anybody's
+        if self.outer is not None and not callable(self.outer):
+            self.outer.disable()  # cProfile: `sys.setprofile` can't bring it back
         sys.setprofile(self._event)
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.setprofile(self.outer)
+        if self.outer is None or callable(self.outer):
+            sys.setprofile(self.outer)
+        else:
+            sys.setprofile(None)
+            self.outer.enable()
+        self.below = None
         if self.collecting:
             gc.enable()
 
@@ -63,6 +74,8 @@ class Observation:
             code = frame.f_code
             if code not in self.codes:
                 user = not is_library(code.co_filename)
+                if user and self._imports(frame):
+                    return  # runs once in any case
                 self.codes[code] = user
                 if user and code.co_flags & 0x2A0:  # generators and coroutines
                     return
@@ -75,7 +88,17 @@ class Observation:
             if why is not None:
                 self._blame(why, frame)
 
+    def _imports(self, frame: Any) -> bool:
+        """Whether the frame runs for an import that the step makes."""
+        while frame is not None and frame is not self.below:
+            if frame.f_code.co_filename == _IMPORTING:
+                return True
+            frame = frame.f_back
+        return False
+
     def _blame(self, why: str, frame: Any) -> None:
+        if self._imports(frame):
+            return
         while frame is not None and is_standard(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None and not is_library(frame.f_code.co_filename):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from .._array.kernels import formulas
 from .._codegen import group as G
 from .program import Instruction, Value
 from .ufuncs import ufunc_of
@@ -23,10 +24,31 @@ _BY_UFUNC: Final[dict[str, Callable[..., Any]]] = {
     "not_equal": lambda x, y: x.differs(y), "logical_not": lambda x: ~x,
     "logical_and": lambda x, y: x & y, "logical_or": lambda x, y: x | y,
 }  # fmt: skip
+def _filled(x: Any, mask: Any, value: Any) -> Any:
+    return G.where(mask, value, x)
+
+
+def _power(x: Any, n: Any) -> Any:
+    """x to a small whole number, by products."""
+    if n == 1:
+        return x
+    half = _power(x, n // 2) if n > 3 else x
+    if n > 3:
+        return half * half if n % 2 == 0 else half * half * x
+    return x * x if n == 2 else x * x * x
+
+
+def _clamped(x: Any, low: Any, high: Any) -> Any:
+    return G.minimum(G.maximum(x, low), high)
+
+
 _BY_NAME: Final[dict[str, Callable[..., Any]]] = {
     "relu": lambda x: G.maximum(x, 0.0), "sigmoid": G.sigmoid,
     "keep": lambda g, mask: G.where(mask, g, 0.0), "where": lambda c, x, y: G.where(c, x, y),
-    "rsqrt": lambda x: G.rsqrt(x), "silu": lambda x: x * G.sigmoid(x),
+    "rsqrt": lambda x: G.rsqrt(x), "silu": formulas.silu, "masked_fill": _filled,
+    "silu_backward": formulas.silu_backward, "pow": _power, "_plus": lambda x, y: x + y,
+    "leaky_relu": lambda x, slope: G.where(x > 0.0, x, x * slope),
+    "clamp": _clamped,
 }  # fmt: skip
 
 
@@ -38,6 +60,12 @@ def function_of(i: Instruction) -> Callable[..., Any] | None:
     if ufunc is not None:
         return _BY_UFUNC.get(ufunc.__name__)
     function = _BY_NAME.get(i.name)
+    # A copy in another layout is called `keep` too: it has no mask.
+    mask = {"keep": i.inputs[1:2], "where": i.inputs[:1], "masked_fill": i.inputs[1:2]}.get(i.name)
+    if mask and (type(mask[0]) is not Value or mask[0].dtype.name != "bool"):
+        return None
+    if i.name == "pow" and (type(i.inputs[1]) is Value or i.inputs[1] not in (1, 2, 3, 4)):
+        return None
     if function is not None and all(type(x) in (Value, int, float) for x in i.inputs):
         return function
     return None
@@ -59,39 +87,45 @@ def size_of(shape: tuple[int, ...]) -> int:
     return size
 
 
-def kind_in(space: tuple[int, ...], value: Value) -> str | None:
-    """How a value varies over a space: f, r, c or s; None where it doesn't fit.
+def kind_in(shape: tuple[int, ...], split: int, value: Value) -> str | None:
+    """How a value varies over a space whose rows are the first `split` dimensions: f, r, c or s.
 
-    What has been expanded counts as what it was before: strides of zero don't vary.
+    None where it doesn't fit. What has been expanded counts as what it was before: strides of zero
+    don't vary.
     """
-    if value.dtype.name not in DTYPES:
+    if value.dtype.name not in DTYPES or len(value.shape) > len(shape):
         return None
     if size_of(value.shape) == 1:
         return "s"
-    shape = value.shape
-    if len(shape) > len(space):
-        return None
-    missing = len(space) - len(shape)
-    size = value.dtype.itemsize
-    strides = [0] * missing + [0 if n == 1 else s for n, s in zip(shape, value.strides)]
-    for n, m in zip([1] * missing + list(shape), space):
+    missing = len(shape) - len(value.shape)
+    steps = [0] * missing
+    for n, m, stride in zip(value.shape, shape[missing:], value.strides):
         if n not in (1, m):
             return None
-    lead = [(n, s) for n, s in zip(space[:-1], strides[:-1]) if n != 1]
-    last = strides[-1] if space[-1] != 1 else 0
-    if last not in (0, size):
+        steps.append(0 if n == 1 else stride)
+    size = value.dtype.itemsize
+    along = _runs(shape[split:], steps[split:], size)
+    columns = size_of(shape[split:])
+    across = _runs(shape[:split], steps[:split], size * columns if along else size)
+    if along is None or across is None:
         return None
-    along = last == size or space[-1] == 1
-    if all(s == 0 for _, s in lead):
-        if not lead:
-            return "f" if last == size else "s"
-        return "c" if last == size else "s"
-    step = size * (space[-1] if last == size else 1)
-    for n, s in reversed(lead):
+    if columns == 1:
+        along = True
+    if across or size_of(shape[:split]) == 1:
+        return "f" if along else "r" if across else "s"
+    return "c" if along else "s"
+
+
+def _runs(shape: tuple[int, ...], strides: list[int], step: int) -> bool | None:
+    """Whether elements lie one after the other (True), or don't vary (False)."""
+    moving = [(n, s) for n, s in zip(shape, strides) if n != 1]
+    if all(s == 0 for _, s in moving):
+        return False
+    for n, s in reversed(moving):
         if s != step:
             return None
         step *= n
-    return "f" if along else "r"
+    return True
 
 
 def in_order(value: Value) -> bool:

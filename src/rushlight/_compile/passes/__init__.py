@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..program import Program
+from .apart import held_apart
 from .copies import without_copies
 from .dead import without_dead
 from .repeats import without_repeats
@@ -10,6 +11,7 @@ from .repeats import without_repeats
 
 def improved(program: Program) -> Program:
     """The program after all passes."""
+    held_apart(program)
     without_repeats(program)
     without_copies(program)
     without_dead(program)
