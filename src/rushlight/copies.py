@@ -8,9 +8,11 @@ from typing import Any
 
 from . import errors
 from ._array import types as T
+from ._array.hollow import Hollow, with_strides
 from ._core.mode import current
 from ._core.storage import TensorBase, init_tensor
 from ._core.views import current_node
+from .dtypes import BY_NAME
 
 
 def warn_if_has_hooks(tensor: Any) -> None:
@@ -49,6 +51,9 @@ def reduced(t: Any) -> Any:
     """What a pickle keeps of a tensor: its memory, whether it requires grad, its attributes."""
     if t.hooks is not None:
         warn_if_has_hooks(t)
+    if type(t._raw) is Hollow:
+        steps = (tuple(t._raw.shape), T.byte_strides(t._raw), T.from_raw(t._raw.dtype).name)
+        return rebuilt_hollow, (type(t), steps, t._requires_grad, t.__dict__ or None)
     return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, t.__dict__ or None)
 
 
@@ -57,12 +62,19 @@ def rebuilt(cls: Any, packed: Any, requires_grad: bool, attributes: Any = None) 
     return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
 
 
+def rebuilt_hollow(cls: Any, kept: Any, requires_grad: bool, attributes: Any = None) -> Any:
+    """A tensor without data from what pickling kept of it."""
+    shape, steps, name = kept
+    array = with_strides(shape, steps, T.to_raw(BY_NAME[name]))
+    return rebuilt_over(cls, array, requires_grad, attributes)
+
+
 def rebuilt_over(cls: Any, array: Any, requires_grad: bool, attributes: Any = None) -> Any:
     """A tensor over an array, with what else pickling kept of it."""
     t = TensorBase.__new__(cls)
     init_tensor(t, array)
     t._requires_grad = requires_grad
-    if cls._overrides:
+    if cls._overrides or type(array) is Hollow:
         t._plain = False
         t._layered = True
     if attributes:
@@ -81,7 +93,8 @@ def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
     if current_node(t) is not None:
         raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
     made = TensorBase.__new__(type(t))
-    init_tensor(made, T.copied_with_storage(t._raw, memo))
+    bare = type(t._raw) is Hollow
+    init_tensor(made, t._raw if bare else T.copied_with_storage(t._raw, memo))
     made._requires_grad = t.requires_grad
     take_kind(made, t)
     memo[id(t)] = made

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import Final
+from contextvars import ContextVar
+from typing import Any, Final
 
 from .advice import advised
 
@@ -65,12 +67,83 @@ class device:
     def __reduce__(self) -> tuple[object, tuple[str, int | None]]:
         return device, (self.type, self.index)
 
+    # ---- as a context: where new tensors are made -----------------------------------------------
+    def __enter__(self) -> device:
+        found = usable(self)
+        _before.set((*_before.get(), _default.set(found)))
+        DEFAULTS.told = True
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        *rest, token = _before.get()
+        _before.set(tuple(rest))
+        _default.reset(token)
+
+    def __call__(self, function: Any) -> Any:
+        """A function that makes its tensors on this device: the device as a decorator."""
+
+        @functools.wraps(function)
+        def on_device(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return on_device
+
 
 CPU: Final = device("cpu")
+META: Final = device("meta")  # where tensors have a shape and a type, and no data
 _ADVICE: Final = (
     "tensors live on the CPU here: choose the device by "
     '`"cuda" if torch.cuda.is_available() else "cpu"`, and pass map_location="cpu" to torch.load'
 )
+
+
+
+class Defaults:
+    """Whether anybody has ever said where new tensors are made, and where that is if so."""
+
+    __slots__ = ("told", "where")
+
+    def __init__(self) -> None:
+        self.told = False
+        self.where = CPU  # for all contexts that don't say
+
+
+DEFAULTS: Final = Defaults()
+_default: Final[ContextVar[device | None]] = ContextVar("rushlight_device", default=None)
+_before: Final[ContextVar[tuple[Any, ...]]] = ContextVar("rushlight_devices_before", default=())
+
+
+def default_device() -> device:
+    """Where tensors are made if nobody says where."""
+    return _default.get() or DEFAULTS.where
+
+
+def set_default(where: str | device | int | None) -> None:
+    """Has tensors made on a device if nobody says where; None: on the CPU."""
+    DEFAULTS.where = CPU if where is None else usable(where)
+    DEFAULTS.told = True
+
+
+def usable(where: str | device | int) -> device:
+    """The device, if tensors can be there: the CPU or "meta".
+
+    Raises:
+        AssertionError, RuntimeError: for any other, as `check_cpu` does.
+    """
+    found = device(where)
+    return META if found.type == "meta" else check_cpu(found)
+
+
+def hollow(where: str | device | int | None) -> bool:
+    """Whether a new tensor gets no data: the device, or else the default one, is "meta".
+
+    Raises:
+        AssertionError, RuntimeError: for a device that isn't here, as `check_cpu` does.
+    """
+    if where is None:
+        return DEFAULTS.told and default_device() is META
+    return usable(where) is META
 
 
 def check_cpu(where: str | device | int | None) -> device:

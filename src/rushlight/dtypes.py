@@ -102,6 +102,11 @@ float8_e4m3fnuz: Final = dtype("float8_e4m3fnuz", 1, FLOAT, True, "", "")
 float8_e5m2: Final = dtype("float8_e5m2", 1, FLOAT, True, "", "")
 float8_e5m2fnuz: Final = dtype("float8_e5m2fnuz", 1, FLOAT, True, "", "")
 float8_e8m0fnu: Final = dtype("float8_e8m0fnu", 1, FLOAT, True, "", "")
+qint8: Final = dtype("qint8", 1, INT, True, "", "")
+quint8: Final = dtype("quint8", 1, INT, False, "", "")
+qint32: Final = dtype("qint32", 4, INT, True, "", "")
+quint4x2: Final = dtype("quint4x2", 1, INT, False, "", "")
+quint2x4: Final = dtype("quint2x4", 1, INT, False, "", "")
 
 ALIASES: Final[dict[str, dtype]] = {
     "half": float16,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._core.hooks import SPARSE
 from .tensor import Tensor
 
 
@@ -31,6 +32,32 @@ def sparse_mask(self: Tensor, mask: Any) -> Any:
     from .sparse.make import sparse_mask
 
     return sparse_mask(self, mask)
+
+
+def _sparse_tensor(g: Any) -> Any:
+    """A sparse gradient of the engine as a tensor."""
+    from .sparse.gradients import as_tensor
+
+    return as_tensor(g)
+
+
+def _sparse_array(t: Any) -> Any:
+    """The gradient that the engine carries for a tensor."""
+    from .sparse.gradients import as_array
+
+    return as_array(t)
+
+
+def _sparse_received(leaf: Any, g: Any, old: Any) -> None:
+    """Gives a leaf a gradient where it, or the one that the leaf has, is sparse."""
+    from .sparse.gradients import receive
+
+    receive(leaf, g, old)
+
+
+SPARSE.tensor = _sparse_tensor
+SPARSE.array = _sparse_array
+SPARSE.received = _sparse_received
 
 
 def untyped_storage(self: Tensor) -> Any:

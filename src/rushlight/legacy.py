@@ -8,9 +8,11 @@ from . import dtypes as D
 from . import errors, subclasses
 from ._array import create as raw
 from ._array import types as T
+from ._array.hollow import hollowed
 from ._core.mode import current
 from ._core.storage import TensorBase, Version, init_tensor, new_tensor
-from .device import check_cpu
+from .device import hollow
+from .ops import _hollow
 from .ops.create import size_of
 from .tensor import Tensor
 
@@ -66,12 +68,13 @@ def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
 def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
     if kwargs:
         raise _no_such_call(args, kwargs)
-    check_cpu(device)
+    nowhere = device is not None and hollow(device)
     if len(args) == 1 and isinstance(args[0], TensorBase):
         return subclasses.in_place_of(args[0], cls)
     made = TensorBase.__new__(cls)
-    init_tensor(made, legacy_array(D.get_default_dtype(), args))
-    if cls._overrides:
+    array = legacy_array(D.get_default_dtype(), args)
+    init_tensor(made, hollowed(array) if nowhere else array)
+    if cls._overrides or nowhere:
         made._plain = False
         made._layered = True
     return made
@@ -87,6 +90,8 @@ def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: An
         raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
     made = TensorBase.__new__(cls)
     init_tensor(made, data._raw)
+    if not data._plain and _hollow.is_hollow(data):
+        _hollow.marked(made)
     if data._inference:
         if require_grad and not current().inference:
             raise RuntimeError(errors.INFERENCE_REQUIRES_GRAD)
@@ -113,8 +118,8 @@ Tensor.as_subclass = as_subclass
 
 def _new_like(self: Any, *args: Any, device: Any = None) -> Any:
     """A tensor of this tensor's type: of a size, or with the elements of a sequence."""
-    check_cpu(device)
-    return new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
+    made = new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
+    return _hollow.emptied(made) if _hollow.beside(self, device) else made
 
 
 Tensor.new = _new_like  # type: ignore[attr-defined]

@@ -36,10 +36,11 @@ sparse_csr: Final = layout("sparse_csr")
 sparse_csc: Final = layout("sparse_csc")
 sparse_bsr: Final = layout("sparse_bsr")
 sparse_bsc: Final = layout("sparse_bsc")
+jagged: Final = layout("jagged")
 
 _ALL: Final = {f.name: f for f in (contiguous_format, preserve_format, channels_last,
                                    channels_last_3d, strided, sparse_coo, sparse_csr,
-                                   sparse_csc, sparse_bsr, sparse_bsc)}  # fmt: skip
+                                   sparse_csc, sparse_bsr, sparse_bsc, jagged)}  # fmt: skip
 
 
 def _by_name(name: str) -> memory_format:

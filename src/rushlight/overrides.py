@@ -8,6 +8,7 @@ module has been loaded; a program that doesn't load it doesn't pay for that.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import types as _types
 from collections import defaultdict, deque
@@ -21,7 +22,14 @@ from ._methods import settle
 from .autograd.grad_mode import settled
 from .nn import functional as _functional
 from .ops._composite import COMPOSITES, METHODS
-from .subclasses import DisableTorchFunctionSubclass, all_refused, asks, by_mode, foreign
+from .subclasses import (
+    STANDINS,
+    DisableTorchFunctionSubclass,
+    all_refused,
+    asks,
+    by_mode,
+    foreign,
+)
 from .tensor import Tensor
 
 _PACKAGE: Final = __name__.rpartition(".")[0]
@@ -222,6 +230,54 @@ def redispatch_function(func: Any, types: Any, args: Any = (), kwargs: Any = Non
         return func(*args, **(kwargs or {}))
 
 
+def _among(args: Any, kwargs: Any) -> bool:
+    """Whether one of the arguments, or of a list among them, is of a class in `STANDINS`."""
+    for a in args if not kwargs else (*args, *kwargs.values()):
+        kind = type(a)
+        if kind in STANDINS:
+            return True
+        if (kind is list or kind is tuple) and not STANDINS.isdisjoint(map(type, a)):
+            return True
+    return False
+
+
+# Functions that are handed on as they were called; PyTorch has them in its compiled part.
+_AS_CALLED: Final = frozenset({
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_", "channel_shuffle", "conv1d",
+    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "cosine_similarity", "elu_", "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear",
+    "logsigmoid", "native_channel_shuffle", "one_hot", "pairwise_distance", "pdist",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_", "rrelu_",
+    "scaled_dot_product_attention", "selu_", "softplus", "threshold_",
+})  # fmt: skip
+
+
+def _spelled(function: Any, module: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments of a call as PyTorch's functions in Python hand them on: defaults written out.
+
+    What has no default comes first, by position; the rest by name.
+    """
+    name = function.__name__
+    if name == "einsum":
+        operands = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
+        return (args[0], *operands), kwargs
+    in_python = module.endswith("nn.functional") and name not in _AS_CALLED
+    if not in_python and name not in ("norm", "tensordot", "cdist", "split", "stft"):
+        return args, kwargs
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    first: list[Any] = []
+    named: dict[str, Any] = {}
+    for parameter in bound.signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            return args, kwargs
+        if parameter.default is parameter.empty:
+            first.append(bound.arguments[parameter.name])
+        else:
+            named[parameter.name] = bound.arguments[parameter.name]
+    return tuple(first), named
+
+
 # ---- functions made of operations ----------------------------------------------------------------
 def _asking(function: Any, name: str) -> Any:
     """A function that asks modes and the classes of its arguments before it runs."""
@@ -233,6 +289,11 @@ def _asking(function: Any, name: str) -> Any:
             if answer is NotImplemented:
                 raise all_refused(asking, current().functions[-1:], ())
             return answer
+        if STANDINS and _among(args, kwargs):
+            # Run here, the function would have its parts noted one by one.
+            handled = _of_others(asking, *_spelled(function, asking.__module__, args, kwargs))
+            if handled is not NOT_HANDLED:
+                return handled
         try:
             return function(*args, **kwargs)
         except (AttributeError, TypeError):
@@ -250,15 +311,24 @@ def _of_others(function: Any, args: Any, kwargs: Any) -> Any:
     """What classes that are no tensors make of a call that no tensor function understands."""
     values = [*args, *kwargs.values()]
     inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
-    found = [item for item in foreign([*values, *inside]) if not isinstance(item, Tensor)]
+    found = [x for x in foreign([*values, *inside]) if not isinstance(x, Tensor)
+             or type(x) in STANDINS]  # fmt: skip
     if not found:
         return NOT_HANDLED
     types = tuple(type(item) for item in found)
-    for item in found:
-        answer = item.__torch_function__(function, types, args, kwargs or None)
-        if answer is not NotImplemented:
-            return answer
+    # A class that was made before this module was loaded knows the function under its other name.
+    for name in (function, function.__wrapped__):
+        if name is not function and any(isinstance(item, Tensor) for item in found):
+            break
+        for item in found:
+            answer = item.__torch_function__(name, types, args, kwargs or None)
+            if answer is not NotImplemented:
+                return answer
     raise all_refused(function, (), types)
+
+
+# Functions that the rules of programs tell from the method of the same name.
+_APART: Final = ("unbind",)
 
 
 def _install() -> None:
@@ -278,6 +348,11 @@ def _install() -> None:
             public = package.get(name)
             same = hasattr(public, "_asks") and getattr(public, "__wrapped__", None) is method
             setattr(Tensor, name, public if same else _asking(method, name))
+    for name in _APART:
+        function = getattr(sys.modules[_PACKAGE], name)
+        if not hasattr(function, "_asks"):
+            package[name] = _asking(function, name)
+            package[name].__module__ = _PACKAGE
     for name in ("detach", "backward"):
         method = vars(Tensor).get(name)
         if method is not None and not hasattr(method, "_asks"):

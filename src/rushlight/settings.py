@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from . import dtypes as D
 from ._array import parallel
-from .device import check_cpu, device
+from .device import default_device, device, set_default
 from .errors import boolean_value
 from .ops import _once
 from .tensor import Tensor
@@ -139,17 +139,17 @@ def _positive(name: str, value: Any) -> None:
 
 # ---- devices and default types -------------------------------------------------------------------
 def get_default_device() -> device:
-    """The CPU."""
-    return device("cpu")
+    """Where new tensors are made if nobody says where."""
+    return default_device()
 
 
 def set_default_device(device: Any) -> None:
-    """Accepts the CPU, the only device.
+    """Has new tensors made on a device if nobody says where: the CPU or "meta"; None: the CPU.
 
     Raises:
-        RuntimeError: for any other.
+        AssertionError, RuntimeError: for any other.
     """
-    check_cpu(device)
+    set_default(device)
 
 
 def set_default_tensor_type(t: Any) -> None:

@@ -7,6 +7,7 @@ seen in the other. Memory that a tensor looks at can't change its size here.
 from __future__ import annotations
 
 import functools
+import os
 import warnings
 from typing import Any, Final, NoReturn
 
@@ -14,8 +15,10 @@ from . import dtypes as D
 from ._array import shared as _shared
 from ._array import stored
 from ._array import types as T
+from ._array.hollow import Hollow
+from ._array.hollow import bytes_of as hollow_bytes
 from ._core.storage import TensorBase, new_tensor
-from .device import CPU, device
+from .device import CPU, META, device
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 
@@ -38,10 +41,17 @@ def _no_cuda(*args: Any, **kwargs: Any) -> NoReturn:
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
-class UntypedStorage:
+class StorageBase:
+    """What all storages of bytes are, as packages ask."""
+
+    __slots__ = ()
+    __module__ = "torch._C"
+
+
+class UntypedStorage(StorageBase):
     """Memory as bytes: of a size, of a list of bytes, or behind a tensor."""
 
-    __slots__ = ("_data", "_of", "__weakref__", "_path")
+    __slots__ = ("_data", "_of", "__weakref__", "_path", "_mapped")
 
     is_cuda = False
     is_sparse = False
@@ -51,6 +61,7 @@ class UntypedStorage:
     def __init__(self, *args: Any, device: Any = None) -> None:
         self._of: Any = None
         self._path: str | None = None
+        self._mapped = False  # its memory is a file's
         if len(args) > 1:
             raise TypeError(f"UntypedStorage() got {len(args)} arguments, at most 1 is taken")
         given = args[0] if args else 0
@@ -75,10 +86,23 @@ class UntypedStorage:
         size = count if count < 0 else count * T.to_raw(dtype).itemsize
         return cls._over(stored.from_buffer(buffer, offset, size))
 
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first bytes of a file, which are read when they are first looked at.
+
+        Where `shared`, what is written goes to the file, which grows if it is too short.
+
+        Raises:
+            RuntimeError: where the file can't be opened, or is too short.
+        """
+        made = cls._over(stored.mapped(os.fspath(filename), shared, nbytes))
+        made._mapped = True
+        return made
+
     @property
     def device(self) -> device:
-        """The CPU."""
-        return CPU
+        """The CPU, or "meta" where there is no data."""
+        return META if type(self._data) is Hollow else CPU
 
     @property
     def filename(self) -> str | None:
@@ -93,7 +117,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return T.address(self._data)
+        return 0 if type(self._data) is Hollow else T.address(self._data)
 
     _cdata = property(data_ptr)
 
@@ -151,7 +175,7 @@ class UntypedStorage:
 
     def resizable(self) -> bool:
         """Whether `resize_` may change the size: no tensor looks at the memory."""
-        return self._of is None
+        return self._of is None and not self._mapped
 
     def resize_(self, size: int) -> UntypedStorage:
         """Gives the storage another size.
@@ -159,6 +183,8 @@ class UntypedStorage:
         Raises:
             NotImplementedError: where a tensor looks at the memory.
         """
+        if self._mapped:
+            raise RuntimeError("Trying to resize storage that is not resizable")
         if size != self._data.size:
             if self._of is not None:
                 raise NotImplementedError(
@@ -170,11 +196,11 @@ class UntypedStorage:
 
     def is_shared(self) -> bool:
         """Whether other processes can see the memory."""
-        return bool(_shared.is_shared(self._data))
+        return self._mapped or bool(_shared.is_shared(self._data))
 
     def share_memory_(self) -> UntypedStorage:
         """This storage. Tensors are shared by `Tensor.share_memory_`."""
-        if self._of is not None:
+        if self._of is not None and not self._mapped:
             self._of.share_memory_()
             self._data = stored.bytes_of(self._of._raw)
         return self
@@ -262,6 +288,14 @@ class TypedStorage:
         """A copy of the elements of a buffer."""
         kind = dtype or cls._kind or D.get_default_dtype()
         raw = UntypedStorage.from_buffer(*args, dtype=kind, **kwargs)
+        return TypedStorage(wrap_storage=raw, dtype=kind)
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
+        """The first elements of a file; see `UntypedStorage.from_file`."""
+        kind = cls._kind or D.get_default_dtype()
+        raw = UntypedStorage.from_file(filename, shared, size * T.to_raw(kind).itemsize)
+        _warn_typed_storage_removal()
         return TypedStorage(wrap_storage=raw, dtype=kind)
 
     @property
@@ -403,6 +437,8 @@ def is_storage(obj: object) -> bool:
 
 def untyped(t: Any) -> UntypedStorage:
     """The memory behind a tensor, as bytes."""
+    if type(t._raw) is Hollow:
+        return UntypedStorage._over(hollow_bytes(t._raw), t)
     return UntypedStorage._over(stored.bytes_of(t._raw), t)
 
 

@@ -7,9 +7,11 @@ gives the results the subclass. `Parameter` opts out: its results are plain tens
 
 from __future__ import annotations
 
+import importlib
 from contextvars import ContextVar
 from typing import Any, Final
 
+from ._array.hollow import Hollow
 from ._core import slow
 from ._core.apply import apply_n
 from ._core.inplace import apply_inplace
@@ -80,12 +82,16 @@ def in_place_of(t: Any, cls: Any) -> Any:
     init_tensor(made, t._raw)
     made._node, made._nr, made._requires_grad = t._node, t._nr, t._requires_grad
     made._cell, made._view, made._inference = t._cell, t._view, t._inference
-    if cls._overrides:
+    if cls._overrides or type(t._raw) is Hollow:
         made._plain = False
         made._layered = True
     else:
         made._plain = t._plain or not t._inference
     return made
+
+
+#: Classes of programs that are asked what a whole function shall do, before it runs.
+STANDINS: Final[set[type]] = set()
 
 
 def asks(value: Any) -> bool:
@@ -136,6 +142,8 @@ def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
     found = foreign([*values, *inside])
     if not any(not isinstance(item, Tensor) for item in found):
         return slow.NOT_HANDLED
+    # From here on functions that are made of operations ask such classes, too.
+    importlib.import_module(f"{__name__.rpartition('.')[0]}.overrides")
     types = tuple(type(item) for item in found)
     for item in found:
         answer = item.__torch_function__(function, types, args, kwargs or None)
@@ -169,15 +177,16 @@ def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
         function = _writing(op, writer)
     else:
         function = op.function if op.function is not None else _function_of(op)
-    given = tuple(_given(op, args))
+    first, named = _given(op, args)
+    given = tuple(first)
     if stack:
-        answer = by_mode(function, types, given, {})
+        answer = by_mode(function, types, given, named)
         if answer is not NotImplemented:
             return answer
         if not found:
             raise all_refused(function, stack[-1:], ())
     for item in found:
-        answer = type(item).__torch_function__(function, types, given, {})
+        answer = type(item).__torch_function__(function, types, given, named)
         if answer is not NotImplemented:
             return answer
     names = ", ".join(repr(t) for t in types)
@@ -190,8 +199,9 @@ def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
 def _function_of(op: Any) -> Any:
     """The function of an operation that has no public one."""
 
-    def function(*args: Any) -> Any:
-        return apply_n(op, [*args, *(p.default for p in op.row.schema.params[len(args) :])])
+    def function(*args: Any, **named: Any) -> Any:
+        rest = op.row.schema.params[len(args) :]
+        return apply_n(op, [*args, *(named.get(p.name, p.default) for p in rest)])
 
     function.__name__ = function.__qualname__ = op.row.schema.name.lstrip("_")
     op.function = function
@@ -201,27 +211,40 @@ def _function_of(op: Any) -> Any:
 def _writing(op: Any, writer: Any) -> Any:
     """The in-place method of an operation."""
 
-    def function(*args: Any) -> Any:
-        rest = [p.default for p in op.row.schema.params[len(args) :]]
+    def function(*args: Any, **named: Any) -> Any:
+        rest = [named.get(p.name, p.default) for p in op.row.schema.params[len(args) :]]
         return apply_inplace(op, [*args, *rest], writer)
 
     function.__name__ = function.__qualname__ = op.row.schema.name.lstrip("_") + "_"
     return function
 
 
-def _given(op: Any, args: list[Any]) -> list[Any]:
-    """The arguments without trailing ones that have their default values."""
+def _given(op: Any, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments without trailing ones that have their default values, some of them by name."""
     params = op.row.schema.params
     count = len(args)
     while count > 1 and count <= len(params) and args[count - 1] is params[count - 1].default:
         count -= 1
-    return list(args[:count])
+    first: list[Any] = []
+    named: dict[str, Any] = {}
+    for place, value in enumerate(args[:count]):
+        if place < len(params) and params[place].kw_only:
+            if value is not params[place].default:
+                named[params[place].name] = value
+        else:
+            first.append(value)
+    return first, named
 
 
 def _note(cls: Any, /, **kwargs: Any) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     rule = cls.__torch_function__
-    cls._overrides = not getattr(getattr(rule, "__func__", rule), "_opts_out", False)
+    own = getattr(rule, "__func__", rule)
+    cls._overrides = not getattr(own, "_opts_out", False)
+    package = __name__.rpartition(".")[0]
+    if cls._overrides and own is not _inherited and not cls.__module__.startswith(package + "."):
+        STANDINS.add(cls)
+        importlib.import_module(f"{package}.overrides")
 
 
 Tensor.__torch_function__ = classmethod(_inherited)

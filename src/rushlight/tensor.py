@@ -10,6 +10,7 @@ from . import array_protocol, copies, errors, sharing
 from . import dtypes as D
 from ._array import text
 from ._array import types as T
+from ._array.hollow import Hollow
 from ._core import slow
 from ._core.hooks import GRAD_DTYPE, hooks_of
 from ._core.mode import current
@@ -25,9 +26,9 @@ from ._core.storage import (
     version_of,
 )
 from ._core.views import current_node
-from .device import CPU, device
+from .device import CPU, META, device
 from .memory_format import strided
-from .ops import complexes
+from .ops import _hollow, complexes
 from .readonly import ReadOnly
 from .size import Size
 
@@ -61,7 +62,7 @@ class Tensor(TensorBase):
     @ReadOnly
     def device(self) -> device:
         """Where the elements are."""
-        return CPU
+        return CPU if self._plain or type(self._raw) is not Hollow else META
 
     # ---- its place in the graph ---------------------------------------------------------------
     @property
@@ -186,6 +187,8 @@ class Tensor(TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._requires_grad and T.is_discrete(value._raw.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
+        if self._layered or value._layered:
+            _hollow.adopted(self, value)
         self._raw = value._raw
 
     @data.deleter
@@ -238,7 +241,7 @@ class Tensor(TensorBase):
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return T.address(self._raw)
+        return T.address(self._raw) if type(self._raw) is not Hollow else 0
 
     def element_size(self) -> int:
         """Bytes per element."""
@@ -277,7 +280,13 @@ class Tensor(TensorBase):
         return -1
 
     def cpu(self, memory_format: Any = None) -> Tensor:
-        """This tensor, which is on the CPU."""
+        """This tensor, which is on the CPU.
+
+        Raises:
+            NotImplementedError: where it has no data.
+        """
+        if not self._plain and type(self._raw) is Hollow:
+            raise NotImplementedError(_hollow.NO_DATA)
         return self
 
     def cuda(
@@ -294,9 +303,19 @@ class Tensor(TensorBase):
         """False: there is no device to pin memory for."""
         return False
 
+    _cdata = property(id, doc="A number that no other living tensor has.")
     is_cuda = False
-    is_cpu = True
-    is_meta = False
+
+    @ReadOnly
+    def is_cpu(self) -> bool:
+        """Whether it has data, which is then on the CPU."""
+        return type(self._raw) is not Hollow
+
+    @ReadOnly
+    def is_meta(self) -> bool:
+        """Whether it has no data."""
+        return type(self._raw) is Hollow
+
     is_mps = False
     is_xpu = False
     is_quantized = False
@@ -349,7 +368,7 @@ class Tensor(TensorBase):
         return printed(self, tensor_contents)
 
     def __format__(self, spec: str) -> str:
-        if type(self) is Tensor and self._raw.ndim == 0:
+        if type(self) is Tensor and self._raw.ndim == 0 and type(self._raw) is not Hollow:
             return text.format_element(self._raw, spec)
         return object.__format__(self, spec)
 
@@ -357,6 +376,7 @@ class Tensor(TensorBase):
         array = self._raw
         if array.size != 1:
             raise RuntimeError(errors.boolean_value(array.size))
+        _hollow.refuse_item(self)
         return bool(array.item())
 
     def __float__(self) -> float:
@@ -372,6 +392,7 @@ class Tensor(TensorBase):
         array = self._raw
         if array.size != 1 or array.dtype.kind not in "biu":
             raise TypeError("only integer tensors of a single element can be converted to an index")
+        _hollow.refuse_item(self)
         return int(array.item())
 
     def __len__(self) -> int:
@@ -386,6 +407,7 @@ class Tensor(TensorBase):
 
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex)):
+            _hollow.refuse_item(self)
             other = element._raw if isinstance(element, TensorBase) else element
             return bool((self._raw == other).any())
         raise RuntimeError(
@@ -498,6 +520,7 @@ class Tensor(TensorBase):
 def _only(t: TensorBase) -> Any:
     if t._raw.size != 1:
         raise ValueError(errors.ONE_ELEMENT)
+    _hollow.refuse_item(t)
     return T.number_of(t._raw)
 
 
@@ -532,6 +555,10 @@ def printed(t: Tensor, contents: Any = None) -> str:
         if tangent is not None:
             suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
     name = "tensor" if type(t) is Tensor or type(t)._printed_as_tensor else type(t).__name__
+    if type(t._raw) is Hollow:
+        return text.hollow_text(
+            t._raw, t.dtype.name, suffixes, name=name, default_dtype=D.get_default_dtype().name
+        )
     return text.tensor_text(
         t._raw, t.dtype.name, suffixes=suffixes, name=name,
         default_dtype=D.get_default_dtype().name, contents=contents,
@@ -542,7 +569,8 @@ def alias_of(t: TensorBase) -> Tensor:
     """A fresh leaf over the same array."""
     made: Any = new_tensor(t._raw)
     if t._layered:
-        made.__class__ = type(t)
+        if type(t)._overrides or type(t._raw) is not Hollow:
+            made.__class__ = type(t)
         made._plain = False
         made._layered = True
     if t._inference:  # still one, but with a version of its own

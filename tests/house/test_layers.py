@@ -26,8 +26,8 @@ LAYERS = {
     "jit futures _jit_internal "
     "multiprocessing distributed "
     "hub onnx _dynamo export "
-    "functional _utils _tensor _vmap_internals _VF _linalg_utils _lowrank _lobpcg "
-    "_logging __future__ _subclasses _custom_ops symbols _tensor_str quasirandom "
+    "functional _higher_order_ops _utils _tensor _vmap_internals _VF _linalg_utils _lowrank _lobpcg "
+    "_logging __future__ _subclasses _custom_ops symbols _tensor_str quasirandom checks classes _guards "
     "fx "
     "_ops",
     7: "torch_alias __main__",

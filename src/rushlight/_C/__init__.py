@@ -5,6 +5,7 @@ Everything here stands elsewhere under a name of its own; this is where `torch._
 
 from __future__ import annotations
 
+import importlib
 import weakref
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..autograd.edges import core_of, seen_as
 from ..autograd.function import Function as _FunctionBase
 from ..autograd.grad_mode import settled
 from ..autograd.variable import ExecutionEngine as _ImperativeEngine
-from ..device import device
+from ..device import default_device, device
 from ..dtypes import dtype
 from ..ops import namespace
 from ..random import Generator
@@ -120,6 +121,22 @@ def _set_fwd_grad_enabled(enabled: bool) -> None:
     CURRENT.set(settled(replaced(ready(), forward_grad=enabled)))
 
 
+def _is_alias_of(tensor: TensorBase, other: TensorBase) -> bool:
+    """Whether two tensors look at one piece of memory."""
+    mine, theirs = tensor.untyped_storage(), other.untyped_storage()  # type: ignore[attr-defined]
+    return bool(mine.data_ptr() == theirs.data_ptr() and mine.nbytes() == theirs.nbytes())
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether a mode sees the calls of functions right now."""
+    return bool(current().functions)
+
+
+def _get_default_device() -> str:
+    """The kind of device that new tensors are on."""
+    return str(default_device().type)
+
+
 class _WeakTensorRef:
     """A weak reference to a tensor: `expired()` says whether it has gone."""
 
@@ -180,6 +197,8 @@ def __getattr__(name: str) -> Any:
         if name == "_nn":
             made._parse_to = _parse_to  # type: ignore[attr-defined]
         return made
+    if name == "_functorch":
+        return importlib.import_module(f"{__name__}._functorch")
     if name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard"):
         from . import _dispatch
 

@@ -59,6 +59,12 @@ _CLASSES = {
     "JITException": "Error",
 }
 
+# What a TorchScript graph is made of: named in annotations and `isinstance`, and never made.
+_PARTS: dict[str, Any] = {
+    name: type(name, (), {"__module__": "torch._C", "__doc__": "A part of a TorchScript graph."})
+    for name in ("Block", "Graph", "Node", "Value")
+}
+
 
 def find(name: str) -> Any:
     """The function, switch or class of this name.
@@ -70,6 +76,8 @@ def find(name: str) -> Any:
         return globals()[name]
     if name in _SWITCHES:
         return _switch(name)
+    if name in _PARTS:
+        return _PARTS[name]
     if name in _CLASSES:
         from .. import jit
 

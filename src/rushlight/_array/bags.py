@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .gather import add_rows, embedding_backward
+from .sparse_gradient import sparse_gradient
 from .types import from_raw, type_name
 
 __all__ = [
@@ -227,10 +228,42 @@ def embedding_bag_backward(
         return out
     if mode == 1:
         g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
-    rows = g.take(owners, axis=0)
-    if scales is not None:
-        rows = rows * scales[: bags.size][counted][:, None]
+    rows = _spread(g, owners, scales, bags.size, counted)
     return embedding_backward(rows, used, weight.shape[0], -1, scale_by_frequency)
+
+
+def _spread(g: Any, owners: Any, scales: Any, count: int, counted: Any) -> Any:
+    """For each index that counts the gradient of its bag, scaled."""
+    rows = g.take(owners, axis=0)
+    return rows if scales is None else rows * scales[:count][counted][:, None]
+
+
+def embedding_bag_rows(
+    g: Any,
+    weight: Any,
+    index: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
+    scale_by_frequency: bool,
+) -> Any:
+    """The gradient of `embedding_bag` for its table, as the rows that were read.
+
+    Raises: RuntimeError where rows are to be scaled by how often they were read.
+    """
+    if scale_by_frequency:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
+    starts, lengths = bag_lengths(index, offsets, include_last)
+    bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
+    used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
+    if mode == 1:
+        g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
+    rows = _spread(g, owners, scales, bags.size, counted)
+    return sparse_gradient(used.reshape(1, -1), rows, weight.shape)
 
 
 def embedding_bag_weights(

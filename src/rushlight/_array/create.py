@@ -183,7 +183,9 @@ def _inner_shape(value: Any) -> tuple[int, ...]:
 def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
     """An array filled with one value."""
     raw = to_raw(dtype)
-    return np.full(shape, wrapped(value, raw), raw)
+    made = np.empty(shape, raw)
+    made.fill(wrapped(value, raw))
+    return made
 
 
 def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
@@ -193,7 +195,9 @@ def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
 
 def ones(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Ones."""
-    return np.ones(shape, to_raw(dtype))
+    made = np.empty(shape, to_raw(dtype))
+    made.fill(1)
+    return made
 
 
 def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
@@ -205,7 +209,7 @@ def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
     made = np.empty_like(array, dtype=to_raw(dtype), order="C" if contiguous else "K", subok=False)
     if fill is not None:
-        made[...] = wrapped(fill, made.dtype)
+        made.fill(wrapped(fill, made.dtype))
     return made
 
 

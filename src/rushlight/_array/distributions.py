@@ -294,11 +294,12 @@ def _normal(stream: Stream, flat: Any, mean: float, std: float) -> None:
     left_over = n - whole
     skipped = left_over if flat.dtype == np.float32 else 0  # half precision doesn't draw these
     if n <= 320:
-        polar = stream.polar(n if not left_over else whole + skipped + 16)
-        if polar is not None:
-            _place(polar[:whole], flat[:whole], mean, std)
+        ready = stream.normals(n if not left_over else whole + skipped + 16)
+        if ready is not None:
+            normals, start = ready
+            _copy_blocks(normals, start, flat[:whole], mean, std)
             if left_over:
-                _place(polar[whole + skipped :], flat[n - 16 :], mean, std)
+                _copy_blocks(normals, start + whole + skipped, flat[n - 16 :], mean, std)
             return
     if left_over and n <= PART:
         # One evaluation for both: at these lengths the calls are the cost.
@@ -333,21 +334,27 @@ def _points(units: Any, stream: Stream) -> Polar:
     return stream.points(halves[0], halves[1])
 
 
+def _copy_blocks(normals: Any, start: int, flat: Any, mean: float, std: float) -> None:
+    """Fills `flat` from the normals of a block's words, from the word `start` on."""
+    shape = (flat.size // 16, 2, 8)
+    z = np.ndarray(shape, np.float32, normals, 4 * start, (64, normals.strides[0], 4))
+    flat.reshape(shape)[...] = _scaled(z, mean, std)
+
+
+def _scaled(z: Any, mean: float, std: float) -> Any:
+    """Standard normals with the mean and the standard deviation given, in float32."""
+    if mean != 0.0:
+        wide = z * np.float64(np.float32(std))
+        wide += np.float64(np.float32(mean))
+        return wide.astype(np.float32)
+    return z if std == 1.0 else z * np.float32(std)
+
+
 def _place(polar: Polar, flat: Any, mean: float, std: float) -> None:
-    """Fills `flat` from points, of which `polar` has one for each pair or one for each word."""
-    radius, cos, sin = polar.radius, polar.cos, polar.sin
-    if radius.size == flat.size:
-        radius = radius.reshape(-1, 2, 8)[:, 0]
-        cos, sin = cos.reshape(-1, 2, 8)[:, 1], sin.reshape(-1, 2, 8)[:, 1]
-    for k, direction in enumerate((cos, sin)):
-        z = radius * direction
-        if mean != 0.0:
-            wide = z * np.float64(np.float32(std))
-            wide += np.float64(np.float32(mean))
-            z = wide.astype(np.float32)
-        elif std != 1.0:
-            np.multiply(z, np.float32(std), z)
-        if flat.itemsize == 4 and z.ndim == 1:
+    """Fills `flat` from points, one for each pair."""
+    for k, direction in enumerate((polar.cos, polar.sin)):
+        z = _scaled(polar.radius * direction, mean, std)
+        if flat.itemsize == 4:
             flat.view("V32")[k::2] = z.view("V32")
         else:
             flat.reshape(-1, 2, 8)[:, k] = z.reshape(-1, 8)

@@ -44,6 +44,11 @@ _LEGACY = np.dtype(
 
 _LOW24 = np.uint64(0xFFFFFF)
 
+# Generators of streams that are gone, each with its door for seeding: making one takes NumPy 60 µs,
+# seeding one anew takes 1. Programs make a stream for a single draw.
+_FREE: list[tuple[Any, Any]] = []
+_KEPT = 8
+
 
 class Stream:
     """One stream of random words, which stays in step with a PyTorch CPU generator.
@@ -56,19 +61,22 @@ class Stream:
     """
 
     __slots__ = (
-        "_at", "_bits", "_block", "_fresh", "_polar", "_scratch", "_seed", "_seeder", "_units",
+        "_at", "_bits", "_block", "_fresh", "_normals", "_scratch", "_seed", "_seeder", "_units",
         "exact_normals", "lock", "next_float", "next_normal",
     )  # fmt: skip
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.lock = threading.Lock()
         self._units: Any = None
-        self._polar: Polar | None = None
+        self._normals: Any = None
         self._scratch: Scratch | None = None
-        # The seed given here saves a question to the operating system; `seed` replaces it.
-        self._bits = np.random.MT19937(0)
-        # NumPy's public door to the generator's first, 32-bit way of seeding.
-        self._seeder = np.random.RandomState(self._bits)
+        try:
+            self._bits, self._seeder = _FREE.pop()
+        except IndexError:
+            # The seed given here saves a question to the operating system; `seed` replaces it.
+            self._bits = np.random.MT19937(0)
+            # NumPy's public door to the generator's first, 32-bit way of seeding.
+            self._seeder = np.random.RandomState(self._bits)
         self.next_normal: float | None = None
         self.next_float: float | None = None
         # Whether large float32 normals are PyTorch's to the last digit, or near them and faster.
@@ -92,6 +100,11 @@ class Stream:
             self._forget_block()
             self.next_normal = None
             self.next_float = None
+
+    def __del__(self) -> None:
+        free = _FREE
+        if free is not None and len(free) < _KEPT:  # None: the interpreter is ending
+            free.append((self._bits, self._seeder))
 
     def initial_seed(self) -> int:
         """The seed that the stream was started with, in [0, 2**64)."""
@@ -179,23 +192,29 @@ class Stream:
         self._at = end
         return units[start:end]
 
-    def polar(self, n: int) -> Polar | None:
-        """The next `n` words as radii and as angles; None (nothing drawn) past the block.
+    def normals(self, n: int) -> tuple[Any, int] | None:
+        """Normals from the next `n` words; None (nothing drawn) past the block.
+
+        An array of the block's shape twice, and where the words start in it: a word and the one
+        eight places on make the first normal (row 0) at the one's place and the second (row 1).
 
         A call on eight numbers costs as much as one on a block, so the whole block is worked out at
-        once: small normal draws then cost a few slices each.
+        once: small normal draws then cost a copy each.
         """
         start = self._at
         end = start + n
         if end > BLOCK:
             return None
-        polar = self._polar
-        if polar is None:
+        normals = self._normals
+        if normals is None:
             self.units(0)
             polar = self.points(self._units, self._units)
-            self._polar = polar
+            normals = np.empty((2, BLOCK), np.float32)
+            np.multiply(polar.radius[:-8], polar.cos[8:], normals[0, :-8])
+            np.multiply(polar.radius[:-8], polar.sin[8:], normals[1, :-8])
+            self._normals = normals
         self._at = end
-        return polar[start:end]
+        return normals, start
 
     def points(self, radial: Any, angular: Any) -> Polar:
         """The points of float32 uniforms, exact or close as `exact_normals` says."""
@@ -208,4 +227,4 @@ class Stream:
 
     def _forget_block(self) -> None:
         self._units = None
-        self._polar = None
+        self._normals = None

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes as D
 from .blocks import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
-from .types import FLOAT32, FLOAT64, in_single, to_raw
+from .types import FLOAT32, FLOAT64, INT64, in_single, to_raw
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
 _ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
@@ -126,6 +126,8 @@ def floor_divide(a: Any, b: Any) -> Any:
     Raises:
         RuntimeError: for integer division by zero.
     """
+    if type(b) is int and b and a.dtype is INT64:
+        return np.floor_divide(a, b)
     if _fits_float32(a, b):
         return mapped(_write_floor_divide, a, b)
     result = np.floor_divide(a, b)
@@ -145,6 +147,8 @@ def remainder(a: Any, b: Any) -> Any:
     Raises:
         RuntimeError: for integer division by zero.
     """
+    if type(b) is int and b and a.dtype is INT64:
+        return np.remainder(a, b)
     if _fits_float32(a, b):
         return mapped(_write_remainder, a, b)
     zero = _ZERO.get(a.dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 from typing import Any
 
 import numpy as np
@@ -47,3 +49,35 @@ def resized(data: Any, count: int) -> Any:
     made = np.zeros(count, np.uint8)
     made[: min(count, data.size)] = data[:count]
     return made
+
+
+def mapped(path: str, together: bool, count: int) -> Any:
+    """The first bytes of a file, read when they are first looked at.
+
+    What is written to them goes to the file, and to all who map it, where `together`; else it stays
+    here. A file that is mapped together and too short, or not there, grows.
+
+    Raises:
+        RuntimeError: where the file can't be opened, or is too short.
+    """
+    try:
+        if together and not os.path.exists(path):
+            open(path, "xb").close()
+        file = open(path, "r+b" if together else "rb")
+    except OSError as error:
+        how = "read-write" if together else "read-only"
+        raise RuntimeError(
+            f"unable to open file <{path}> in {how} mode: {error.strerror} ({error.errno})"
+        ) from None
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        if size < count and not together:
+            raise RuntimeError(
+                f"file <{path}> size <{size}> is smaller than the required mapping size <{count}>"
+            )
+        if size < count:
+            file.truncate(count)
+        if count == 0:
+            return fresh(0)
+        access = mmap.ACCESS_WRITE if together else mmap.ACCESS_COPY
+        return np.frombuffer(mmap.mmap(file.fileno(), count, access=access), np.uint8)

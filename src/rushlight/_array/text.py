@@ -181,6 +181,16 @@ def assembled_text(
     return "".join(pieces)
 
 
+def hollow_text(
+    array: Any, dtype_name: str, suffixes: Sequence[str], *, name: str, default_dtype: str
+) -> str:
+    """The printed form of a tensor without data: `tensor(..., device='meta', size=(2, 3))`."""
+    added = ["device='meta'", f"size={size_text(array.shape)}"]
+    if dtype_name != default_dtype:
+        added.append(f"dtype=torch.{dtype_name}")
+    return assembled_text("...", [*added, *suffixes], name=name)
+
+
 def size_text(shape: Sequence[int]) -> str:
     """A shape as `size=` shows it: `(2, 3)`, `(3,)`, `()`."""
     return str(tuple(int(size) for size in shape))

@@ -33,6 +33,8 @@ _FROM_RAW: dict[Any, D.dtype] = {raw: d for d, raw in _TO_RAW.items()}
 
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
+INT64: Final = np.dtype(np.int64)
+BOOL: Final = np.dtype(np.bool_)
 
 
 def to_raw(d: D.dtype) -> Any:

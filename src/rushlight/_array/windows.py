@@ -66,7 +66,9 @@ def element_strides(x: Any) -> tuple[int, ...]:
 
 def storage_offset(x: Any) -> int:
     """How many elements lie before the first of `x` in the memory that it is part of."""
-    return (_first(x) - _first(storage(x))) // int(x.itemsize) if x.size else 0
+    if not x.size or not isinstance(x.base, np.ndarray):  # its own memory begins with it
+        return 0
+    return (_first(x) - _first(storage(x))) // int(x.itemsize)
 
 
 def as_strided(

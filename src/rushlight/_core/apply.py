@@ -12,20 +12,31 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .._array.types import FLOAT32, FLOAT64, as_array
+from .._array.types import BOOL, FLOAT32, FLOAT64, INT64, as_array
 from .._array.types import ndarray as _ndarray
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node
-from .op import ARG, OUT, SHAPE, Op
+from .op import ARG, OUT, PROMOTE_FLOAT, SHAPE, Op
 from .several import apply_mixed, apply_outputs, apply_several
-from .storage import DEFAULT, IN_INFERENCE, IN_NO_GRAD, TensorBase, View, new_tensor
+from .storage import (
+    DEFAULT,
+    IN_INFERENCE,
+    IN_NO_GRAD,
+    MULTI_OUTPUT,
+    TensorBase,
+    View,
+    new_tensor,
+    version_of,
+)
 from .views import Step, follows, make_exact, view_target
 
 ndarray: Final = _ndarray
 NOTHING: Final[tuple[Any, ...]] = (None, None)
 F32: Final[Any] = FLOAT32
 F64: Final[Any] = FLOAT64
+TRUTH: Final[Any] = BOOL
+I64: Final[Any] = INT64
 
 
 def apply1(op: Op, a: Any) -> Any:
@@ -36,7 +47,7 @@ def apply1(op: Op, a: Any) -> Any:
     array = a._raw
     dtype = array.dtype
     if dtype is not F32 and dtype is not F64:
-        return slow.apply(op, [a])
+        return _apply_discrete(op, [a])
     result = op.raw(array)
     if type(result) is not ndarray:
         result = as_array(result)
@@ -68,7 +79,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     array_a = a._raw
     dtype = array_a.dtype
     if dtype is not F32 and dtype is not F64:
-        return slow.apply(op, [a, b])
+        return _apply_discrete(op, [a, b])
     if not isinstance(b, TensorBase):
         kind = type(b)
         if (kind is float or kind is int) and op.broadcasts:
@@ -140,6 +151,49 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
     return out
 
 
+def _apply_discrete(op: Op, args: list[Any]) -> Any:
+    """The result on plain booleans or 64-bit integers, of which nothing is recorded.
+
+    All that these don't take as they are (other types, promotion) goes through `slow.py`.
+    """
+    a: TensorBase = args[0]
+    array = a._raw
+    dtype = array.dtype
+    if (
+        (dtype is not TRUTH and dtype is not I64)
+        or op.promote == PROMOTE_FLOAT
+        or (a._view is not None and a._view.base._requires_grad)
+    ):
+        return slow.apply(op, args)
+    raws = args[:]
+    raws[0] = array
+    if len(args) > 1 and not op.lone:
+        if len(args) != 2 or not op.broadcasts:
+            return slow.apply(op, args)
+        b = args[1]
+        if isinstance(b, TensorBase):
+            if not b._plain or b._requires_grad:
+                return slow.apply(op, args)
+            raws[1] = b._raw
+            if raws[1].dtype is not dtype:
+                return slow.apply(op, args)
+        elif dtype is not I64 or type(b) is not int or not -BOUND <= b < BOUND:
+            return slow.apply(op, args)
+    if op.check is not None:
+        op.check(args, raws)
+    try:
+        result = op.raw(*raws)
+    except Exception:
+        return slow.apply(op, args)  # explains
+    if type(result) is not ndarray:
+        result = as_array(result)
+    return new_tensor(result)
+
+
+# What a number beside 64-bit integers may be without wrapping around.
+BOUND: Final = 1 << 62
+
+
 def _note_shapes(node: Node, shape: Any, shape_a: Any, shape_b: Any) -> None:
     node.special |= FIX
     node.fix = (
@@ -190,7 +244,8 @@ def apply_n(op: Op, args: list[Any]) -> Any:
     if op.is_view:
         if op.n_out == 1:
             return apply_view(op, args[0], tuple(args[1:]))
-    elif op.lists < 0:
+        return apply_pieces(op, args)
+    if op.lists < 0:
         if op.n_out != 1:
             return apply_outputs(op, args)
         if op.broadcasts:
@@ -220,7 +275,7 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
     array = a._raw
     dtype = array.dtype
     if dtype is not F32 and dtype is not F64:
-        return slow.apply(op, args)
+        return _apply_discrete(op, args)
     args[0] = array
     result = op.raw(*args)
     args[0] = a
@@ -322,6 +377,44 @@ def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
     return out
 
 
+def apply_pieces(op: Op, args: list[Any]) -> Any:
+    """The results of an operation whose outputs are several views (split, unbind)."""
+    mode: Mode = current()
+    a = args[0]
+    if mode.slow or not isinstance(a, TensorBase) or not a._plain:
+        return slow.apply(op, args)
+    parent = a._view
+    base = a
+    before: Step | None = None
+    creation = MULTI_OUTPUT if mode.grad else IN_NO_GRAD
+    if parent is not None and parent.tracked:
+        if parent.exact:
+            return slow.apply(op, args)
+        base = parent.base
+        before = parent.replay
+        if parent.creation == IN_INFERENCE:
+            creation = IN_INFERENCE
+    array = a._raw
+    rest = tuple(args[1:])
+    try:
+        results = op.raw(array, *rest)
+    except Exception:
+        return slow.apply(op, args)  # explains
+    stamp = version_of(base)
+    outs: list[TensorBase] = []
+    k = 0
+    for result in results:
+        out = new_tensor(result)
+        out._view = View(base, Step(op, rest, k, before), creation, stamp)
+        outs.append(out)
+        k += 1
+    if mode.grad:
+        live = slow.live_mask(op, args)
+        if live:
+            slow.record(op, args, [array, *rest], outs, live, mode, None)
+    return tuple(outs) if op.returns is None else op.returns(outs)
+
+
 def _view_saved(op: Op, args: tuple[Any, ...], array: Any) -> tuple[Any, ...]:
     """What a view's formula reads: arguments and the source's shape, never an array."""
     if op.simple:
@@ -353,7 +446,7 @@ def apply_list(op: Op, tensors: list[Any], rest: tuple[Any, ...]) -> Any:
             return slow.apply(op, [tensors, *rest])
         array = t._raw
         dtype = array.dtype
-        if dtype is not F32 and dtype is not F64:
+        if dtype is not F32 and dtype is not F64 and dtype is not I64 and dtype is not TRUTH:
             return slow.apply(op, [tensors, *rest])
         arrays.append(array)
         if t._requires_grad or (mode.grad and t._view is not None and follows(t)):

@@ -69,16 +69,40 @@ def carry_retained(t: Any, old: Vertex | None, old_nr: int, new: Vertex, new_nr:
 # --------------------------------------
 
 
+class Sparse:
+    """What is done with gradients of which only some rows are stored, handed in from above."""
+
+    __slots__ = ("array", "received", "tensor")
+
+    tensor: Any  # (sparse gradient of the engine) -> the tensor that users see
+    array: Any  # (tensor) -> the gradient that the engine carries for it
+    received: Any  # (leaf, gradient, what it has) -> None: one of the two is sparse
+
+    def __init__(self) -> None:
+        self.tensor = None
+        self.array = None
+        self.received = None
+
+
+SPARSE: Final = Sparse()
+
+
 def wrapped(g: Any, traced: bool) -> Any:
     """A gradient as hooks see it."""
     if g is None or traced or isinstance(g, TensorBase):
         return g
-    return new_tensor(g if type(g) is ndarray else T.as_array(g))
+    if type(g) is ndarray:
+        return new_tensor(g)
+    if hasattr(g, "held"):
+        return SPARSE.tensor(g)
+    return new_tensor(T.as_array(g))
 
 
 def unwrapped(g: Any, traced: bool) -> Any:
     """A gradient from a hook as the engine carries it."""
-    return g._raw if not traced and isinstance(g, TensorBase) else g
+    if traced or not isinstance(g, TensorBase):
+        return g
+    return SPARSE.array(g) if g._layered else g._raw
 
 
 def enter(traced: bool) -> Any:

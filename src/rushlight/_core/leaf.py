@@ -13,13 +13,16 @@ from threading import RLock
 from typing import Any, Final
 
 from .._array import types as T
-from .hooks import Hooks, checked_hook_result
+from .._array.types import ndarray as _ndarray
+from .hooks import SPARSE, Hooks, checked_hook_result
 from .mode import CURRENT, current, ready, replaced, with_grad
+from .slow import HANDLERS
 from .storage import TensorBase, bump, new_tensor
 
 # Adding large arrays lets other threads run, so two threads that accumulate into one leaf must take
 # turns. A few locks shared by all leaves cost no memory per leaf; reentrant, because adding Tensors
 # may run code of a subclass.
+ndarray: Final = _ndarray
 STRIPES: Final = tuple([RLock() for _ in range(16)])
 
 
@@ -38,18 +41,23 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     if traced and current().carrying:  # on Tensors, but not recorded
         traced = False
         owned = False
+        if not g._plain and HANDLERS.hollow_received is not None:
+            if HANDLERS.hollow_received(leaf, g):
+                return
         g = g._raw
         recorder = current().recorder
     lock = STRIPES[(id(leaf) >> 6) & 15]
     lock.acquire()
     try:
-        old = leaf._grad
+        old: TensorBase | None = leaf._grad
         if recorder is not None and (old is None or old._plain):
             recorder.received(leaf, g)
         elif traced:
             _receive_traced(leaf, g, old)
         elif old is None:
-            if not (owned and T.owns(g, leaf._raw)):
+            if type(g) is not ndarray and hasattr(g, "held"):  # else a NumPy number
+                SPARSE.received(leaf, g, None)
+            elif not (owned and T.owns(g, leaf._raw)):
                 fresh = new_tensor(T.copy_like(g, leaf._raw))
                 bump(fresh)  # PyTorch counts the copying as a write
                 leaf._grad = fresh
@@ -76,6 +84,10 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
 
 def _receive_beside(leaf: TensorBase, g: Any, old: Any) -> None:
     """Adds to a gradient that is itself part of a graph: in place too, but not recorded."""
+    if old._layered and SPARSE.received is not None:
+        if hasattr(g, "held") or getattr(old, "is_sparse", False):
+            SPARSE.received(leaf, g, old)
+            return
     mode = ready()
     token = CURRENT.set(replaced(mode, grad=False))
     try:

@@ -110,6 +110,9 @@ def _unpack_output(node: Node, k: int, value: Any, traced: bool) -> Any:
 def output_tensor(node: Node, number: int, array: Any) -> TensorBase:
     """A Tensor over a saved output, tied to its node like the one the user has."""
     t = new_tensor(array)
+    if type(array) is not ndarray:  # one without data
+        t._plain = False
+        t._layered = True
     if T.is_discrete(array.dtype):
         return t
     t._node = node
@@ -117,7 +120,7 @@ def output_tensor(node: Node, number: int, array: Any) -> TensorBase:
     t._requires_grad = True
     if node.meta is not None and TANGENTS in node.meta:
         t._tangent = node.meta[TANGENTS].get(number)
-        t._plain = t._tangent is None
+        t._plain = t._tangent is None and not t._layered
     cells = node.out_cells
     if cells is None:
         version_cell(t)

@@ -30,6 +30,8 @@ class Handlers:
         "explain",
         "hollow",
         "hollow_inplace",
+        "hollow_read",
+        "hollow_received",
         "in_parts",
         "layer",
         "layer_call",
@@ -55,6 +57,8 @@ class Handlers:
     layer_call: Any  # (kind, name, function, args, kwargs) -> result, for vmap
     hollow: Any  # (op, args) -> result, for tensors without data
     hollow_inplace: Any  # (op, args, writer) -> the tensor written, likewise
+    hollow_read: Any  # (tensor) -> None: raises where there is no data
+    hollow_received: Any  # (leaf, gradient) -> whether it has been taken as one without data
     tangent: Any  # (op, args, outs) -> None, forward mode
     tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent
     tangent_of: Any  # (tensor) -> its tangent or None
@@ -78,6 +82,8 @@ class Handlers:
         self.layer_call = None
         self.hollow = None
         self.hollow_inplace = None
+        self.hollow_received = None
+        self.hollow_read = None
         self.tangent = None
         self.tangent_inplace = None
         self.tangent_of = None
@@ -107,6 +113,8 @@ def read_by_python(t: TensorBase, how: str) -> Any:
     recorder = current().recorder
     if recorder is not None:
         recorder.read(t, how, None)
+    if t._layered and HANDLERS.hollow_read is not None:
+        HANDLERS.hollow_read(t)
     return t._raw
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from .. import errors
+from .._array import hollow
 from .._array import types as T
 from .._core import engine
 from .._core.hooks import wrapped
@@ -17,6 +18,8 @@ from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
+from ..device import META
+from ..ops import _hollow
 from ..settings import is_warn_always_enabled
 from ..tensor import Tensor
 from .edges import GradientEdge, core_of, place_of
@@ -73,11 +76,11 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
                 raise RuntimeError(errors.SCALAR_ONLY)
             if T.is_discrete(t._raw.dtype) or t._raw.dtype.kind == "c":
                 raise RuntimeError(errors.real_scalar_only(T.from_raw(t._raw.dtype)))
-        one = T.ones_like(t._raw)
+        one = T.ones_like(t._raw) if t._plain else hollow.ones_like(t._raw)
         recorder = ready().recorder
         if recorder is not None:
             recorder.constant(one)
-        return new_tensor(one) if traced else one
+        return _started(one) if traced else one
     if not isinstance(g, TensorBase):
         raise TypeError("gradients can be either Tensors or None, but got " + type(g).__name__)
     shape = g._raw.shape
@@ -135,6 +138,9 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
         places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """Runs the engine, on a thread of its own where backward is nested deeply."""
     mode = ready()
+    if not traced and any(type(v) is hollow.Hollow for v in values):
+        with META:
+            return _watched(roots, nrs, values, keep, places, accumulate)
     watched = mode.profiler is not None or mode.recorder is not None or mode.dispatch
     if watched and not traced:
         return _watched(roots, nrs, values, keep, places, accumulate)
@@ -158,12 +164,17 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
     return results
 
 
+def _started(g: Any) -> Any:
+    """A gradient that a run starts with as a Tensor."""
+    return _hollow.without_data(g) if type(g) is hollow.Hollow else wrapped(g, False)
+
+
 def _watched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
              places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """A run on Tensors, not recorded, so that modes see the operations of formulas."""
     token = CURRENT.set(replaced(ready(), carrying=True))
     try:
-        started = [wrapped(g, False) for g in values]
+        started = [_started(g) for g in values]
         return run(roots, nrs, started, keep, True, places, accumulate)
     finally:
         CURRENT.reset(token)

@@ -11,6 +11,7 @@ import os
 from typing import Any
 
 from . import distributed_c10d
+from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from .device_mesh import DeviceMesh, init_device_mesh
 from .messages import *  # noqa: F403
 from .messages import __all__ as _messages
@@ -107,7 +108,10 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
 def __getattr__(name: str) -> Any:
     """Loads a submodule when it is first asked for."""
-    if name in ("algorithms", "checkpoint", "fsdp", "nn", "optim", "tensor", "utils"):
+    if name in (
+        "algorithms", "autograd", "checkpoint", "elastic", "fsdp", "nn", "optim", "rpc", "tensor",
+        "utils",
+    ):  # fmt: skip
         try:
             return importlib.import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:

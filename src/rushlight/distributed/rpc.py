@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from ..advice import advised
 
-__all__ = ["is_available", "init_rpc", "rpc_async", "rpc_sync", "shutdown"]
+__all__ = ["RRef", "init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"]
 
 
 def is_available() -> bool:
@@ -19,6 +19,17 @@ def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
         RuntimeError("torch.distributed.rpc calls functions in other processes"),
         "Rushlight runs in one process: call the function",
     )
+
+
+class RRef:
+    """Raises: a value that another process would hold.
+
+    Raises:
+        RuntimeError: always.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _refuse()
 
 
 init_rpc = rpc_async = rpc_sync = remote = shutdown = _refuse

@@ -27,7 +27,8 @@ class Transform:
         self._inv: Any = None
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
-        self._cached: tuple[Any, Any] = (None, None)
+        self._cached_x_y: tuple[Any, Any] = (None, None)
+        super().__init__()  # of the other class, where a class has two
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -72,21 +73,21 @@ class Transform:
         """The value at `x`."""
         if self._cache_size == 0:
             return self._call(x)
-        before, after = self._cached
+        before, after = self._cached_x_y
         if x is before:
             return after
         y = self._call(x)
-        self._cached = x, y
+        self._cached_x_y = x, y
         return y
 
     def _inv_call(self, y: Any) -> Any:
         if self._cache_size == 0:
             return self._inverse(y)
-        before, after = self._cached
+        before, after = self._cached_x_y
         if y is after:
             return before
         x = self._inverse(y)
-        self._cached = x, y
+        self._cached_x_y = x, y
         return x
 
     def _call(self, x: Any) -> Any:

@@ -84,6 +84,7 @@ class _IndependentConstraint(Constraint):
     def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        super().__init__()
 
     @property
     def is_discrete(self) -> Any:
@@ -112,6 +113,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
     def __init__(self, base_constraint: Any) -> None:
         self.base_constraint = base_constraint
+        super().__init__()
 
     @property
     def is_discrete(self) -> Any:
@@ -156,6 +158,7 @@ class _Bounded(Constraint):
     def __init__(self, *bounds: Any, **named: Any) -> None:
         for name, bound in zip(self.names, (*bounds, *named.values())):
             setattr(self, name, bound)
+        super().__init__()
 
     def __repr__(self) -> str:
         bounds = ", ".join(f"{name}={getattr(self, name)}" for name in self.names)
@@ -247,6 +250,7 @@ class _Multinomial(Constraint):
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
+        super().__init__()
 
     def check(self, value: Any) -> Any:
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
@@ -312,6 +316,7 @@ class _Joined(Constraint):
     def __init__(self, cseq: Any, dim: int) -> None:
         self.cseq = list(cseq)
         self.dim = dim
+        super().__init__()
 
     @property
     def is_discrete(self) -> Any:

@@ -39,6 +39,7 @@ class Distribution:
             self._validate_args = validate_args
         if self._validate_args:
             self._check_parameters()
+        super().__init__()  # of the other class, where a class has two
 
     def _check_parameters(self) -> None:
         try:

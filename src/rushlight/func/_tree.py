@@ -9,6 +9,12 @@ from typing import Any
 from ..size import Size
 
 
+#: The classes that programs have registered as containers (`utils._pytree` hands its table over).
+REGISTERED: list[dict[Any, Any]] = []
+#: Containers that need no table.
+PLAIN = (tuple, list, deque, Size)
+
+
 class Spec:
     """How a nested container was built; None stands for a leaf."""
 
@@ -77,6 +83,9 @@ def _flatten(tree: Any, leaves: list[Any]) -> Spec | None:
         return Spec(kind, kind, [_flatten(item, leaves) for item in tree])
     if isinstance(tree, tuple) and kind is not Size and hasattr(kind, "n_fields"):
         return Spec(kind, None, [_flatten(item, leaves) for item in tree])
+    if REGISTERED and kind in REGISTERED[0]:
+        parts, context = REGISTERED[0][kind].flatten_fn(tree)
+        return Spec(kind, context, [_flatten(part, leaves) for part in parts])
     leaves.append(tree)
     return None
 
@@ -94,6 +103,8 @@ def _unflatten(leaves: Any, spec: Spec | None) -> Any:
         return defaultdict(spec.keys[0], zip(spec.keys[1], items))
     if spec.kind in (dict, OrderedDict):
         return spec.kind(zip(spec.keys, items))
+    if REGISTERED and spec.kind in REGISTERED[0] and spec.kind not in PLAIN:
+        return REGISTERED[0][spec.kind].unflatten_fn(items, spec.keys)
     if hasattr(spec.kind, "_fields") and not hasattr(spec.kind, "n_fields"):
         return spec.kind(*items)
     return spec.kind(items)

@@ -39,6 +39,8 @@ def apply(cls: Any, args: tuple[Any, ...]) -> Any:
     layer: Layer | None = mode.layers[-1] if mode.layers else None
     if layer is not None and layer.randomness == "unsupported":
         return slow.NOT_HANDLED  # a batch of gradients: the function's own code runs on it
+    if layer is None and not TRANSFORMS.depth.get():
+        return slow.NOT_HANDLED  # tensors of another kind, such as sparse ones: none is running
     if not _is_setup_context_defined(cls.setup_context):
         raise RuntimeError(NO_SETUP)
     if layer is None:

@@ -17,6 +17,11 @@ from ..random import get_rng_state, set_rng_state
 from ._tree import Spec, flatten, shown, spread, unflatten
 
 
+#: What packages have put in the place of how arguments are taken apart and results put together:
+#: `_functorch.vmap`, where they find these steps, says so here.
+REPLACED: list[Callable[[], Any]] = []
+
+
 def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error",
          *, chunk_size: int | None = None) -> Callable[..., Any]:  # fmt: skip
     """`func` mapped over dimension `in_dims` of its arguments; results get one at `out_dims`.
@@ -36,6 +41,8 @@ def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomne
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         _check_out_dims(out_dims, func)
+        if REPLACED and (staged := REPLACED[0]()) is not None:
+            return staged(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
         dims, leaves, spec, size = placed(in_dims, args, func)
         if chunk_size is not None and size > chunk_size:
             return _in_chunks(

@@ -11,7 +11,9 @@ from ..advice import advised
 from .graph import Graph
 from .node import Node, map_aggregate
 
-__all__ = ["Attribute", "ParameterProxy", "Proxy", "TraceError", "TracerBase"]
+__all__ = [
+    "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "TraceError", "TracerBase",
+]  # fmt: skip
 
 
 class TraceError(ValueError):
@@ -83,14 +85,21 @@ class TracerBase:
         return Attribute(obj, "keys")()
 
 
+class GraphAppendingTracer(TracerBase):
+    """Puts what is done with its proxies at the end of a graph that is there already."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+
+
 class Proxy:
     """Stands for the result of a step; what is done with it becomes further steps."""
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
-        self.tracer = TracerBase() if tracer is None else tracer
-        if tracer is None:
-            self.tracer.graph = node.graph
+        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
+        _overrides.STANDINS.add(type(self))
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
@@ -149,6 +158,7 @@ class Attribute(Proxy):
         self.attr = attr
         self.tracer = root.tracer
         self._node: Node | None = None
+        _overrides.STANDINS.add(type(self))
 
     @property
     def node(self) -> Node:  # type: ignore[override]

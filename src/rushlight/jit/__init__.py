@@ -39,6 +39,7 @@ from ._trace import (
     TracedModule,
     TracerWarning,
     TracingCheckError,
+    _get_trace_graph,
     _script_if_tracing,
     _trace,
     is_tracing,

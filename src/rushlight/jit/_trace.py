@@ -7,7 +7,7 @@ from typing import Any
 from .._jit_internal import TRACING
 from ..autograd.grad_mode import no_grad
 from ..nn.modules.module import Module
-from ._script import RecursiveScriptModule, ScriptFunction, scripted_module
+from ._script import RecursiveScriptModule, ScriptFunction, no_graph, scripted_module
 
 __all__ = [
     "TopLevelTracedModule", "TracedModule", "TracerWarning", "TracingCheckError",
@@ -99,6 +99,11 @@ def trace_module(mod: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) ->
     for name, example in inputs.items():
         _called(mod if name == "forward" else getattr(mod, name), example)
     return scripted_module(mod)
+
+
+def _get_trace_graph(f: Any, args: Any = (), *rest: Any, **kwargs: Any) -> Any:
+    """Raises RuntimeError: there is no graph."""
+    no_graph("_get_trace_graph()")
 
 
 def script_if_tracing(fn: Any) -> Any:

@@ -72,6 +72,9 @@ def uniform_(
         return tensor.uniform_(a, b, generator=generator)
 
 
+_no_grad_uniform_ = uniform_
+
+
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:

@@ -17,27 +17,32 @@ from .. import errors
 from .._array import types as T
 from .._array.hollow import Hollow, corner, hollow, hollowed, with_strides
 from .._core import slow
+from .._core.apply import apply_n
 from .._core.inplace import check_cast, check_writable, write
 from .._core.mode import current, ready
 from .._core.op import PROMOTE_NONE, Op
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase, new_tensor
+from ..device import hollow as elsewhere
 
 _FEW: Final = 4096  # elements up to which an operation is just run
 _MEETS: Final = ("multilinear", "general")
 NO_DATA: Final = "Cannot copy out of meta tensor; no data!"
 NO_ITEM: Final = "Tensor.item() cannot be called on meta tensors"
-_MOVED: Final = (
-    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
-    "torch.nn.Module.to() when moving module from meta to a different device."
-)
-_BY_DATA: Final = ("nonzero", "_unique2", "unique_dim", "unique_consecutive", "equal",
+_BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_consecutive", "equal",
                    "masked_select", "bincount", "histc")  # fmt: skip
 
 
 def is_hollow(t: Any) -> bool:
     """Whether a tensor has no data."""
     return isinstance(t, TensorBase) and type(t._raw) is Hollow
+
+
+def beside(t: Any, device: Any) -> bool:
+    """Whether what is made after the model of a tensor gets no data."""
+    if device is not None:
+        return elsewhere(device)
+    return not t._plain and type(t._raw) is Hollow
 
 
 def without_data(array: Any, requires_grad: bool = False) -> Any:
@@ -86,9 +91,45 @@ def made_like(t: Any, dtype: D.dtype | None, contiguous: bool, requires_grad: bo
     return without_data(found, requires_grad)
 
 
+def adopted(t: Any, other: Any) -> None:
+    """Prepares a tensor for the memory of another: one of the two may have no data."""
+    if type(other._raw) is Hollow:
+        marked(t)
+    elif type(t._raw) is Hollow and not type(t)._overrides:
+        t._layered = False
+        t._plain = not t._inference
+
+
 def emptied(t: Any) -> Any:
     """A tensor like another that has data, but without."""
     return made_like(t, None, False, bool(t._requires_grad) and t._node is None)
+
+
+def moved(t: Any, dtype: D.dtype | None) -> Any:
+    """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
+    bare = t._raw.dtype if dtype is None else T.to_raw(dtype)
+    if not (t.requires_grad and ready().grad):
+        return without_data(hollowed(T.empty_like(t._raw, bare)))
+    made = apply_n(_cast(), [t, T.from_raw(bare)])
+    made._raw = hollowed(made._raw)
+    return marked(made)
+
+
+def _cast() -> Op:
+    from .convert import cast
+
+    op: Op = cast.op
+    return op
+
+
+def refuse_item(t: Any) -> None:
+    """Refuses to read a tensor without data.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if not t._plain and type(t._raw) is Hollow:
+        raise RuntimeError(NO_ITEM)
 
 
 # ---- operations ----------------------------------------------------------------------------------
@@ -108,7 +149,13 @@ def _meets_others(op: Op, tensors: list[TensorBase]) -> None:
     Raises:
         RuntimeError: in PyTorch's words; products of matrices let it pass there, and here.
     """
-    if op.kind == "multilinear" and op.name != "convolution":
+    if op.kind == "multilinear" and op.name not in ("convolution", "_linear"):
+        return
+    if op.name == "_linear" and (len(tensors) < 3 or type(tensors[0]._raw) is not Hollow):
+        return
+    if "index" in op.name:  # places may be told from anywhere
+        return
+    if current().carrying:  # formulas make what they need of numbers and arrays
         return
     first = next(t for t in tensors if t._raw.ndim or type(t._raw) is Hollow)
     here = type(first._raw) is Hollow
@@ -138,9 +185,10 @@ def call(op: Op, args: list[Any]) -> Any:
 
 def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
     """The results without data, the arrays they were learnt from, and the common type."""
-    if op.name in _BY_DATA:
+    masked = "index" in op.name and any(t._raw.dtype.kind == "b" for t in tensors[1:])
+    if op.name in _BY_DATA or masked:
         raise NotImplementedError(
-            f"aten::{op.name}: attempted to run this operator with Meta tensors, but its result "
+            f"aten::{op.name.lstrip('_')}: attempted to run this operator with Meta tensors, but its result "
             "depends on their data"
         )
     if not op.is_view:
@@ -297,10 +345,10 @@ def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     me: Any = args[0]
     mode = ready()
     if type(me._raw) is not Hollow:
-        if op.name in ("copy", "copy_"):
+        if op.name == "_copy":
             raise NotImplementedError(NO_DATA)
         _meets_others(op, tensors)
-    elif op.name not in ("copy", "copy_"):
+    elif op.name != "_copy":
         _meets_others(op, tensors)
     live = 0
     if mode.grad and not mode.inference:
@@ -328,5 +376,21 @@ def _nothing(*raws: Any) -> None:
     """Writes nothing."""
 
 
+def received(leaf: Any, g: Any) -> bool:
+    """Gives a leaf a gradient without data; False where the gradient has data.
+
+    Hooks that wait for a finished gradient are not run: there is nothing that they could read.
+    """
+    if type(g._raw) is not Hollow:
+        return False
+    if leaf._grad is None:
+        leaf._grad = without_data(hollowed(T.plain_array(g._raw)))
+    else:
+        slow.bump(leaf._grad)
+    return True
+
+
 HANDLERS.hollow = call
+HANDLERS.hollow_read = refuse_item
+HANDLERS.hollow_received = received
 HANDLERS.hollow_inplace = call_inplace

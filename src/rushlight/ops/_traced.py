@@ -13,6 +13,7 @@ from .. import dtypes as D
 from .._array import numpy_ns as _raw
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
+from ..device import hollow
 from ._pending import Pending
 
 
@@ -99,6 +100,10 @@ def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros of a shape and a dtype."""
+    if hollow(None):
+        from ._hollow import made
+
+        return made(tuple(shape), dtype if isinstance(dtype, D.dtype) else T.from_raw(dtype))
     return new_tensor(_raw.zeros(shape, dtype))
 
 

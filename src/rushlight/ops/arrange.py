@@ -11,7 +11,8 @@ from .._array import types as T
 from .._array.axes import axis_of
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.storage import TensorBase, new_tensor
-from . import _checks
+from ..device import hollow
+from . import _checks, _hollow
 from ._composite import composite
 from ._row import general, linear
 from ._traced import table
@@ -170,7 +171,8 @@ def tril_indices(
     layout: Any = None,
 ) -> Any:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
-    return new_tensor(_triangle("tril_indices", row, col, offset, dtype, True))
+    made = new_tensor(_triangle("tril_indices", row, col, offset, dtype, True))
+    return _hollow.emptied(made) if hollow(device) else made
 
 
 @composite("")
@@ -184,7 +186,8 @@ def triu_indices(
     layout: Any = None,
 ) -> Any:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
-    return new_tensor(_triangle("triu_indices", row, col, offset, dtype, False))
+    made = new_tensor(_triangle("triu_indices", row, col, offset, dtype, False))
+    return _hollow.emptied(made) if hollow(device) else made
 
 
 def _triangle(name: str, row: int, col: int, offset: int, dtype: Any, lower: bool) -> Any:

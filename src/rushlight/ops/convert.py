@@ -10,10 +10,11 @@ from .._array import types as T
 from .._core.apply import apply_n
 from .._core.mode import current
 from .._core.storage import TensorBase
-from ..device import check_cpu
+from ..device import hollow as without_data
 from ..device import device as _Device
 from ..memory_format import memory_format as MemoryFormat
 from ..memory_format import preserve_format
+from . import _hollow
 from ._composite import composite
 from ._row import linear
 
@@ -52,6 +53,7 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
             dtype = arg
         elif isinstance(arg, TensorBase):
             dtype = T.from_raw(arg._raw.dtype)
+            device = arg.device  # type: ignore[attr-defined]
         elif isinstance(arg, _type) and arg in _PYTHON_TYPES:
             dtype = _PYTHON_TYPES[arg]
         elif isinstance(arg, MemoryFormat):
@@ -62,15 +64,22 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
             dtype = D.float64
         elif isinstance(arg, int):
             raise RuntimeError("Cannot access accelerator device when none is available.")
-        elif arg is None or isinstance(arg, (str, _Device)):
+        elif arg is None:
+            pass
+        elif isinstance(arg, (str, _Device)):
             device = arg
         else:
             raise TypeError(_no_such_call(args))
     if other is not None:
         dtype = T.from_raw(other._raw.dtype)
-    if not _is_meta(device):
-        check_cpu(device)
+        device = other.device
+    away = device is not None and without_data(device)
     found = dtype if dtype is None or isinstance(dtype, D.dtype) else _PYTHON_TYPES[dtype]
+    if (device is not None or not self._plain) and away is not _hollow.is_hollow(self):
+        if away:
+            return _hollow.moved(self, found)
+        if device is not None:
+            raise NotImplementedError(_hollow.NO_DATA)
     result = self if found is None else converted(self, found)
     if result is self and copy:
         return self.clone()
@@ -98,10 +107,6 @@ _PYTHON_TYPES: dict[Any, D.dtype] = {
     bool: D.bool_,
     complex: D.complex128,
 }
-
-
-def _is_meta(where: Any) -> bool:
-    return isinstance(where, (str, _Device)) and str(where) == "meta"
 
 
 def _caster(name: str, dtype: D.dtype) -> None:
@@ -160,12 +165,15 @@ def item(self: Any) -> Any:
     array = self._raw
     if array.size != 1:
         raise RuntimeError(errors.item_size(array.size))
+    _hollow.refuse_item(self)
     return T.number_of(array)
 
 
 @composite("private", method=True)
 def tolist(self: Any) -> Any:
     """The elements as (nested lists of) Python numbers."""
+    if not self._plain and _hollow.is_hollow(self):
+        raise NotImplementedError(_hollow.NO_DATA)
     return T.nested_list(self._raw)
 
 
@@ -180,6 +188,13 @@ def numpy(self: Any, *, force: bool = False) -> Any:
     if self.requires_grad and not force and current().grad:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    if not self._plain and _hollow.is_hollow(self):
+        if force:
+            raise NotImplementedError(_hollow.NO_DATA)
+        raise TypeError(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+            "to host memory first."
         )
     if T.from_raw(self._raw.dtype) is D.bfloat16:
         raise TypeError("Got unsupported ScalarType BFloat16")

@@ -8,10 +8,12 @@ from .. import dtypes as D
 from .. import errors
 from .._array import create as raw
 from .._array import types as T
+from .._array.recording import number_types
 from .._core.mode import current
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase, new_tensor
-from ..device import check_cpu
+from ..device import hollow
+from . import _hollow
 from ._composite import composite
 
 
@@ -120,7 +122,7 @@ def dtype_or_default(dtype: Any, name: str = "") -> D.dtype:
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Any:  # fmt: skip
     """A new tensor with the elements of `data`: a number, nested sequence, array or tensor."""
-    check_cpu(device)
+    nowhere = hollow(device)
     if isinstance(data, TensorBase):
         import warnings
 
@@ -131,15 +133,34 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             UserWarning,
             stacklevel=2,
         )
-    return finished(
+    if isinstance(data, TensorBase) and _hollow.is_hollow(data):
+        return made_from_hollow(data, dtype, device, requires_grad)
+    made = finished(
         raw.array_of(data, None if dtype is None else dtype_or_default(dtype)), requires_grad
     )
+    return _hollow.emptied(made) if nowhere else made
+
+
+def made_from_hollow(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """What `tensor` makes of one without data: another.
+
+    Raises:
+        NotImplementedError: where that should have data.
+    """
+    if device is not None and not hollow(device):
+        raise NotImplementedError(_hollow.NO_DATA)
+    found = None if dtype is None else dtype_or_default(dtype)
+    return _hollow.made_like(data, found, True, requires_grad)
 
 
 @composite()
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     """`data` as a tensor: itself where it is one, sharing memory where it is an array."""
-    check_cpu(device)
+    nowhere = hollow(device)
+    if nowhere or _hollow.is_hollow(data):
+        if not isinstance(data, TensorBase):
+            return tensor(data, dtype=dtype, device="meta")
+        return data.to("meta" if device is None else device, dtype)  # type: ignore[attr-defined]
     if isinstance(data, TensorBase):
         if dtype is None or T.from_raw(data._raw.dtype) is dtype:
             return data
@@ -147,20 +168,48 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     if isinstance(data, T.ndarray):
         t = from_numpy(data)
         return t if dtype is None else t.to(dtype)
-    return tensor(data, dtype=dtype)
+    return tensor(data, dtype=dtype, device="cpu" if device is None else device)
 
 
 @composite()
 def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
             requires_grad: bool = False) -> Any:  # fmt: skip
-    """`obj` as a tensor, sharing memory unless `copy` or a conversion prevents it."""
+    """`obj` as a tensor, sharing memory unless `copy` or a conversion prevents it.
+
+    Bytes (a storage, what has the buffer protocol) are read as elements of the type.
+    """
+    if not isinstance(obj, (TensorBase, T.ndarray, list, tuple, int, float, complex)):
+        obj = _over_bytes(obj, dtype)
     if copy:
-        made = tensor(obj.detach() if isinstance(obj, TensorBase) else obj, dtype=dtype)  # type: ignore[attr-defined]
+        if isinstance(obj, TensorBase):
+            made = as_tensor(obj.detach().clone(), dtype, device)  # type: ignore[attr-defined]
+        else:
+            made = tensor(obj, dtype=dtype, device=device)
     else:
-        made = as_tensor(obj, dtype)
+        made = as_tensor(obj, dtype, device)
     if requires_grad and not made._requires_grad:
         made = made.detach().requires_grad_()
     return made
+
+
+def _over_bytes(obj: Any, dtype: Any) -> Any:
+    """A tensor over the bytes of an object; the object itself where it doesn't give any."""
+    over = getattr(type(obj), "_tensor_over", None)
+    if over is not None:
+        kind = getattr(obj, "dtype", None)
+        if kind is not None and dtype not in (None, kind):
+            raise RuntimeError(
+                f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
+                f"{D.scalar_name(kind)}"
+            )
+        return over(obj, dtype or kind or D.int64)
+    if isinstance(obj, number_types):  # NumPy's have a buffer too
+        return obj
+    try:
+        memoryview(obj)
+    except TypeError:
+        return obj
+    return frombuffer(obj, dtype=dtype_or_default(dtype))
 
 
 @composite()
@@ -187,15 +236,17 @@ def _sized(name: str, fill: Any) -> Any:
     def make(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
              names: Any = None, **kwargs: Any) -> Any:  # fmt: skip
-        check_cpu(device)
+        nowhere = hollow(device)
         if "size" in kwargs and not size:
             size = (kwargs.pop("size"),)
         if kwargs:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        array = fill(size_of(name, size), dtype_or_default(dtype, name))
-        return delivered(array, out, requires_grad)
+        shape, found = size_of(name, size), dtype_or_default(dtype, name)
+        if nowhere and out is None:
+            return _hollow.made(shape, found, requires_grad)
+        return delivered(fill(shape, found), out, requires_grad)
 
     make.__name__ = make.__qualname__ = name
     return make
@@ -221,8 +272,9 @@ def empty_strided(
     pin_memory: bool = False,
 ) -> Any:
     """A tensor of a size with strides of one's own, whose elements are not set."""
-    check_cpu(device)
     shape, steps = size_of("empty_strided", (size,)), tuple(stride)
+    if hollow(device):
+        return _hollow.made_with_strides(shape, steps, dtype_or_default(dtype), requires_grad)
     return finished(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
 
 
@@ -244,7 +296,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     Raises:
         RuntimeError: where the order isn't a permutation of the dimensions.
     """
-    check_cpu(device)
+    nowhere = hollow(device)
     shape, order = size_of("empty_permuted", (size,)), tuple(physical_layout)
     if len(order) != len(shape):
         raise RuntimeError(
@@ -264,6 +316,8 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
     for d in reversed(order):
         steps[d] = n
         n *= max(shape[d], 1)
+    if nowhere:
+        return _hollow.made_with_strides(shape, steps, dtype_or_default(dtype), requires_grad)
     return finished(raw.empty_strided(shape, tuple(steps), dtype_or_default(dtype)), requires_grad)
 
 
@@ -335,7 +389,7 @@ def full(
     pin_memory: bool = False,
 ) -> Any:
     """A tensor of the given size filled with one value, whose kind gives the default dtype."""
-    check_cpu(device)
+    nowhere = hollow(device)
     value = fill_value
     if isinstance(value, TensorBase) and value._raw.ndim == 0:
         value = read_by_python(value, "full()").item()
@@ -344,8 +398,21 @@ def full(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
     found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,)), value, found)
     return delivered(array, out, requires_grad)
+
+
+def _of_special(
+    t: Any, fill: Any, dtype: D.dtype, device: Any, contiguous: bool, requires_grad: bool
+) -> Any:
+    """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
+    if t.is_sparse:
+        return t._blank(dtype, fill)
+    if _hollow.beside(t, device):
+        return _hollow.made_like(t, dtype, contiguous, requires_grad)
+    return None
 
 
 def _like(name: str, fill: Any) -> Any:
@@ -364,9 +431,12 @@ def _like(name: str, fill: Any) -> Any:
                 f"{name}(): argument 'input' (position 1) must be Tensor, not "
                 f"{type(input).__name__}"
             )
-        check_cpu(device)
         found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
         contiguous = memory_format is not None and str(memory_format).endswith("contiguous_format")
+        if device is not None or not input._plain:
+            like = _of_special(input, fill, found, device, contiguous, requires_grad)
+            if like is not None:
+                return like
         return filled(raw.like(input._raw, found, fill, contiguous), requires_grad)
 
     make.__name__ = make.__qualname__ = name
@@ -395,6 +465,10 @@ def full_like(
 ) -> Any:
     """One value in the shape, type and layout of `input`."""
     found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    if device is not None or not input._plain:
+        like = _of_special(input, fill_value, found, device, False, requires_grad)
+        if like is not None:
+            return like
     return filled(raw.like(input._raw, found, fill_value, False), requires_grad)
 
 
@@ -409,10 +483,11 @@ def _new(name: str, fill: Any) -> Any:
         pin_memory: bool = False,
         **kwargs: Any,
     ) -> Any:
-        check_cpu(device)
         if "size" in kwargs:
             size = (kwargs.pop("size"),)
         found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+        if _hollow.beside(self, device):
+            return _hollow.made(size_of(name, size), found, requires_grad)
         return filled(fill(size_of(name, size), found), requires_grad)
 
     make.__name__ = make.__qualname__ = name
@@ -450,7 +525,8 @@ def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
                 requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
     """A tensor with the elements of `data`, with this tensor's type by default."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    return finished(raw.array_of(data, found), requires_grad)
+    made = finished(raw.array_of(data, found), requires_grad)
+    return _hollow.emptied(made) if _hollow.beside(self, device) else made
 
 
 composite("private", method=True, name="new_tensor")(new_tensor_)
@@ -469,12 +545,15 @@ def eye(
     pin_memory: bool = False,
 ) -> Any:
     """Ones on the diagonal of an n × m matrix of zeros."""
-    check_cpu(device)
+    nowhere = hollow(device)
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m is not None and m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    array = raw.eye(n, n if m is None else m, dtype_or_default(type_for(out, dtype)))
+    found, width = dtype_or_default(type_for(out, dtype)), n if m is None else m
+    if nowhere and out is None:
+        return _hollow.made((n, width), found, requires_grad)
+    array = raw.eye(n, width, found)
     return delivered(array, out, requires_grad)
 
 
@@ -482,4 +561,6 @@ def eye(
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                   requires_grad: bool = False) -> Any:  # fmt: skip
     """A tensor without dimensions holding one number, of the default float type."""
+    if hollow(device):
+        return _hollow.made((), dtype_or_default(dtype), requires_grad)
     return finished(raw.full((), s, dtype_or_default(dtype)), requires_grad)

@@ -9,6 +9,7 @@ from .. import dtypes as D
 from .._array import bags as raw
 from .._array import gather
 from .._array import types as T
+from .._array.sparse_gradient import rows_gradient
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
@@ -56,13 +57,36 @@ _embedding = linear(
 )
 
 
-def _refuse_sparse(weight: Any, sparse: bool) -> None:
-    if sparse and weight._requires_grad:
-        raise NotImplementedError(
-            "sparse gradients are not implemented in Rushlight; use sparse=False, which gives "
-            "the same "
-            "gradient as a dense tensor"
+def _read_rows(
+    xp: Any, g: Any, indices: Any, weight_shape: Any, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    """The gradient of the table as the rows that were read; in recorded operations, all of it."""
+    if scale_grad_by_freq:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
         )
+    return xp.fused(
+        rows_gradient,
+        lambda g, indices, shape, padding: _rows_added(g, indices, shape[0], padding, False),
+        g,
+        indices,
+        weight_shape,
+        padding_idx,
+    )
+
+
+_sparse_embedding = linear(
+    "_sparse_embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+    "scale_grad_by_freq=False, bool sparse=True) -> Tensor",
+    lambda weight, indices, *_: raw.embedding(weight, indices),
+    weight=_read_rows,
+    node="EmbeddingBackward0",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
+    doc="The rows of `weight` that `indices` name; its gradient has these rows only.",
+)
 
 
 @composite("nn.functional")
@@ -81,7 +105,8 @@ def embedding(
     down to that norm, in place. `scale_grad_by_freq` divides a row's gradient by how often it was
     read.
     Shapes: input any shape (*) of int64 or int32, weight (V, D); the result (*, D).
-    Raises: IndexError for an index that is no row, NotImplementedError for sparse gradients.
+    With `sparse` the gradient of the table is a sparse tensor of the rows that were read.
+    Raises: IndexError for an index that is no row.
     """
     if padding_idx is None:
         padding_idx = -1
@@ -95,14 +120,13 @@ def embedding(
             "embedding(): argument 'indices' (position 2) must be Tensor, not "
             f"{type(input).__name__}"
         )
-    if sparse:
-        _refuse_sparse(weight, sparse)
     if max_norm is not None:
         raw.require_indices(input._raw, "embedding")
         rows_used = read_by_python(input, "max_norm")
         raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
         bump(weight)
-    return apply_n(_embedding.op, [weight, input, padding_idx, scale_grad_by_freq, sparse])
+    row = _sparse_embedding if sparse and weight._requires_grad else _embedding
+    return apply_n(row.op, [weight, input, padding_idx, scale_grad_by_freq, sparse])
 
 
 # ---- bags -------------------------------------------------------------------------------------
@@ -173,6 +197,34 @@ def _bag_table(
     )
 
 
+def _bag_read_rows(
+    xp: Any,
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    mode: int,
+    per_sample_weights: Any,
+    include_last_offset: bool,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Any:
+    """The gradient of the table as the rows that were read."""
+    return xp.fused(
+        raw.embedding_bag_rows,
+        _bag_gradient,
+        g,
+        weight,
+        indices,
+        offsets,
+        mode,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+        scale_grad_by_freq,
+    )
+
+
 def _bag_scales(
     xp: Any,
     g: Any,
@@ -214,6 +266,26 @@ _bag = general(
         for mode in (0, 1, 2)
     ],
     doc="The sums, means or maxima of bags of rows.",
+)
+_sparse_bag = general(
+    "_sparse_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
+    "scale_grad_by_freq=False, int mode=0, bool sparse=True, Tensor? per_sample_weights=None, bool "
+    "include_last_offset=False, int padding_idx=-1) -> Tensor",
+    lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: raw.embedding_bag(
+        weight, indices, offsets, mode, scales, last, padding
+    ),
+    weight=_bag_read_rows,
+    per_sample_weights=_bag_scales,
+    node="EmbeddingBagBackward0",
+    public=False,
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: [
+        (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
+        for mode in (0, 1)
+    ],
+    doc="The sums or means of bags of rows; the table's gradient has the rows that were read.",
 )
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
@@ -278,7 +350,6 @@ def embedding_bag(
         if not -rows <= padding_idx < rows:
             raise AssertionError("padding_idx must be within num_embeddings")
         padding_idx %= rows
-    _refuse_sparse(weight, sparse)
     if max_norm is not None:
         raw.require_indices(input._raw, "embedding_bag")
         rows_used = read_by_python(input, "max_norm")
@@ -286,8 +357,9 @@ def embedding_bag(
         bump(weight)
     if weight._raw.dtype.kind != "f":
         raw.require_weight(weight._raw)
-    return apply_n(_bag.op, [weight, input, offsets, scale_grad_by_freq, number, sparse,
-                             per_sample_weights, include_last_offset, padding_idx])  # fmt: skip
+    row = _sparse_bag if sparse and weight._requires_grad else _bag
+    return apply_n(row.op, [weight, input, offsets, scale_grad_by_freq, number, sparse,
+                            per_sample_weights, include_last_offset, padding_idx])  # fmt: skip
 
 
 @composite("", name="embedding_bag")

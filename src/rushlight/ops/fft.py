@@ -11,8 +11,8 @@ from .._array import types as T
 from .._core.apply import apply_n
 from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase, new_tensor
-from ..device import check_cpu
-from . import _traced
+from ..device import hollow
+from . import _hollow, _traced
 from ._composite import composite
 from ._out import place
 from ._row import Row, linear
@@ -395,7 +395,7 @@ def ifftshift(input: Any, dim: Any = None) -> Any:
 def _frequencies(
     name: str, n: int, d: float, half: bool, dtype: Any, device: Any, grad: bool, out: Any
 ) -> Any:
-    check_cpu(device)
+    nowhere = hollow(device)
     want = D.get_default_dtype() if dtype is None else dtype
     if want.category < D.FLOAT:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
@@ -408,6 +408,8 @@ def _frequencies(
         place(out, found)
         return out
     made: Any = new_tensor(found)
+    if nowhere:
+        made = _hollow.emptied(made)
     if grad:
         made.requires_grad_(True)
     return made

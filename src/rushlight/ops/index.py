@@ -328,10 +328,9 @@ def getitem(self: Any, given: Any) -> Any:
                     return apply_view(basic.op, self, (key,))
                 except IndexError:
                     pass
-        else:
-            quick = _taken_simply(self, given)
-            if quick is not None:
-                return quick
+        quick = _taken_simply(self, given)
+        if quick is not None:
+            return quick
         seen, found = _taken(self, given, False)
     elif kind is slice:
         if self._raw.ndim:
@@ -348,23 +347,51 @@ def getitem(self: Any, given: Any) -> Any:
 
 
 def _taken_simply(t: Any, items: tuple[Any, ...]) -> Any:
-    """The view that integers and whole dimensions leave; None where the index has other items."""
-    shape = t._raw.shape
-    if len(items) > len(shape):
-        return None
-    for place, item in enumerate(items):
-        if type(item) is int:
-            if not -shape[place] <= item < shape[place]:
+    """The view that integers, slices without a step, None and one `...` leave; None where the index
+    has other items, or doesn't fit.
+    """
+    skipped = len(t._raw.shape)  # dimensions that `...` stands for
+    dots = False
+    for item in items:
+        kind = type(item)
+        if kind is slice:
+            if (
+                item.step is not None
+                or type(item.start) not in _ENDS
+                or type(item.stop) not in _ENDS
+            ):
                 return None
-        elif type(item) is not slice or not (item.start is item.stop is item.step is None):
+            skipped -= 1
+        elif kind is int:
+            skipped -= 1
+        elif item is Ellipsis:
+            if dots:
+                return None
+            dots = True
+        elif item is not None:
             return None
+    if skipped < 0:
+        return None
     seen = t
     dim = 0
     for item in items:
-        if type(item) is int:
+        kind = type(item)
+        if kind is int:
+            n = seen._raw.shape[dim]
+            if not -n <= item < n:
+                return None
             seen = apply_view(select.op, seen, (dim, item))
-        else:
+        elif kind is slice:
+            start = item.start or 0
+            end = END if item.stop is None else item.stop
+            if start or end < seen._raw.shape[dim]:
+                seen = apply_view(slice_.op, seen, (dim, start, end, 1))
             dim += 1
+        elif item is None:
+            seen = apply_view(unsqueeze.op, seen, (dim,))
+            dim += 1
+        else:
+            dim += skipped
     return None if seen is t else seen
 
 

@@ -11,12 +11,12 @@ from .._array import joins as raw
 from .._array import types as T
 from .._array.axes import axis_of
 from .._core.apply import apply_list, apply_n, apply_view
-from .._core.slow import read_by_python
+from .._core.slow import HANDLERS, NOT_HANDLED, read_by_python
 from .._core.storage import TensorBase
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
 from ._explain import combination
-from ._row import linear
+from ._row import Row, linear
 from ._traced import table
 from .parts import slice_
 from .shape import expand, flatten, reshape, unsqueeze, view
@@ -78,17 +78,35 @@ def _checked(tensors: Any) -> list[Any]:
     return found
 
 
+def _others(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What classes that are no tensors make of a call; the error that is on its way otherwise."""
+    handled = HANDLERS.misfits(function, args, kwargs)
+    if handled is NOT_HANDLED:
+        raise
+    return handled
+
+
+def _joined(row: Row, words: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call of an operation on a list; its usual forms go straight to the core."""
+    if args and isinstance(args[0], (list, tuple)):
+        dim: Any = None
+        if not kwargs:
+            dim = 0 if len(args) == 1 else args[1] if len(args) == 2 else None
+        elif len(args) == 1 and len(kwargs) == 1:
+            dim = kwargs.get("dim")
+        if type(dim) is int:
+            return apply_list(row.op, _checked(args[0]), (dim,))
+        _checked(args[0])
+    return words(*args, **kwargs)
+
+
 @composite("", name="cat")
 def _cat(*args: Any, **kwargs: Any) -> Any:
     """The tensors one after the other along a dimension."""
-    if len(args) <= 2 and not kwargs and args and isinstance(args[0], (list, tuple)):
-        dim = args[1] if len(args) == 2 else 0
-        if type(dim) is int:
-            tensors = _checked(args[0])
-            return apply_list(cat.op, tensors, (dim,))
-    if args and isinstance(args[0], (list, tuple)):
-        _checked(args[0])
-    return _cat_words(*args, **kwargs)
+    try:
+        return _joined(cat, _cat_words, args, kwargs)
+    except TypeError:
+        return _others(_cat, args, kwargs)
 
 
 _stack_words = Dispatcher("stack", [stack])
@@ -97,16 +115,13 @@ _stack_words = Dispatcher("stack", [stack])
 @composite("", name="stack")
 def _stack(*args: Any, **kwargs: Any) -> Any:
     """The tensors along a new dimension."""
-    if len(args) <= 2 and not kwargs and args and isinstance(args[0], (list, tuple)):
-        dim = args[1] if len(args) == 2 else 0
-        if type(dim) is int:
-            tensors = _checked(args[0])
-            return apply_list(stack.op, tensors, (dim,))
-    if args and isinstance(args[0], (list, tuple)):
-        _checked(args[0])
-    return _stack_words(*args, **kwargs)
+    try:
+        return _joined(stack, _stack_words, args, kwargs)
+    except TypeError:
+        return _others(_stack, args, kwargs)
 
 
+_cat.__name__, _stack.__name__ = "cat", "stack"
 for _name in ("concat", "concatenate"):
     composite("", name=_name)(_cat)
 

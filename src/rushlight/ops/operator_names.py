@@ -87,6 +87,17 @@ COMPOSITES["special", "logsumexp"] = lambda input, dim, keepdim=False, *, out=No
 
 
 @composite("")
+def _assert(condition: Any, message: Any) -> None:
+    """Checks a condition; unlike the statement, a trace sees it.
+
+    Raises:
+        AssertionError: with the message, where the condition is false.
+    """
+    if not condition:
+        raise AssertionError(message)
+
+
+@composite("")
 def _is_all_true(input: Any) -> Any:
     """Whether all elements are true."""
     return input.all()

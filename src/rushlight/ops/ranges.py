@@ -11,7 +11,8 @@ from .._array import create as raw
 from .._array import types as T
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
-from ..device import check_cpu
+from ..device import hollow
+from . import _hollow
 from ._composite import composite
 from ._explain import combination
 from .create import delivered, dtype_or_default, finished, type_for
@@ -30,7 +31,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     Raises:
         RuntimeError: for a step of zero or one that leads away from `end`.
     """
-    check_cpu(device)
+    nowhere = hollow(device)
     if end is None:
         start, end = 0, start
     start, end, step = _number(start), _number(end), _number(step)
@@ -50,6 +51,9 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
     if found is D.int64 and int(step) == 0:
         raise ValueError("step must be nonzero")
+    if nowhere and out is None:
+        count = max(0, math.ceil((end - start) / step))
+        return _hollow.made((count,), found, requires_grad)
     return delivered(raw.arange(start, end, step, found), out, requires_grad)
 
 
@@ -93,7 +97,7 @@ def linspace(
     Raises:
         RuntimeError: for a negative number of steps.
     """
-    check_cpu(device)
+    nowhere = hollow(device)
     _check_steps("linspace", start, end, steps)
     start, end = _number(start), _number(end)
     dtype = type_for(out, dtype)
@@ -101,6 +105,8 @@ def linspace(
         found = D.number_dtype(1j)
     else:
         found = dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made((steps,), found, requires_grad)
     return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
 
 
@@ -139,8 +145,10 @@ def logspace(
     requires_grad: bool = False,
 ) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""
-    check_cpu(device)
+    nowhere = hollow(device)
     _check_steps("logspace", start, end, steps)
     found = dtype_or_default(type_for(out, dtype))
+    if nowhere and out is None:
+        return _hollow.made((steps,), found, requires_grad)
     array = raw.logspace(_number(start), _number(end), steps, float(base), found)
     return delivered(array, out, requires_grad)

@@ -17,7 +17,8 @@ from .._core.node import Node, new_node
 from .._core.slow import HANDLERS
 from .._core.storage import TensorBase
 from .._core.views import view_target
-from ..device import check_cpu
+from ..device import hollow
+from . import _hollow
 from ._composite import composite
 from ._generator import Generator, stream_of
 from ._row import Row, general
@@ -62,9 +63,11 @@ def rand(
     """Uniform numbers in [0, 1)."""
     if size is not None:
         sizes = (*sizes, size)
-    check_cpu(device)
+    nowhere = hollow(device)
     _check_generator("rand", sizes, generator)
     found = _float_type("check_uniform_bounds", dtype)
+    if nowhere and out is None:
+        return _hollow.made(size_of("rand", sizes), found, requires_grad)
     array = distributions.rand(stream_of(generator), size_of("rand", sizes), T.to_raw(found))
     return delivered(array, out, requires_grad)
 
@@ -85,9 +88,11 @@ def randn(
     """Normal numbers with mean 0 and variance 1."""
     if size is not None:
         sizes = (*sizes, size)
-    check_cpu(device)
+    nowhere = hollow(device)
     _check_generator("randn", sizes, generator)
     found = _float_type("normal_kernel_cpu", dtype)
+    if nowhere and out is None:
+        return _hollow.made(size_of("randn", sizes), found, requires_grad)
     array = distributions.randn(stream_of(generator), size_of("randn", sizes), T.to_raw(found))
     return delivered(array, out, requires_grad)
 
@@ -108,9 +113,10 @@ def rand_like(
     generator: Any = None,
 ) -> Any:
     """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
-    array = raw_create.like(
-        input._raw, _float_type("check_uniform_bounds", _like_dtype(input, dtype)), None, False
-    )
+    found = _float_type("check_uniform_bounds", _like_dtype(input, dtype))
+    if _hollow.beside(input, device):
+        return _hollow.made_like(input, found, False, requires_grad)
+    array = raw_create.like(input._raw, found, None, False)
     distributions.uniform_(stream_of(generator), array)
     return finished(array, requires_grad)
 
@@ -127,9 +133,10 @@ def randn_like(
     generator: Any = None,
 ) -> Any:
     """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
-    array = raw_create.like(
-        input._raw, _float_type("normal_kernel_cpu", _like_dtype(input, dtype)), None, False
-    )
+    found = _float_type("normal_kernel_cpu", _like_dtype(input, dtype))
+    if _hollow.beside(input, device):
+        return _hollow.made_like(input, found, False, requires_grad)
+    array = raw_create.like(input._raw, found, None, False)
     distributions.normal_(stream_of(generator), array)
     return finished(array, requires_grad)
 
@@ -172,10 +179,12 @@ def randint(
     Raises:
         RuntimeError: where `low` isn't below `high`.
     """
-    check_cpu(device)
+    nowhere = hollow(device)
     low, high, rest = _bounds("randint", args, kwargs)
     size = kwargs.pop("size") if "size" in kwargs else rest[0]
     found = D.int64 if dtype is None else dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made(size_of("randint", (size,)), found, requires_grad)
     array = discrete.randint(
         stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found)
     )
@@ -196,6 +205,8 @@ def randint_like(
     """Whole numbers from `low` (0) to below `high`, shaped and typed like `input`."""
     low, high, _ = _bounds("randint_like", args, kwargs)
     raw = T.to_raw(_like_dtype(input, dtype))
+    if _hollow.beside(input, device):
+        return _hollow.made_like(input, T.from_raw(raw), False, requires_grad)
     return finished(
         discrete.randint(stream_of(None), low, high, input._raw.shape, raw), requires_grad
     )
@@ -218,10 +229,12 @@ def randperm(
     Raises:
         RuntimeError: for a negative n.
     """
-    check_cpu(device)
+    nowhere = hollow(device)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = D.int64 if dtype is None else dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made((n,), found, requires_grad)
     array = discrete.randperm(stream_of(generator), n, T.to_raw(found))
     return delivered(array, out, requires_grad)
 
@@ -247,8 +260,11 @@ def normal(
     """
     stream = stream_of(generator)
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
-        array = raw_create.empty(size_of("normal", (size,)), dtype_or_default(dtype))
+        shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
         _check_std(std)
+        if hollow(device) and out is None:
+            return _hollow.made(shape, found, requires_grad)
+        array = raw_create.empty(shape, found)
         distributions.normal_(stream, array, float(mean), float(std))
         return delivered(array, out, requires_grad)
     if isinstance(std, TensorBase):
@@ -413,8 +429,9 @@ def _refill(self: Any, name: str, fill: Any) -> Any:
     if recorded:
         check_writable(self)
         target = view_target(self)
-    T.refuse_overlap(self._raw)
-    fill(self._raw)
+    if self._plain or not _hollow.is_hollow(self):
+        T.refuse_overlap(self._raw)
+        fill(self._raw)
     if mode.recorder is not None:
         mode.recorder.refilled(self, fill)
     count_write(self, mode)

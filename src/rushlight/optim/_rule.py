@@ -54,7 +54,10 @@ class RuleOptimizer(Optimizer):
             if others:
                 with recording(group):
                     for p in others:
-                        self._update(p, group)
+                        if p.grad._layered and p.grad.is_sparse:
+                            self._update_rows(p, group)
+                        else:
+                            self._update(p, group)
         return loss
 
     def _refuse_capturable(self, group: dict[str, Any]) -> None:
@@ -70,6 +73,14 @@ class RuleOptimizer(Optimizer):
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         """Updates one parameter in tensor operations."""
         raise NotImplementedError
+
+    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+        """Updates one parameter whose gradient is a sparse tensor.
+
+        Raises:
+            RuntimeError: where the rule has no such step.
+        """
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def __setstate__(self, given: dict[str, Any]) -> None:
         super().__setstate__(given)
@@ -98,6 +109,12 @@ def decay_of(group: dict[str, Any], lr: float) -> tuple[float, int]:
     if decay == 0:
         return 0.0, 0
     return (1 - lr * decay, 2) if group["decoupled_weight_decay"] else (decay, 1)
+
+
+def rows_of(grad: Any) -> tuple[tuple[Tensor, ...], Tensor]:
+    """Where the elements of a sparse gradient are, as an index, and what they are."""
+    grad = grad.coalesce()
+    return tuple(grad._indices()), grad._values()
 
 
 def as_real(*tensors: Tensor) -> list[Tensor]:

@@ -5,7 +5,16 @@ from typing import Any
 from .._array import sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, settled
+from ._rule import (
+    RuleOptimizer,
+    as_real,
+    ascent,
+    counted,
+    new_count,
+    rate_of,
+    rows_of,
+    settled,
+)
 from .optimizer import check_implementation, check_lr, scalar
 
 __all__ = ["Adagrad"]
@@ -92,6 +101,19 @@ class Adagrad(RuleOptimizer):
         )
         plain.written()
         return plain.others
+
+    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+        """The step with a sparse gradient: its rows move, and their sums."""
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        state = self.state[p]
+        count = counted(state)
+        where, rows = rows_of(-p.grad if group["maximize"] else p.grad)
+        rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
+        total = state["sum"]
+        total.index_put_(where, rows.pow(2), accumulate=True)
+        root = total[where].sqrt_().add_(group["eps"])
+        p.index_put_(where, rows.div(root).mul_(-settled(rate)), accumulate=True)
 
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         state = self.state[p]

@@ -131,6 +131,11 @@ class Adam(RuleOptimizer):
         plain.written()
         return plain.others
 
+    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+        raise RuntimeError(
+            "Adam does not support sparse gradients, please consider SparseAdam instead"
+        )
+
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         """The same step in tensor operations: differentiable, for any dtype."""
         state = self._state(p, group["amsgrad"])

@@ -64,7 +64,7 @@ class LBFGS(Optimizer):
     def _gradient(self) -> Tensor:
         parts = []
         for p in self._params:
-            flat = p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1)
+            flat = p.new_zeros(p.numel()) if p.grad is None else p.grad.to_dense().reshape(-1)
             parts.append(f.view_as_real(flat).reshape(-1) if flat.is_complex() else flat)
         made: Tensor = f.cat(parts, 0)
         return made

@@ -95,6 +95,10 @@ class SGD(RuleOptimizer):
         plain.written()
         return plain.others
 
+    def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
+        """The step with a sparse gradient: only its rows move; without momentum only these."""
+        self._update(p, group)
+
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         """The same step in tensor operations: differentiable, for any dtype."""
         momentum, dampening = group["momentum"], group["dampening"]

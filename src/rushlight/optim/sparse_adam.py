@@ -1,20 +1,22 @@
 """SparseAdam."""
 
 from collections.abc import Callable
+from math import sqrt
 from typing import Any
 
-from ._ground import Tensor
+from ._ground import Tensor, no_grad
 from ._plain import with_gradient
-from .optimizer import Optimizer, loss_of
+from ._rule import rows_of, zeros_for
+from .optimizer import Optimizer, loss_of, scalar
 
 __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Optimizer):
-    """Adam for gradients that are sparse tensors.
+    """Adam for gradients that are sparse tensors: rows without a gradient rest.
 
-    All of Rushlight's tensors are dense, so a step with a gradient raises what PyTorch raises for
-    a dense one.
+    Their moments rest too, so these lag behind those of `Adam`; the count of steps, by which they
+    are corrected, is the parameter's.
     """
 
     def __init__(
@@ -48,14 +50,40 @@ class SparseAdam(Optimizer):
             )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Updates nothing.
+        """Updates the rows that have a gradient; returns what `closure` returned.
 
         Raises:
-            RuntimeError: where a parameter has a gradient, which is a dense one.
+            RuntimeError: where a parameter has a gradient that isn't sparse.
         """
         loss = loss_of(closure)
-        if any(with_gradient(group["params"]) for group in self.param_groups):
-            raise RuntimeError(
-                "SparseAdam does not support dense gradients, please consider Adam instead"
-            )
+        with no_grad():
+            for group in self.param_groups:
+                params = with_gradient(group["params"])
+                if not all(p.grad.is_sparse for p in params):
+                    raise RuntimeError(
+                        "SparseAdam does not support dense gradients, please consider Adam instead"
+                    )
+                for p in params:
+                    self._update(p, group)
         return loss
+
+    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            state["step"] = 0
+            state["exp_avg"], state["exp_avg_sq"] = zeros_for(p), zeros_for(p)
+        state["step"] += 1
+        where, rows = rows_of(-p.grad if group["maximize"] else p.grad)
+        if not rows.numel():
+            return
+        first, second = group["betas"]
+        means, squares = state["exp_avg"], state["exp_avg_sq"]
+        mean, square = means[where], squares[where]
+        up = rows.sub(mean).mul_(1 - first)
+        more = rows.pow(2).sub_(square).mul_(1 - second)
+        means.index_put_(where, up, accumulate=True)
+        squares.index_put_(where, more, accumulate=True)
+        root = more.add_(square).sqrt_().add_(group["eps"])
+        step = state["step"]
+        rate = scalar(group["lr"]) * sqrt(1 - second**step) / (1 - first**step)
+        p.index_put_(where, up.add_(mean).div_(root).mul_(-rate), accumulate=True)

@@ -23,11 +23,14 @@ from .settings import (
     skip_data,
 )
 
+# The protocol of pickle in which files are written unless another is asked for.
+DEFAULT_PROTOCOL = 2
 # The types of `torch.load`'s arguments, by the names that annotations in programs use.
 FILE_LIKE: TypeAlias = str | os.PathLike[str] | IO[bytes]
 MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 
 __all__ = [
+    "DEFAULT_PROTOCOL",
     "FILE_LIKE",
     "LoadEndianness",
     "MAP_LOCATION",

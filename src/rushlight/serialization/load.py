@@ -12,7 +12,9 @@ from typing import Any
 
 from .. import dtypes as D
 from .._array import memory_of as M
+from ..device import device
 from . import settings, stream, tar
+from .names import without_data
 from .places import Place, place_of
 from .records import check_records
 from .unpickle import unpickled
@@ -80,12 +82,17 @@ def _load(file: Any, map_location: Any, careful: bool, encoding: str, path: Any 
     head = file.read(4)
     file.seek(start)
     place = Placing(place_of(map_location))
+    token = without_data.set(
+        isinstance(map_location, (str, device)) and str(map_location) == "meta"
+    )
     try:
         return _read_either(file, head, place, careful, encoding, path)
     except pickle.UnpicklingError:
         if place.error is None:
             raise
         raise place.error from None
+    finally:
+        without_data.reset(token)
 
 
 class Placing:

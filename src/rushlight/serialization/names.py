@@ -16,6 +16,7 @@ from .._array import memory_of as M
 from .._core.storage import TensorBase, new_tensor
 from ..device import device
 from ..memory_format import layout, strided
+from ..ops._hollow import emptied, made_with_strides
 from ..size import Size
 from ..tensor import Tensor
 
@@ -32,6 +33,10 @@ STORAGE_NAMES: Final[dict[D.dtype, str]] = {
 unread: ContextVar[list[Callable[[], None]] | None] = ContextVar("unread", default=None)
 
 
+#: Whether tensors are made without data: what was stored is read for its shapes only.
+without_data: Final[ContextVar[bool]] = ContextVar("rushlight_without_data", default=False)
+
+
 def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False,
                    hooks: Any = None, metadata: Any = None) -> Any:  # fmt: skip
     """The tensor that is a view of a storage; `metadata` may ask for its conjugate or negative."""
@@ -45,9 +50,16 @@ def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_g
             seen, array = array, M.like(array)
             target = array
             later.append(lambda: M.copied(target, M.with_pending(seen, conjugate, negative)))
-    t = new_tensor(array)
+    t: Any = new_tensor(array)
+    if without_data.get():
+        t = emptied(t)
     t._requires_grad = bool(requires_grad)
     return t
+
+
+def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
+    """A tensor without data."""
+    return made_with_strides(tuple(size), tuple(stride), dtype, bool(requires_grad))
 
 
 def rebuild_untyped_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool,
@@ -132,6 +144,7 @@ SAFE: Final[dict[tuple[str, str], Any]] = {
     ("torch._utils", "_rebuild_tensor_v3"): rebuild_untyped_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor,
     ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
+    ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta_tensor,
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
     ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type,

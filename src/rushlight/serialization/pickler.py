@@ -33,6 +33,7 @@ class Global:
 
 
 # One object each, so that a pickle spells a name once and refers back to it afterwards.
+_REBUILD_META: Final = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
 _REBUILD: Final = Global("torch._utils", "_rebuild_tensor_v2")
 _REBUILD_UNTYPED: Final = Global("torch._utils", "_rebuild_tensor_v3")
 _REBUILD_TYPED: Final = Global("torch._tensor", "_rebuild_from_type_v2")
@@ -122,6 +123,9 @@ class TorchPickler(_Base):  # type: ignore[misc]
     def _tensor(self, t: Any) -> Any:
         if t.hooks is not None:
             warn_if_has_hooks(t)
+        if t.is_meta:
+            size, steps = tuple(t._raw.shape), T.byte_strides(t._raw)
+            return _REBUILD_META, (t.dtype, size, steps, bool(t.requires_grad))
         storage, offset = self.storage(t._raw)
         # What isn't a view of its storage was copied into one, in C order.
         apart = storage.flat.size and not M.same_memory(storage.flat, t._raw)

@@ -89,7 +89,9 @@ def _check(location: str) -> None:
             "is False. If you are running on a CPU-only machine, please use torch.load with "
             "map_location=torch.device('cpu') to map your storages to the CPU."
         )
-    if kind in ("cpu", "meta", "mps", "xpu"):
+    if kind == "meta":
+        return
+    if kind in ("cpu", "mps", "xpu"):
         check_cpu(location)
         return
     raise RuntimeError(

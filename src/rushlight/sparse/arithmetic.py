@@ -44,8 +44,24 @@ for _name in _OF_VALUES:
     _RULES[_name] = _of_values(_name)
 
 
+_SUMS: Final = {"add": 1, "sub": -1}
+
+
+def _added_into(self: Any, sign: int, other: Any, alpha: Any = 1) -> Any:
+    """A dense tensor with a multiple of a sparse one added, in place."""
+    if tuple(self.shape) != tuple(other.shape):
+        return self.copy_(_add(self, other, alpha=sign * alpha))
+    factor = sign * alpha
+    held = other.held if factor == 1 else other.held * factor
+    return self.index_put_(tuple(other.places), held, accumulate=True)
+
+
 def _in_place(name: str) -> Any:
-    def function(self: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
+    def function(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(self, SparseTensor):  # a dense tensor takes over the elements
+            if name in _SUMS:
+                return _added_into(self, _SUMS[name], *args, **kwargs)
+            return self.copy_(_RULES[name](self, *args, **kwargs))
         result = _RULES[name](self, *args, **kwargs)
         if tuple(result.shape) != tuple(self.shape):
             raise RuntimeError(f"{name}_: the result has another size than the sparse tensor")
@@ -76,7 +92,7 @@ def _same(input: SparseTensor, **kwargs: Any) -> SparseTensor:
 
 
 @rule("add", "radd")
-def _add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def _add(input: Any, other: Any, alpha: Any = 1) -> Any:
     if _is_sparse(input, other):
         return _sum_of(input, other, alpha)
     if _is_sparse(input):
@@ -105,7 +121,7 @@ def _sum_of(a: SparseTensor, b: SparseTensor, alpha: Any) -> SparseTensor:
 
 
 @rule("sub", "subtract")
-def _sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def _sub(input: Any, other: Any, alpha: Any = 1) -> Any:
     return _add(input, other, alpha=-alpha)
 
 

@@ -178,6 +178,18 @@ class SparseTensor(Tensor):
         """False: there is no row of elements."""
         return False
 
+    def _blank(self, dtype: Any, fill: Any) -> SparseTensor:
+        """A tensor of this size without stored elements: zeros, or nothing in particular.
+
+        Raises:
+            NotImplementedError: for any other value.
+        """
+        if fill is not None and fill != 0:
+            raise lacking("fill_")
+        places = functions.empty((self.sparse_dim(), 0), dtype=self.places.dtype)
+        held = functions.empty((0, *self.held.shape[1:]), dtype=dtype)
+        return sparse(places, held, self.shape, True)
+
     def _with(self, held: Tensor) -> SparseTensor:
         """A tensor with these values at the same places."""
         return sparse(self.places, held, self.shape, self.coalesced)

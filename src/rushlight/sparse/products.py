@@ -47,6 +47,9 @@ def mm(mat1: Any, mat2: Any) -> Any:
     return _sparse_product(mat1.held, mat2, rows, columns, mat1.size(0))
 
 
+dsmm = mm
+
+
 def _of_sparse(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     first = raw.starts(b.places._raw[0], b.size(0))
     left, right = (new_tensor(part) for part in raw.pairs_of(a.places._raw[1], first))

@@ -90,9 +90,12 @@ class _TorchFinder(MetaPathFinder):
         Raises:
             ModuleNotFoundError: where Rushlight has no such module and an import asks for it.
         """
-        if not fullname.startswith("torch."):
+        if fullname == "functorch":
+            own_name = _OURS + "._functorch.package"  # PyTorch installs this module beside its own
+        elif fullname.startswith("torch."):
+            own_name = _OURS + fullname.removeprefix("torch")
+        else:
             return None
-        own_name = _OURS + fullname.removeprefix("torch")
         try:
             module = importlib.import_module(own_name)
         except ModuleNotFoundError as error:

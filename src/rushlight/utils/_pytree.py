@@ -8,6 +8,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ..ops._return_types import NamedResults
 from ..size import Size
 from ._pytree_keys import GetAttrKey, MappingKey, SequenceKey, key_get, keys_of, keystr
 
@@ -24,6 +25,15 @@ class NodeDef(NamedTuple):
 
 
 SUPPORTED_NODES: dict[Any, NodeDef] = {}
+# The classes that are containers from the start, once they all stand in the table.
+_OWN: set[Any] = set()
+
+
+def _share() -> None:
+    """Has the transforms of `torch.func` take registered classes apart too."""
+    from ..func import _tree
+
+    _tree.REGISTERED[:] = [SUPPORTED_NODES]
 
 
 def register_pytree_node(
@@ -37,6 +47,8 @@ def register_pytree_node(
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
+    if _OWN:
+        _share()
     if flatten_with_keys_fn is not None:
         KEYS[cls] = flatten_with_keys_fn
 
@@ -143,8 +155,19 @@ def is_namedtuple_instance(obj: Any) -> bool:
     return isinstance(obj, tuple) and hasattr(type(obj), "_fields")
 
 
+def is_structseq_instance(obj: Any) -> bool:
+    """Whether it is a tuple of results with names, such as `torch.max(x, 0)` gives."""
+    return isinstance(obj, tuple) and hasattr(type(obj), "n_sequence_fields")
+
+
 def _kind(tree: Any) -> Any:
-    return namedtuple if is_namedtuple_instance(tree) else type(tree)
+    kind = type(tree)
+    if kind not in SUPPORTED_NODES:
+        if is_namedtuple_instance(tree):
+            return namedtuple
+        if isinstance(tree, NamedResults):
+            SUPPORTED_NODES[kind] = NodeDef(kind, lambda t: (list(t), None), lambda v, c: kind(v))
+    return kind
 
 
 class namedtuple:
@@ -155,20 +178,64 @@ def _default(values: Any, context: Any) -> Any:
     return defaultdict(context[0], zip(context[1], values))
 
 
-register_pytree_node(tuple, lambda t: (list(t), None), lambda v, c: tuple(v))
-register_pytree_node(Size, lambda t: (list(t), None), lambda v, c: Size(v))
-register_pytree_node(list, lambda t: (t, None), lambda v, c: list(v))
-register_pytree_node(
-    dict, lambda t: (list(t.values()), list(t.keys())), lambda v, c: dict(zip(c, v))
-)
-register_pytree_node(
-    OrderedDict, lambda t: (list(t.values()), list(t.keys())), lambda v, c: OrderedDict(zip(c, v))
-)
+def _list_flatten(t: Any) -> tuple[list[Any], Any]:
+    """The parts of a list."""
+    return t, None
+
+
+def _list_unflatten(values: Iterable[Any], context: Any) -> list[Any]:
+    """A list of these parts."""
+    return list(values)
+
+
+def _tuple_flatten(t: Any) -> tuple[list[Any], Any]:
+    """The parts of a tuple."""
+    return list(t), None
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Any) -> tuple[Any, ...]:
+    """A tuple of these parts."""
+    return tuple(values)
+
+
+def _dict_flatten(d: Any) -> tuple[list[Any], Any]:
+    """The values of a dictionary, and its keys."""
+    return list(d.values()), list(d.keys())
+
+
+def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
+    """A dictionary of these values."""
+    return dict(zip(context, values))
+
+
+def _namedtuple_flatten(t: Any) -> tuple[list[Any], Any]:
+    """The parts of a tuple with named fields, and its class."""
+    return list(t), type(t)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Any) -> Any:
+    """A tuple with named fields of these parts."""
+    return context(*values)
+
+
+def _ordereddict_unflatten(values: Iterable[Any], context: Any) -> Any:
+    """An ordered dictionary of these values."""
+    return OrderedDict(zip(context, values))
+
+
+_odict_flatten = _ordereddict_flatten = _dict_flatten
+_odict_unflatten = _ordereddict_unflatten
+register_pytree_node(tuple, _tuple_flatten, _tuple_unflatten)
+register_pytree_node(Size, _tuple_flatten, lambda v, c: Size(v))
+register_pytree_node(list, _list_flatten, _list_unflatten)
+register_pytree_node(dict, _dict_flatten, _dict_unflatten)
+register_pytree_node(OrderedDict, _ordereddict_flatten, _ordereddict_unflatten)
 register_pytree_node(
     defaultdict, lambda t: (list(t.values()), [t.default_factory, list(t.keys())]), _default
 )
 register_pytree_node(deque, lambda t: (list(t), t.maxlen), lambda v, c: deque(v, maxlen=c))
-register_pytree_node(namedtuple, lambda t: (list(t), type(t)), lambda v, c: c(*v))
+register_pytree_node(namedtuple, _namedtuple_flatten, _namedtuple_unflatten)
+_OWN.update(SUPPORTED_NODES)
 
 
 def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
@@ -335,6 +402,30 @@ def tree_map_with_path(
     others = [spec.flatten_up_to(rest) for rest in rests]
     found = [func(path, leaf, *more) for (path, leaf), *more in zip(pairs, *others)]
     return spec.unflatten(found)
+
+
+def _broadcast_to_and_flatten(
+    tree: Any, treespec: TreeSpec, is_leaf: IsLeaf = None
+) -> list[Any] | None:
+    """A value for each leaf of `treespec`, from a container that matches it down to some depth.
+
+    None where the two don't match.
+    """
+    if tree_is_leaf(tree, is_leaf):
+        return [tree] * treespec.num_leaves
+    if treespec.is_leaf() or _kind(tree) is not treespec.type:
+        return None
+    children, context = SUPPORTED_NODES[treespec.type].flatten_fn(tree)
+    children = list(children)
+    if len(children) != treespec.num_children or context != treespec.context:
+        return None
+    found: list[Any] = []
+    for child, spec in zip(children, treespec.children_specs):
+        part = _broadcast_to_and_flatten(child, spec, is_leaf)
+        if part is None:
+            return None
+        found.extend(part)
+    return found
 
 
 def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from ..fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
+from ..fsdp import (
+    CPUOffloadPolicy,
+    FSDPModule,
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+    fully_shard,
+)
 
-__all__ = ["CPUOffloadPolicy", "MixedPrecisionPolicy", "fully_shard"]
+__all__ = [
+    "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
+]  # fmt: skip

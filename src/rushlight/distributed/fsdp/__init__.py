@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from .fully_sharded_data_parallel import FullyShardedDataParallel
-from .policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy, fully_shard
+from .policies import (
+    CPUOffloadPolicy,
+    FSDPModule,
+    MixedPrecisionPolicy,
+    OffloadPolicy,
+    fully_shard,
+)
 
 __all__ = [
-    "CPUOffloadPolicy", "FullyShardedDataParallel", "MixedPrecisionPolicy", "OffloadPolicy",
+    "CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecisionPolicy", "OffloadPolicy",
     "fully_shard",
 ]  # fmt: skip

@@ -8,7 +8,13 @@ from typing import Any, NoReturn
 from ...advice import advised
 from ...dtypes import dtype
 
-__all__ = ["CPUOffloadPolicy", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard"]
+__all__ = [
+    "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
+]  # fmt: skip
+
+
+class FSDPModule:
+    """The class that `fully_shard` gives a module besides its own: here no module has it."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,12 @@ from typing import Any
 from .._ground import RemovableHandle, Tensor, no_grad
 from ..parameter import Parameter, is_lazy
 
+_NO_EFFECT = (
+    "for {}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+    "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
+    "state dictionary to their corresponding key in the module instead of copying them in place?)"
+)
+
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _Hook = Callable[..., Any]
 
@@ -238,6 +244,8 @@ class Stateful:
         try:
             with no_grad():
                 if not assign:
+                    if target.is_meta and not value.is_meta:
+                        warnings.warn(_NO_EFFECT.format(key), UserWarning, stacklevel=2)
                     target.copy_(value)
                     return ""
                 if isinstance(target, Parameter):

@@ -18,6 +18,9 @@ from ._hooks import (
 )
 from ._registry import (
     Registry,
+    _global_buffer_registration_hooks,
+    _global_module_registration_hooks,
+    _global_parameter_registration_hooks,
     register_module_buffer_registration_hook,
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
@@ -29,6 +32,9 @@ __all__ = [
     "Module",
     "_IncompatibleKeys",
     "_addindent",
+    "_global_buffer_registration_hooks",
+    "_global_module_registration_hooks",
+    "_global_parameter_registration_hooks",
     "register_module_backward_hook",
     "register_module_buffer_registration_hook",
     "register_module_forward_hook",
@@ -46,6 +52,11 @@ def _forward_unimplemented(self: Any, *input: Any) -> None:
         f'Module [{type(self).__name__}] is missing the required "forward" function'
     )
 
+
+_NO_DATA = (
+    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+    "torch.nn.Module.to() when moving module from meta to a different device."
+)
 
 class Module(Registry, Hooked, Stateful):
     """A callable with parameters, buffers and submodules: subclass it and define `forward`.
@@ -180,6 +191,8 @@ class Module(Registry, Hooked, Stateful):
 
         def convert(tensor: Tensor) -> Tensor:
             castable = tensor.is_floating_point() or tensor.is_complex()
+            if tensor.is_meta and device is not None and device.type != "meta":
+                raise NotImplementedError(_NO_DATA)
             moved: Tensor = tensor.to(device, dtype if castable else None, non_blocking)
             return moved
 

@@ -19,5 +19,5 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
     device = kwargs.pop("device", "cpu")
-    made = module_cls(*args, **kwargs)
+    made = module_cls(*args, **kwargs, device="meta")
     return made.to_empty(device=device)

@@ -12,7 +12,6 @@ from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
 from ._utils.collate import default_collate, default_convert
-from ._utils.fetch import Fetch
 from ._utils.worker import get_worker_info
 from .dataset import Dataset, IterableDataset
 from .loading import Loading, SingleProcess, Workers
@@ -42,6 +41,8 @@ class _InfiniteConstantSampler(Sampler[None]):
         return itertools.repeat(None)
 
 
+# What makes a batch of a list of items, as annotations in packages call it.
+_collate_fn_t = Callable[[list[Any]], Any]
 # The names that annotations and `isinstance` in packages use.
 _BaseDataLoaderIter = Loading
 _SingleProcessDataLoaderIter = SingleProcess
@@ -194,14 +195,6 @@ class DataLoader(Generic[Item]):
     @property
     def _index_sampler(self) -> Any:
         return self.sampler if self.batch_sampler is None else self.batch_sampler
-
-    def _fetch(self) -> Fetch:
-        return Fetch(
-            self._dataset_kind == _DatasetKind.Iterable,
-            self._auto_collation,
-            self.collate_fn,
-            self.drop_last,
-        )
 
     def _get_iterator(self) -> Loading:
         if self.num_workers == 0:

@@ -133,6 +133,7 @@ class ConcatDataset(Dataset[Item]):
         return list(itertools.accumulate(len(dataset) for dataset in sequence))
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
+        super().__init__()
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")

@@ -12,6 +12,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from ._utils import worker as W
+from ._utils.fetch import fetch_of
 from ._utils.transport import SHARES, received
 from .sampler import drawn_seed
 
@@ -86,7 +87,7 @@ class SingleProcess(Loading):
 
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        self._fetch = loader._fetch()(loader.dataset)
+        self._fetch = fetch_of(loader)(loader.dataset)
 
     def _next(self) -> Any:
         return self._fetch(next(self._orders))
@@ -115,7 +116,7 @@ class Workers(Loading):
                 number,
                 count,
                 loader.dataset,
-                loader._fetch(),
+                fetch_of(loader),
                 self._base_seed,
                 loader.worker_init_fn,
                 os.getpid(),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-__all__ = ["Fetch"]
+__all__ = ["Fetch", "fetch_of"]
 
 Fetcher = Callable[[Any], Any]
 
@@ -27,6 +27,13 @@ class Fetch:
         if self.iterable:
             return _FromIterable(iter(dataset), self)
         return _FromKeys(dataset, self)
+
+
+def fetch_of(loader: Any) -> Fetch:
+    """How a loader, or what a package has put in the place of one, reads its dataset."""
+    return Fetch(
+        loader._dataset_kind == 1, loader._auto_collation, loader.collate_fn, loader.drop_last
+    )
 
 
 class _FromKeys:

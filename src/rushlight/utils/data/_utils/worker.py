@@ -21,6 +21,8 @@ __all__ = ["Caught", "Ended", "Resume", "Setup", "WorkerInfo", "get_worker_info"
 
 # How often a waiting worker looks whether its loader is still there.
 PATIENCE = 1.0
+# The four words that a worker's NumPy stream starts from, under the name that packages ask for.
+_generate_state = batches.worker_state
 # The number of the answer that says that a worker has begun a new epoch.
 RESUMED = -1
 
@@ -49,6 +51,13 @@ _info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """What this worker of a loader knows of itself; None in the main process."""
     return _info
+
+
+def __getattr__(name: str) -> Any:
+    """`_worker_info`, by which packages reach what `get_worker_info` tells."""
+    if name == "_worker_info":
+        return _info
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 class KeyErrorMessage(str):

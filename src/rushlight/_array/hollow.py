@@ -1,0 +1,91 @@
+"""Arrays without data: shape, strides and element type, behind which nothing is stored.
+
+Note [Reserved addresses]
+NumPy has no array without memory, and views, strides and contiguity of "meta" tensors must be those
+of full ones. So a large hollow array lies in pages that are reserved and never written: the system
+maps all of them to one page of zeros when they are read, and to nothing before. Small ones are
+ordinary zeros. Nobody writes to either.
+"""
+
+from __future__ import annotations
+
+import mmap
+import sys
+from typing import Any, Final
+
+import numpy as np
+
+_SMALL: Final = 1 << 16  # bytes up to which memory is cheaper than a reservation
+
+
+class Hollow(np.ndarray[Any, Any]):
+    """An array that stands for its shape, strides and element type only."""
+
+    __slots__ = ()
+
+
+def hollow(shape: tuple[int, ...], dtype: Any) -> Any:
+    """A hollow array in C order."""
+    kind = np.dtype(dtype)
+    count = 1
+    for size in shape:
+        count *= size
+    return _zeros(count, kind).reshape(shape).view(Hollow)
+
+
+def _zeros(count: int, kind: Any) -> Any:
+    """Flat zeros which nobody writes to; see Note [Reserved addresses]."""
+    size = count * kind.itemsize
+    if size <= _SMALL:
+        return np.zeros(count, kind)
+    if sys.platform == "win32":  # no reservations there; NumPy's zeros are committed, not touched
+        return np.zeros(count, kind)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    pages = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ)
+    return np.frombuffer(pages, np.uint8, size).view(kind)
+
+
+def hollowed(array: Any) -> Any:
+    """A hollow array shaped, typed and laid out like `array`."""
+    if type(array) is Hollow:
+        return array
+    if array.flags.c_contiguous or not array.size or 0 in array.strides:
+        return hollow(array.shape, array.dtype)
+    order = sorted(range(array.ndim), key=lambda d: (-array.strides[d], d))
+    back = sorted(range(array.ndim), key=order.__getitem__)
+    dense = hollow(tuple(array.shape[d] for d in order), array.dtype).transpose(back)
+    if dense.strides == array.strides:
+        return dense
+    return hollow(array.shape, array.dtype)
+
+
+def ones_like(array: Any) -> Any:
+    """Ones shaped like an array: hollow ones for a hollow one."""
+    if type(array) is Hollow:
+        return hollow(array.shape, array.dtype)
+    return np.ones(array.shape, array.dtype)
+
+
+def with_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
+    """A hollow array with strides of one's own, which are counted in elements."""
+    kind = np.dtype(dtype)
+    if 0 in shape:
+        return hollow(shape, kind)
+    count = 1 + sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+    steps = tuple(step * kind.itemsize for step in strides)
+    made = np.ndarray(shape, kind, _zeros(count, kind), 0, steps)
+    return made.view(Hollow)
+
+
+def bytes_of(array: Any) -> Any:
+    """Hollow bytes, as many as lie behind an array."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return hollow((owner.size * owner.itemsize,), np.uint8)
+
+
+def corner(array: Any, sizes: tuple[int, ...]) -> Any:
+    """The first elements along each dimension, as zeros of their own."""
+    shape = tuple(min(size, least) for size, least in zip(array.shape, sizes, strict=True))
+    return np.zeros(shape, array.dtype)

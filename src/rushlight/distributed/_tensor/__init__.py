@@ -1,0 +1,19 @@
+"""`torch.distributed._tensor`: the older place of `torch.distributed.tensor`."""
+
+from __future__ import annotations
+
+from ..device_mesh import DeviceMesh, init_device_mesh
+from ..tensor import (
+    DTensor,
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    distribute_module,
+    distribute_tensor,
+)
+
+__all__ = [
+    "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module",
+    "distribute_tensor", "init_device_mesh",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""`torch.distributed.elastic`: what programs that torchrun may start import of it."""

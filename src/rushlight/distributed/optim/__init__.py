@@ -1,0 +1,7 @@
+"""`torch.distributed.optim`: optimizers that share their work between processes."""
+
+from __future__ import annotations
+
+from .zero_redundancy_optimizer import ZeroRedundancyOptimizer
+
+__all__ = ["ZeroRedundancyOptimizer"]

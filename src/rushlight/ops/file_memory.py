@@ -1,0 +1,29 @@
+"""Tensors over the bytes of files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .._array import stored
+from .._array import types as T
+from ..device import check_cpu
+from ._composite import composite
+from .create import dtype_or_default, finished
+
+
+@composite("")
+def from_file(filename: Any, shared: Any = None, size: int | None = 0, *, dtype: Any = None,
+              layout: Any = None, device: Any = None, pin_memory: Any = None,
+              requires_grad: bool = False) -> Any:  # fmt: skip
+    """A flat tensor of the first `size` elements of a file, read when they are first looked at.
+
+    Where `shared`, what is written to the tensor goes to the file, which grows if it is too short.
+
+    Raises:
+        RuntimeError: where the file can't be opened, or is too short.
+    """
+    check_cpu(device)
+    found = T.to_raw(dtype_or_default(dtype))
+    data = stored.mapped(os.fspath(filename), bool(shared), (size or 0) * found.itemsize)
+    return finished(data.view(found), requires_grad)

@@ -1,0 +1,41 @@
+"""Sparse gradients: what the engine carries as an array becomes a sparse tensor, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import sparse_gradient as raw
+from .._core.storage import new_tensor
+from ..autograd.grad_mode import no_grad
+from .coordinates import SparseTensor, sparse
+
+__all__ = ["as_array", "as_tensor", "receive"]
+
+
+def as_tensor(g: Any) -> SparseTensor:
+    """A gradient of the engine as a sparse tensor."""
+    return sparse(new_tensor(g.places), new_tensor(g.held), g.shape, g.places.shape[1] < 1)
+
+
+def as_array(t: Any) -> Any:
+    """A sparse tensor as the engine carries it; the full array where not only rows are sparse."""
+    if isinstance(t, SparseTensor):
+        if t.sparse_dim() == 1:
+            return raw.sparse_gradient(t.places._raw, t.held._raw, tuple(t._raw.shape))
+        return t.to_dense()._raw
+    return t._raw
+
+
+def receive(leaf: Any, g: Any, old: Any) -> None:
+    """Gives a leaf a gradient, of which it may have one already: one of the two is sparse."""
+    with no_grad():
+        if old is None:
+            leaf._grad = as_tensor(raw.settled(g))
+        elif not isinstance(old, SparseTensor):
+            leaf._grad = old + new_tensor(raw.dense(g))
+        elif type(g) is raw.SparseGradient:
+            mine = as_array(old)
+            same = type(mine) is raw.SparseGradient
+            leaf._grad = as_tensor(raw.added(mine, g)) if same else old + as_tensor(g)
+        else:
+            leaf._grad = new_tensor(raw.dense(as_array(old)) + g)
