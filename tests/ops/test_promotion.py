@@ -174,3 +174,15 @@ def test_a_gradient_comes_back_in_the_type_of_its_operand() -> None:
 def test_wide_unsigned_types_refuse_to_promote() -> None:
     with pytest.raises(RuntimeError, match="Promotion for uint16, uint32, uint64 types"):
         torch.ones(2, dtype=torch.uint16) + torch.ones(2, dtype=torch.int32)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32])
+def test_integers_refuse_products_with_fractions_in_place(dtype):
+    x = torch.ones(3, dtype=dtype)
+    for write in (lambda: x.mul_(0.5), lambda: x.div_(2), lambda: x.mul_(torch.tensor(0.5))):
+        with pytest.raises(RuntimeError, match="can't be cast to the desired output type"):
+            write()
+    assert x.tolist() == [1, 1, 1]
+    assert (
+        x.mul_(2).dtype is dtype and (x * 3).dtype is dtype and (x * torch.tensor(2)).dtype is dtype
+    )

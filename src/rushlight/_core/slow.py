@@ -179,7 +179,12 @@ def apply(op: Op, args: list[Any]) -> Any:
         op.check(args, raws)
     try:
         results = op.raw(*raws)
-        if promoted is not None and promoted.itemsize == 2 and op.name in WIDE:
+        if (
+            promoted is not None
+            and promoted.itemsize == 2
+            and promoted.category == D.FLOAT
+            and op.name in WIDE
+        ):
             results = T.narrowed(results, promoted)
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
@@ -319,7 +324,12 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
             changed = True
         elif value is not None:
             raws[pos] = T.number_for(value, common)
-    if common.itemsize == 2 and op.name in WIDE and (number is not None or zero is not None):
+    if (
+        common.itemsize == 2
+        and common.category == D.FLOAT
+        and op.name in WIDE
+        and (number is not None or zero is not None)
+    ):
         widen(op, args, raws)
         return common
     return common if changed else None
