@@ -10,8 +10,21 @@ hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
 
 UNARY = ["tanh", "exp_small", "sigmoid", "relu", "neg", "square", "abs", "sqrt_abs", "t", "rows",
-         "columns", "mean_row", "clone", "half"]  # fmt: skip
-BINARY = ["add", "sub", "mul", "matmul", "maximum", "where", "div_safe", "add_", "cat"]
+         "columns", "mean_row", "clone", "half", "softmax", "log_softmax",
+         "layer_norm", "gelu", "silu", "cube"]  # fmt: skip
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "maximum",
+    "where",
+    "div_safe",
+    "add_",
+    "cat",
+    "stacked",
+    "attend",
+]
 
 
 def apply_unary(name: str, x: Any) -> Any:
@@ -29,6 +42,14 @@ def apply_unary(name: str, x: Any) -> Any:
         return torch.cat([x[:2] * 0.5, x[2:]])
     if name == "t":
         return x.t()
+    if name == "cube":
+        return (x * 0.3) ** 3
+    if name == "layer_norm":
+        return torch.nn.functional.layer_norm(x, x.shape[-1:])
+    if name in ("softmax", "log_softmax"):
+        return getattr(torch, name)(x, -1) * 0.5
+    if name in ("gelu", "silu"):
+        return getattr(torch.nn.functional, name)(x)
     return getattr(x, name)()
 
 
@@ -43,6 +64,12 @@ def apply_binary(name: str, x: Any, y: Any) -> Any:
         return (x * 1.0).add_(y)
     if name == "cat":
         return torch.cat([x[:1], y[1:]])
+    if name == "stacked":
+        both = torch.stack([x, y]).mul(0.3)
+        return torch.bmm(both, both.transpose(1, 2)).sum(0)
+    if name == "attend":
+        q, k = x[None, None], y[None, None]
+        return torch.nn.functional.scaled_dot_product_attention(q, k, q, is_causal=True)[0, 0]
     return getattr(torch, name)(x, y)
 
 

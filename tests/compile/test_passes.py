@@ -4,6 +4,7 @@ from typing import Any
 
 import rushlight as torch
 from rushlight._compile.guards import structure_of
+from rushlight._compile.passes.apart import held_apart
 from rushlight._compile.passes.copies import without_copies
 from rushlight._compile.passes.dead import without_dead
 from rushlight._compile.passes.repeats import without_repeats
@@ -71,9 +72,9 @@ def test_a_gradient_made_for_one_leaf_isnt_copied() -> None:
         (w * x).sum().backward()
 
     program = program_of(function, torch.ones(2))
-    assert "keep" in names(program)
+    assert "in_layout" in names(program)
     without_copies(program)
-    assert "keep" not in names(program)
+    assert "in_layout" not in names(program)
 
 
 def test_a_gradient_that_two_leaves_share_is_copied() -> None:
@@ -85,7 +86,7 @@ def test_a_gradient_that_two_leaves_share_is_copied() -> None:
 
     program = program_of(function, torch.ones(2))
     without_copies(program)
-    assert names(program).count("keep") == 2
+    assert names(program).count("in_layout") == 2
 
 
 def test_programs_can_be_read() -> None:
@@ -102,3 +103,31 @@ def test_tensors_in_nested_arguments_are_found() -> None:
     x = torch.ones(1)
     structure_of(([x, {"a": torch.ones(2)}], x, 3), found)
     assert [t.numel() for t in found] == [1, 2]
+
+
+def test_results_that_share_an_allocation_get_roots_of_their_own() -> None:
+    def function(x: Any, w: Any, b: Any) -> Any:
+        w.grad = b.grad = None
+        y = torch.nn.functional.layer_norm(x, (20,), w, b)
+        y.sum().backward()
+        return y.detach()
+
+    w, b = torch.ones(20, requires_grad=True), torch.zeros(20, requires_grad=True)
+    program = program_of(function, torch.randn(900, 20), w, b)
+    made = next(i for i in program.instructions if i.name == "_layer_kernel")
+    outs = [o for o in made.outputs if o is not None]
+    held_apart(program)
+    assert len({o.root for o in outs}) == len(outs)
+    assert not any(o.view for o in outs)
+
+
+def test_parts_of_an_array_that_something_else_shows_stay_views_of_it() -> None:
+    def function(x: Any) -> Any:
+        y = x * 2
+        first, second = y.split(2)
+        return first + second + y[1:3]
+
+    program = program_of(function, torch.ones(4, 3))
+    parts = next(i for i in program.instructions if i.name == "split")
+    held_apart(program)
+    assert all(o.view for o in parts.outputs if o is not None)

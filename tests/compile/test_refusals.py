@@ -235,3 +235,21 @@ def test_memory_that_a_step_replaces_is_noticed() -> None:
         return [call(torch.ones(2)).item() for _ in range(8)]
 
     assert run(True) == run(False)
+
+
+def test_a_module_that_is_loaded_inside_of_the_step_changes_nothing(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loaded_late.py").write_text(
+        "import sys, time\nFRAME = sys._getframe(0).f_code.co_name\nNOW = time.time()\n"
+        "def twice(n):\n    return [n, n]\nTWO = twice(1)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        import loaded_late
+
+        return x * len(loaded_late.TWO)
+
+    compiled = torch.compile(step, fullgraph=True)
+    assert [compiled(torch.ones(2)).tolist() for _ in range(3)] == [[2.0, 2.0]] * 3

@@ -10,7 +10,7 @@ block comes first: it reaches all keys, and the others add to what it has writte
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from .._array.kernels import formulas
 from .._codegen import group as G
@@ -18,9 +18,6 @@ from .commands import Call, Command
 from .products import Matrix, blocks_of, turned
 from .program import Instruction, Value
 from .symbols import FLOATS, in_order, size_of
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 _ROWS: Final = 64  # of a block of causal attention
 _HEADS: Final = 1024  # at most
@@ -125,7 +122,7 @@ def _left(m: Matrix, columns: int) -> Matrix:
     return Matrix(m.value, m.rows, columns, m.down, m.right, m.offset)
 
 
-def attention(i: Instruction, plan: Plan) -> Command | None:
+def attention(i: Instruction, plan: Any) -> Command | None:
     """The command for scaled dot-product attention without a mask or dropout."""
     q, k, v, dropout, causal, mask, scale = i.inputs
     out, logs = i.outputs
@@ -174,12 +171,12 @@ def attention(i: Instruction, plan: Plan) -> Command | None:
     return Command([q, k, v], [out, logs, scores, keys], write)
 
 
-def attention_backward(i: Instruction, plan: Plan) -> Command | None:
+def attention_backward(i: Instruction, plan: Any) -> Command | None:
     """The command for the gradients of attention."""
     g, q, k, v, out, logs, mask, causal, scale = i.inputs
     if mask is not None or not _takes(q, k, v) or not _fits([q, g, out]):
         return None
-    grads = list(i.outputs)
+    grads: list[Any] = list(i.outputs)
     if type(logs) is not Value or not in_order(logs) or logs.dtype != q.dtype or len(grads) != 3:
         return None
     if any(not _dense(d) or not in_order(d) for d in grads) or g.shape != q.shape:
@@ -198,9 +195,7 @@ def attention_backward(i: Instruction, plan: Plan) -> Command | None:
         size = q.dtype.itemsize
         visible = machine.numbers(list(range(p.rows)))
         factor = machine.scalar(q.dtype, p.scale)
-        of_g, of_q, of_k, of_v, of_out, dq, dk, dv = (
-            Heads(x) for x in (g, q, k, v, out, *grads)
-        )
+        of_g, of_q, of_k, of_v, of_out, dq, dk, dv = (Heads(x) for x in (g, q, k, v, out, *grads))
         found = []
         for n, group in enumerate(p.groups):
             calls = []

@@ -7,13 +7,10 @@ and calls when the machine is laid out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from .program import Instruction, Value
 from .symbols import FLOATS, in_order, size_of
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 Call = tuple[int, int, int]  # function, frame, chunks
 
@@ -26,23 +23,14 @@ class Command:
         self._reads = reads
         self.outputs = outputs
         self.write = write
+        self.plane: tuple[int, ...] = ()  # the size of the planes that its second output names
 
     def reads(self) -> list[Value]:
         """The values that it reads."""
         return self._reads
 
 
-Maker = Callable[[Instruction, "Plan"], Command | None]
-
-
-def command_of(i: Instruction, plan: Plan) -> Command | None:
-    """The command for an instruction; None where there is none."""
-    from . import attention, recurrence
-
-    make = MAKERS.get(i.name) or attention.MAKERS.get(i.name) or recurrence.MAKERS.get(i.name)
-    if make is None or i.kind != "call":
-        return None
-    return make(i, plan)
+Maker = Callable[[Instruction, Any], Command | None]
 
 
 def _own(v: Value | None, ordered: bool = True) -> bool:
@@ -52,7 +40,7 @@ def _own(v: Value | None, ordered: bool = True) -> bool:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def _embedding(i: Instruction, plan: Plan) -> Command | None:
+def _embedding(i: Instruction, plan: Any) -> Command | None:
     table, index = i.inputs[:2]
     out = i.outputs[0]
     if type(table) is not Value or type(index) is not Value or not _own(out) or out is None:
@@ -69,7 +57,7 @@ def _embedding(i: Instruction, plan: Plan) -> Command | None:
     return Command([table, index], [out], write)
 
 
-def _embedding_back(i: Instruction, plan: Plan) -> Command | None:
+def _embedding_back(i: Instruction, plan: Any) -> Command | None:
     g, index, rows, padding, scaled = i.inputs
     out = i.outputs[0]
     if type(g) is not Value or type(index) is not Value or not _own(out) or out is None:
@@ -133,14 +121,14 @@ def _row_major(shape: tuple[int, ...], size: int) -> list[int]:
     return steps[::-1]
 
 
-def _copied(i: Instruction, plan: Plan) -> Command | None:
+def _copied(i: Instruction, plan: Any) -> Command | None:
     """A reshape that has to copy, or a copy in another order."""
     x, out = i.inputs[0], i.outputs[0]
     if type(x) is not Value or out is None or not _own(out) or x.dtype != out.dtype:
         return None
     if x.dtype.itemsize not in (4, 8) or size_of(x.shape) != size_of(out.shape) or not x.shape:
         return None
-    if i.name == "keep" and x.shape != out.shape:
+    if i.name == "in_layout" and x.shape != out.shape:
         return None
     steps = _row_major(x.shape, x.dtype.itemsize)
     if len(_merged(x.shape, steps, list(x.strides))) > 4:
@@ -152,32 +140,34 @@ def _copied(i: Instruction, plan: Plan) -> Command | None:
     return Command([x], [out], write)
 
 
-def _joined(i: Instruction, plan: Plan) -> Command | None:
+def _joined(i: Instruction, plan: Any) -> Command | None:
     parts, axis = i.inputs[0], i.inputs[1]
     out = i.outputs[0]
     if type(parts) not in (list, tuple) or out is None or not _own(out) or type(axis) is not int:
         return None
     axis %= len(out.shape)
+    stacked = i.name == "stack"
     if out.dtype.itemsize not in (4, 8):
         return None
     steps = _row_major(out.shape, out.dtype.itemsize)
+    inner = steps[:axis] + steps[axis + 1 :] if stacked else steps
     for p in parts:
-        if type(p) is not Value or p.dtype != out.dtype or len(p.shape) != len(out.shape):
+        if type(p) is not Value or p.dtype != out.dtype or len(p.shape) != len(inner):
             return None
-        if 0 in p.shape or len(_merged(p.shape, steps, list(p.strides))) > 4:
+        if 0 in p.shape or len(_merged(p.shape, inner, list(p.strides))) > 4:
             return None
 
     def write(machine: Any) -> list[Call]:
         found, start = [], 0
         for p in parts:
-            found.append(strided(machine, out, p, p.shape, steps, p.strides, start * steps[axis]))
-            start += p.shape[axis]
+            found.append(strided(machine, out, p, p.shape, inner, p.strides, start * steps[axis]))
+            start += 1 if stacked else p.shape[axis]
         return found  # type: ignore[return-value]
 
     return Command(list(parts), [out], write)
 
 
-def _select_back(i: Instruction, plan: Plan) -> Command | None:
+def _select_back(i: Instruction, plan: Any) -> Command | None:
     g, shape, axis, index = i.inputs
     out = i.outputs[0]
     if type(g) is not Value or out is None or not _own(out) or g.dtype.itemsize not in (4, 8):
@@ -193,7 +183,7 @@ def _select_back(i: Instruction, plan: Plan) -> Command | None:
     def write(machine: Any) -> list[Call]:
         return [
             machine.call("fill", [out, size_of(out.shape) * size]),
-            strided(machine, out, g, g.shape, rest, g.strides, index * steps[axis]),  # type: ignore[list-item]
+            strided(machine, out, g, g.shape, rest, g.strides, index * steps[axis]),
         ]
 
     return Command([g], [out], write)
@@ -202,7 +192,7 @@ def _select_back(i: Instruction, plan: Plan) -> Command | None:
 # ---- pooling -------------------------------------------------------------------------------------
 
 
-def _pool(i: Instruction, plan: Plan) -> Command | None:
+def _pool(i: Instruction, plan: Any) -> Command | None:
     x, k, stride, pad, dilation, _ = i.inputs
     out, where = i.outputs
     if type(x) is not Value or not in_order(x) or not _own(out) or not _own(where):
@@ -221,10 +211,12 @@ def _pool(i: Instruction, plan: Plan) -> Command | None:
     def write(machine: Any) -> list[Call]:
         return [machine.pooling(x, out, where, planes, (high, wide), (tall, broad), k, stride)]
 
-    return Command([x], [out, where], write)
+    command = Command([x], [out, where], write)
+    command.plane = (high, wide)
+    return command
 
 
-def _pool_back(i: Instruction, plan: Plan) -> Command | None:
+def _pool_back(i: Instruction, plan: Any) -> Command | None:
     g, where, size = i.inputs
     out = i.outputs[0]
     if type(g) is not Value or type(where) is not Value or out is None or not _own(out):
@@ -234,7 +226,12 @@ def _pool_back(i: Instruction, plan: Plan) -> Command | None:
     if g.dtype.name not in FLOATS or g.dtype != out.dtype or g.shape != where.shape:
         return None
     made = plan.when.get(where.root)
-    if made is None or not isinstance(plan.items[made], Command):
+    pool = None if made is None else plan.items[made]
+    if (
+        not isinstance(pool, Command)
+        or pool.plane != tuple(size)
+        or (where.root != pool.outputs[1].root)
+    ):
         return None  # only places that the pooling here has named are known to be in the planes
     planes, inner, area = size_of(g.shape[:-2]), size_of(g.shape[-2:]), size[0] * size[1]
 
@@ -247,7 +244,7 @@ def _pool_back(i: Instruction, plan: Plan) -> Command | None:
     return Command([g, where], [out], write)
 
 
-def _zeros(i: Instruction, plan: Plan) -> Command | None:
+def _zeros(i: Instruction, plan: Any) -> Command | None:
     out = i.outputs[0]
     if i.inputs or out is None or not _own(out):
         return None
@@ -257,7 +254,7 @@ def _zeros(i: Instruction, plan: Plan) -> Command | None:
 
 MAKERS: Final[dict[str, Maker]] = {
     "embedding": _embedding, "embedding_gradient": _embedding_back, "reshape": _copied,
-    "clone": _copied, "contiguous": _copied, "keep": _copied, "cat": _joined,
+    "clone": _copied, "contiguous": _copied, "in_layout": _copied, "cat": _joined, "stack": _joined,
     "select_backward": _select_back, "max_pool2d_with_indices": _pool,
     "place_in_planes": _pool_back, "zeros": _zeros, "zeros_like": _zeros,
 }  # fmt: skip

@@ -177,7 +177,7 @@ def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geome
     """Checks one tensor, and binds the name of its array."""
     raw = t._raw
     if not geometry:
-        kind = lines.name(type(t))
+        kind = lines.name(getattr(t, "kind", None) or type(t))
         own = "" if history else f" and {name}._node is None and {name}.hooks is None"
         lines.unless(
             f"{name}.__class__ is {kind} and {name}._plain and "

@@ -14,38 +14,33 @@ all inputs) has a slot for its id; the driver looks up where its elements are.
 from __future__ import annotations
 
 import os
-import struct
 import threading
 import weakref
-from functools import cache
 from typing import Any
 
 from .._array import arena
 from .._array.parallel import get_num_threads
-from .._codegen import engine, gemm, pool, scatter, target
-from .._codegen.emit import F32, F64, Module, Type
-from .._codegen.group import GroupError, trace
-from .._codegen.pooling import max_pool
-from .._codegen.rows import REGISTERS, Frame, lowered
+from .._codegen import pool, target
+from .._codegen.emit import F32, F64
+from .._codegen.group import GroupError
+from .._codegen.rows import REGISTERS, Frame
 from . import driver
 from .commands import Command
+from .frames import CHUNK, ONE, THREADED, Frames, float_word, kernel_address
 from .fusion import Kernel
 from .plan import Plan, made_by, reads_of
-from .products import SHARED, Matrix, Product, blocks_of
+from .products import Matrix, Product
 from .program import Instruction, Program, Value
 from .sweeps import Sweep
 from .symbols import DTYPES, size_of
 
-#: Elements from which a kernel is cut into chunks for threads, and elements of a chunk and a piece.
-THREADED = 65536
-CHUNK = 32768
+#: Elements of a piece of a flat array.
 FLAT = 4096
 
 
 #: Why programs have no native form, the last few.
 PROBLEMS: list[Exception] = []
 MACHINES: weakref.WeakSet[Any] = weakref.WeakSet()
-_KERNELS: dict[Any, int] = {}
 
 
 def _after_fork() -> None:
@@ -66,38 +61,13 @@ class Refused(Exception):
         self.instructions = instructions
 
 
-def type_of(dtype: Any) -> Type:
-    """The scalar type of float32 or float64."""
-    return F32 if dtype.name == "float32" else F64
-
-
-def kernel_address(group: Any, vectors: int | None, ragged: bool) -> int:
-    """A group's machine code."""
-    lanes = target.lanes(F64 if "f64" in {o.dtype for o in group.operands} else F32)
-    key = (str(group), lanes, vectors, ragged)
-    found = _KERNELS.get(key)
-    if found is None:
-        module = lowered(group, lanes, vectors, ragged=ragged, inline=False, contract=False)
-        found = _KERNELS[key] = engine.load(module)[group.name]
-    return found
-
-
-@cache
-def _formula(formula: Any, kinds: tuple[str, ...], suffix: str) -> Any:
-    names = {}
-    for k, text in enumerate(kinds):
-        kind, _, dtype = text.partition(" ")
-        names[f"x{k}"] = (kind, dtype or suffix)
-    return trace(formula.__name__, formula, names)
-
-
-class Machine:
+class Machine(Frames):
     """A plan in memory: the arena, the words of all frames, and a call per segment."""
 
     def __init__(self, plan: Plan, kept: set[int]) -> None:
+        super().__init__()
         self.plan = plan
         self.kept = kept  # roots that outlive the call
-        self.slots: dict[int, int] = {}  # root -> slot
         self.groups: dict[int, Any] = {}
         for place, wanted in plan.wanted().items():
             item = plan.items[place]
@@ -110,15 +80,11 @@ class Machine:
         self.size = max(self.top, 64)
         self.memory = arena.block(self.size)
         self.base = arena.address(self.memory)
-        self.plain: list[int] = []  # words, before their addresses are known
-        self.fixups: list[tuple[int, int]] = []  # word -> word whose address goes there
-        self.patches: list[list[tuple[int, int, int]]] = []
         self.segments: list[tuple[int, int]] = []
         self.lock = threading.RLock()
         MACHINES.add(self)
         self.scalars: dict[int, list[tuple[str, int]]] = {}  # of each part of a sweep
         self.equal: list[tuple[int, int]] = []
-        self.threaded = False
         self.pools: list[int] = []  # the words that hold the pool of threads
 
     def reachable(self, names: dict[int, str]) -> bool:
@@ -143,7 +109,9 @@ class Machine:
         return [root for root, slot in self.slots.items() if slot in slots]
 
     def _items(self, segment: int) -> list[Any]:
-        found = []
+        found: list[Any] = []
+        if self.starts[segment] < 0:
+            return found
         for item in self.plan.items[self.starts[segment] :]:
             if isinstance(item, Instruction):
                 if item.kind != "grad":
@@ -160,7 +128,6 @@ class Machine:
         for place, item in enumerate(items):
             for v in reads_of(item):
                 last[v.root] = place
-        self.offsets: dict[int, int] = {}
         self.top = 0
         live: list[tuple[int, int, int]] = []  # offset, size, last use
         for place, item in enumerate(items):
@@ -203,7 +170,13 @@ class Machine:
             elif here and (item is None or item.kind != "grad"):
                 tables.append((here, start))
                 here = []
-        checks = []
+        checks: list[tuple[int, int]] = []
+        self.first = 0  # the segment that isn't just checks
+        if tables and (self.plan.checks or self.equal) and tables[0][1]:
+            # Something else comes first, which mustn't happen if a check refuses.
+            tables.insert(0, ([], -1))
+            self.patches.insert(0, [])
+            self.first = 1
         if tables and self.plan.checks:
             where = self.patches[0]
             for v, limit in self.plan.checks:
@@ -213,18 +186,6 @@ class Machine:
                 checks.append((driver.addresses()["check_index"], frame))
         self._tables(tables, checks + self.equal)
 
-    def _slot(self, root: int) -> int:
-        return self.slots.setdefault(root, len(self.slots))
-
-    def _point(self, word: int, v: Value, extra: int = 0) -> None:
-        """Has a word hold the address of a value, or of what lies so many bytes behind it."""
-        if v.root in self.offsets:
-            self.plain[word] = self.base + self.offsets[v.root] + v.offset + extra
-        elif v.kind == "constant" and not v.view:
-            self.plain[word] = arena.address(v.raw) + extra
-        else:
-            self.patches[-1].append((self._slot(v.root), v.offset + extra, word))
-
     def _commands(self, place: int, item: Any) -> list[tuple[int, int, int]]:
         if isinstance(item, Product):
             return self._product(item)
@@ -233,154 +194,6 @@ class Machine:
         if isinstance(item, Command):
             return item.write(self)
         return self._kernel(self.groups[place], item)
-
-    # ---- what commands ask for -----------------------------------------------------------------
-    def words_of(self, words: list[Any]) -> int:
-        """A frame of words: numbers, values, or values with an offset in bytes."""
-        frame = len(self.plain)
-        self.plain += [0] * len(words)
-        for k, x in enumerate(words):
-            if type(x) is Value:
-                self._point(frame + k, x)
-            elif type(x) is tuple:
-                self._point(frame + k, *x)
-            else:
-                self.plain[frame + k] = x
-        return frame
-
-    def call(self, name: str, words: list[Any], chunks: int = 1) -> tuple[int, int, int]:
-        """A call of one of the driver's functions."""
-        self.threaded = self.threaded or chunks > 1
-        return driver.addresses()[name], self.words_of(words), chunks
-
-    def added_rows(self, table: Value, index: Value, rows: Value, count: int,
-                   width: int) -> tuple[int, int, int]:  # fmt: skip
-        """Rows added to the rows of a table that indices name."""
-        type = type_of(table.dtype)
-        module = scatter.added_rows(type, target.lanes(type))
-        address = engine.load(module)[f"add_rows_{type.suffix}"]
-        chunks = -(-width // 64) if count * width >= THREADED else 1
-        self.threaded = self.threaded or chunks > 1
-        grain = 64 if chunks > 1 else width
-        return address, self.words_of([count, width, grain, table, index, rows]), chunks
-
-    def pooling(self, x: Value, out: Value, where: Value, planes: int, size: Any, given: Any,
-                window: Any, step: Any) -> tuple[int, int, int]:  # fmt: skip
-        """Maxima of windows."""
-        type = type_of(x.dtype)
-        address = _pooling(type, tuple(window), tuple(step))
-        grain = max(1, min(planes, CHUNK // (size[0] * size[1])))
-        chunks = -(-planes // grain)
-        self.threaded = self.threaded or chunks > 1
-        return address, self.words_of([x, out, where, planes, *size, *given, grain]), chunks
-
-    def chain(self, chunks: list[list[tuple[int, int, int]]]) -> tuple[int, int, int]:
-        """Calls of which those of a chunk run one after the other, and chunks beside each other."""
-        each = max(len(calls) for calls in chunks)
-        frame = len(self.plain)
-        table = frame + 2
-        self.plain += [0, each] + [0] * (2 * each * len(chunks))
-        self.fixups.append((frame, table))
-        nothing = driver.addresses()["nothing"]
-        for k, calls in enumerate(chunks):
-            for j in range(each):
-                spot = table + 2 * (k * each + j)
-                address, words, count = calls[j] if j < len(calls) else (nothing, frame, 1)
-                assert count == 1
-                self.plain[spot] = address
-                self.fixups.append((spot + 1, words))
-        self.threaded = self.threaded or len(chunks) > 1
-        return driver.addresses()["chain"], frame, len(chunks)
-
-    def numbers(self, values: list[int]) -> int:
-        """Whole numbers in words, for operands that are told by the first one's place."""
-        start = len(self.plain)
-        self.plain += values
-        return start
-
-    def scalar(self, dtype: Any, x: float) -> int:
-        """A number in a word, for an operand of kind `s`."""
-        start = len(self.plain)
-        single = dtype.name == "float32"
-        self.plain.append(int.from_bytes(struct.pack("f", x) + b"\0" * 4, "little") if single
-                          else float_word(x))  # fmt: skip
-        return start
-
-    def rows(self, formula: Any, kinds: tuple[str, ...], dtype: Any, rows: int, columns: int,
-             operands: list[Any], outputs: list[Any]) -> tuple[int, int, int]:  # fmt: skip
-        """A formula on rows: (value, offset in bytes, elements from row to row) of each operand.
-
-        A number in place of a value is the place of a word.
-        """
-        group = _formula(formula, kinds, DTYPES[dtype.name])
-        count = -(-columns // target.lanes(type_of(dtype)))
-        address = kernel_address(group, count if count <= REGISTERS else None, False)
-        frame_of = Frame(len(group.operands), len(group.outputs))
-        frame = len(self.plain)
-        self.plain += [0] * frame_of.words
-        self.plain[frame : frame + 4] = [rows, columns, rows * columns, rows]
-        for k, (v, offset, stride) in enumerate([*operands, *outputs]):
-            word = frame + 4 + k
-            if type(v) is Value:
-                self._point(word, v, offset)
-            else:
-                self.fixups.append((word, v + offset // 8))
-            self.plain[word + len(operands) + len(outputs)] = stride
-        return address, frame, 1
-
-    def flat(self, formula: Any, kinds: tuple[str, ...], dtype: Any, count: int,
-             operands: list[Value], outputs: list[Value]) -> tuple[int, int, int]:  # fmt: skip
-        """A formula on all elements of some values."""
-        group = _formula(formula, kinds, DTYPES[dtype.name])
-        words = [1, count, count, 1, *operands, *outputs]
-        words += [0] * (len(operands) + len(outputs))
-        return kernel_address(group, None, False), self.words_of(words), 1
-
-    def gemm(self, a: Matrix, b: Matrix, c: Matrix, *, bias: Any = None, relu: bool = False,
-             beta: float = 0.0, several: int = 1, steps: tuple[int, int, int] = (0, 0, 0),
-             whole: bool = False) -> tuple[int, int, int]:  # fmt: skip
-        """C = A B + beta C, then the bias and zeros for negatives, by the emitted product."""
-        m, n, k = a.rows, b.columns, a.columns
-        blocks = (m, n) if whole or several > 1 else blocks_of(m, n, k) or (m, n)
-        across, along = -(-m // blocks[0]), -(-n // blocks[1])
-        words = {
-            "m": m, "n": n, "k": k, "rsa": a.down, "csa": a.right, "rsb": b.down, "csb": b.right,
-            "rsc": c.down, "alpha": ONE, "beta": float_word(beta), "relu": int(relu),
-            "next_a": steps[0], "next_b": steps[1], "next_c": steps[2],
-            "block_m": blocks[0], "block_n": blocks[1], "blocks_m": across, "blocks_n": along,
-            "taps": 1,
-        }  # fmt: skip
-        frame = len(self.plain)
-        self.plain += [words.get(name, 0) for name in gemm.FRAME]
-        if "offsets" in gemm.FRAME:
-            self.fixups.append((frame + gemm.FRAME.index("offsets"), len(self.plain)))
-            self.plain += [0, 0]
-        for name, matrix in (("a", a), ("b", b), ("c", c)):
-            self._point(frame + gemm.FRAME.index(name), matrix.value, matrix.offset)
-        if bias is not None:
-            self._point(frame + gemm.FRAME.index("bias"), bias)
-        chunks = across * along * several
-        if several > 1 and m * n * k * several < SHARED:
-            # One after the other: threads aren't worth waking.
-            return self._in_turn(gemm.load_chunks(type_of(c.value.dtype)), frame, chunks)
-        self.threaded = self.threaded or chunks > 1
-        return gemm.load_chunks(type_of(c.value.dtype)), frame, chunks
-
-    def turn(self, to: Value, b: Matrix, offset: int = 0,
-             whole: bool = False) -> tuple[tuple[int, int, int], Matrix]:  # fmt: skip
-        """A call that turns a matrix whose columns lie in order, and the matrix in its new room."""
-        rows, columns = b.columns, b.rows
-        grain = 64 if rows * columns >= THREADED and not whole else rows
-        words = [(to, offset), (b.value, b.offset), rows, columns, b.right, rows, grain]
-        single = b.value.dtype.name == "float32"
-        call = self.call("turn_f32" if single else "turn_f64", words, -(-rows // grain))
-        return call, Matrix(to, b.rows, b.columns, b.columns, 1, offset)
-
-    def _in_turn(self, address: int, frame: int, chunks: int) -> tuple[int, int, int]:
-        spot = len(self.plain)
-        self.plain += [address, 0, chunks]
-        self.fixups.append((spot + 1, frame))
-        return driver.addresses()["in_turn"], spot, 1
 
     def _product(self, item: Product) -> list[tuple[int, int, int]]:
         if item.emitted:
@@ -548,21 +361,6 @@ class Machine:
         self.singles, self.doubles = arena.number_tables(self.words)
         self.states = [base + 8 * s for s in states]
         self.starts = [start for _, start in tables]
-
-
-def float_word(x: float) -> int:
-    """A float64 as the integer with its bits."""
-    word: int = struct.unpack("q", struct.pack("d", x))[0]
-    return word
-
-
-ONE = float_word(1.0)
-
-
-@cache
-def _pooling(type: Type, window: tuple[int, int], step: tuple[int, int]) -> int:
-    module: Module = max_pool(type, target.lanes(type), window, step)
-    return engine.load(module)["max_pool"]
 
 
 def planned(program: Program, found: list[str] | None = None) -> Machine | None:

@@ -1,7 +1,8 @@
 """What instructions mean to a fusion group: over which space they run, and as which formula.
 
-A `Meaning` says over which shape an instruction works, where rows end and columns begin (elementwise
-work doesn't mind; a softmax runs along the last dimension), and computes results from symbols.
+A `Meaning` says over which shape an instruction works, and where rows end and columns begin:
+elementwise work doesn't mind, a softmax runs along the last dimension. It computes results from
+symbols.
 """
 
 from __future__ import annotations
@@ -56,6 +57,11 @@ class Meaning:
 
     def kinds(self, rows: int, columns: int) -> dict[int, str] | None:
         """How operands and results vary over a space; None where it isn't one of its own."""
+        if size_of(self.shape) == 1 and self.split is None and not self.ended:
+            single = all(size_of(v.shape) == 1 and v.dtype.name != "int64" for v in self.reads)
+            if rows * columns != 1 or not single:
+                return None
+            return {v.number: "f" for v in (*self.reads, *self.outputs)}
         for k in self.splits():
             if size_of(self.shape[:k]) == rows and size_of(self.shape[k:]) == columns:
                 found = self._kinds(k)
@@ -77,8 +83,11 @@ class Meaning:
             if kind is None or (v.dtype.name == "bool" and kind != "f"):
                 return None
             found[v.number] = kind
-        if self.split is None and not self.ended and "f" not in found.values() and not (
-            {"r", "c"} <= set(found.values())
+        if (
+            self.split is None
+            and not self.ended
+            and "f" not in found.values()
+            and not ({"r", "c"} <= set(found.values()))
         ):
             return None
         for v in self.outputs:
@@ -105,7 +114,7 @@ def meaning_of(i: Instruction) -> Meaning | None:
 def _elementwise(i: Instruction) -> Meaning | None:
     function = function_of(i)
     out = i.outputs[0]
-    if function is None or out is None or not out.shape:
+    if function is None or out is None:
         return None
     floats = {v.dtype.name for v in (*i.reads(), out) if v.dtype.name != "bool"}
     if len(floats) != 1 or not floats <= set(FLOATS):
@@ -129,7 +138,12 @@ def _float(*values: Any) -> bool:
 
 def _sum_to(i: Instruction) -> Meaning | None:
     x, out = i.inputs[0], i.outputs[0]
-    if not _float(x, out) or x.dtype != out.dtype or size_of(x.shape) == size_of(out.shape):
+    if (
+        out is None
+        or not _float(x, out)
+        or x.dtype != out.dtype
+        or size_of(x.shape) == size_of(out.shape)
+    ):
         return None
     rest = len(x.shape) - len(out.shape)
     if out.shape == x.shape[rest:] and rest and out.shape:
@@ -141,7 +155,7 @@ def _sum_to(i: Instruction) -> Meaning | None:
 
 def _sum(i: Instruction) -> Meaning | None:
     x, out = i.inputs[0], i.outputs[0]
-    if not _float(x, out) or x.dtype != out.dtype or not x.shape:
+    if out is None or not _float(x, out) or x.dtype != out.dtype or not x.shape:
         return None
     mean = i.name == "mean"
     if all(y is None or y is False for y in i.inputs[1:]) and not out.shape:
@@ -204,9 +218,7 @@ def _rows(formula: Callable[..., Any], count: int) -> Callable[[Instruction], Me
         axis = i.inputs[count]
         if axis not in (-1, len(x.shape) - 1) or any(y is not None for y in i.inputs[count + 1 :]):
             return None
-        return Meaning(
-            i, x.shape, lambda a, _: (formula(*a[:count]),), split=len(x.shape) - 1
-        )
+        return Meaning(i, x.shape, lambda a, _: (formula(*a[:count]),), split=len(x.shape) - 1)
 
     return make
 
@@ -310,8 +322,6 @@ def _entropy(i: Instruction) -> Meaning | None:
     if not back:
         found.fixed.add(logits.number)
     return found
-
-
 
 
 _MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {

@@ -29,7 +29,7 @@ PURE_MODULES: Final = frozenset({
     "_bisect", "_heapq", "_string", "_abc", "_warnings", "_weakref", "_sre", "_contextvars",
     "_typing", "binascii", "_json",
 })  # fmt: skip
-#: The code of the import system: what a module does when it is loaded is done once, compiled or not.
+#: The code of the import system: modules are loaded once, compiled or not.
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 #: What mutable things may be changed by their own methods: the walk sees what is reachable.
 OWN_METHODS: Final = (
@@ -74,8 +74,8 @@ class Observation:
             code = frame.f_code
             if code not in self.codes:
                 user = not is_library(code.co_filename)
-                if user and self._imports(frame):
-                    return  # runs once in any case
+                if user and (self._imports(frame) or _generated(frame)):
+                    return  # runs once in any case, or belongs to who calls it
                 self.codes[code] = user
                 if user and code.co_flags & 0x2A0:  # generators and coroutines
                     return
@@ -110,6 +110,13 @@ class Observation:
             if user and code not in walked:
                 return code
         return None
+
+
+def _generated(frame: Any) -> bool:
+    """Whether the library runs code that was made for one of its own classes: a dataclass's."""
+    caller = frame.f_back
+    made = frame.f_code.co_filename == "<string>"
+    return made and caller is not None and is_library(caller.f_code.co_filename)
 
 
 def _of_numbers(function: Any) -> bool:

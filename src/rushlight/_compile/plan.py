@@ -11,7 +11,8 @@ import operator
 from typing import Any
 
 from .._array.recording import UFUNC_OF
-from .commands import Command, command_of
+from . import attention, commands, recurrence
+from .commands import Command
 from .fusion import Kernel, dtype_of
 from .meanings import ENTROPY, meaning_of
 from .products import Product, product_of, worth_turning
@@ -21,6 +22,7 @@ from .symbols import in_order, size_of
 
 #: Kernels that are looked at for an instruction to join, at most.
 _NEAR = 48
+_MAKERS = {**commands.MAKERS, **attention.MAKERS, **recurrence.MAKERS}
 
 
 class Plan:
@@ -52,8 +54,10 @@ class Plan:
     def _place(self, i: Instruction) -> None:
         if self._view(i):
             return
-        if i.kind == "call" and id(i) not in self.refused and (
-            self._product(i) or self._fused(i) or self._command(i)
+        if (
+            i.kind == "call"
+            and id(i) not in self.refused
+            and (self._product(i) or self._fused(i) or self._command(i))
         ):
             return
         sweep = sweep_of(i) if i.kind == "step" else None
@@ -114,7 +118,8 @@ class Plan:
         return True
 
     def _command(self, i: Instruction) -> bool:
-        command = command_of(i, self)
+        make = _MAKERS.get(i.name)
+        command = None if make is None else make(i, self)
         if command is None:
             return False
         self.items.append(command)
@@ -136,8 +141,10 @@ class Plan:
             else:  # the sum is a step of its own, which fuses with what follows
                 product.out = self.scratch(out)
         a, b, _ = product.parts[0]
-        if product.emitted and len(product.parts) == product.several == 1 and worth_turning(
-            a.rows, b
+        if (
+            product.emitted
+            and len(product.parts) == product.several == 1
+            and worth_turning(a.rows, b)
         ):
             product.room = self.scratch(out, (b.rows, b.columns))
         self.items.append(product)

@@ -324,7 +324,9 @@ class Recorder:
                 self.unset[id(leaf)] = leaf
             fresh = T.copy_like(g, leaf._raw)
             made = self.define(fresh)
-            self.add("call", T.copy_like, "keep", (value, self.value_of(leaf)), (made,), pure=True)
+            self.add(
+                "call", T.copy_like, "in_layout", (value, self.value_of(leaf)), (made,), pure=True
+            )
             leaf._grad = new_tensor(fresh)
             return
         target = self.value_of(old)

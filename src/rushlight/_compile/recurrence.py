@@ -6,16 +6,13 @@ backward command: a layer has both, or none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from .._codegen import group as G
 from .commands import Call, Command, strided
 from .products import Matrix, turned
 from .program import Instruction, Value
-from .symbols import FLOATS, in_order, size_of
-
-if TYPE_CHECKING:
-    from .plan import Plan
+from .symbols import FLOATS, in_order
 
 
 def _cell(i: Any, f: Any, u: Any, o: Any, c: Any) -> Any:
@@ -86,7 +83,7 @@ def _layer(operands: list[Any]) -> Layer | None:
     return Layer(x, hx, cx, weights)
 
 
-def _partner(i: Instruction, plan: Plan) -> Instruction | None:
+def _partner(i: Instruction, plan: Any) -> Instruction | None:
     """The backward of a layer, if it alone sees the gates; the layer itself, if nobody does."""
     gates, cells = i.outputs[3:5]
     seen = [v.root for v in (gates, cells) if v is not None]
@@ -100,12 +97,12 @@ def _partner(i: Instruction, plan: Plan) -> Instruction | None:
     return one if fits and id(one) not in plan.refused and _back_layer(one) is not None else None
 
 
-def lstm(i: Instruction, plan: Plan) -> Command | None:
+def lstm(i: Instruction, plan: Any) -> Command | None:
     """The command for a layer, forward."""
     layer = _layer(list(i.inputs[:7]))
     if layer is None or any(y is not None and y is not False for y in i.inputs[7:]):
         return None
-    outs = list(i.outputs)
+    outs: list[Any] = list(i.outputs)
     if any(o is not None and (o.view or not in_order(o)) for o in outs) or outs[0] is None:
         return None
     partner = _partner(i, plan)
@@ -145,7 +142,9 @@ def lstm(i: Instruction, plan: Plan) -> Command | None:
             here = layer.rows(gates, first, layer.batch, wide)
             steps.append(machine.gemm(state, across, here, beta=1.0, whole=True))
             z = [(gates, here.offset + k * size * item, wide) for k in range(4)]
-            before = (cells, (first - layer.batch) * size * item, size) if t else (layer.cx, 0, size)
+            before = (
+                (cells, (first - layer.batch) * size * item, size) if t else (layer.cx, 0, size)
+            )
             ends = [(cells, first * size * item, size), (out, first * size * item, size)]
             steps.append(machine.rows(_cell, ("f",) * 5, out.dtype, layer.batch, size,
                                       [*z, before], [*z, *ends]))  # fmt: skip
@@ -167,20 +166,20 @@ def _added(x: Any, y: Any) -> Any:
 
 
 def _back_layer(i: Instruction) -> Layer | None:
-    g_out, g_hy, g_cy, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, out, gates, cells = i.inputs[:14]
-    sizes, reverse, need = i.inputs[14:]
+    g_out, g_hy, g_cy, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr = i.inputs[:11]
+    sizes, reverse = i.inputs[14:16]
     layer = _layer([x, hx, cx, w_ih, w_hh, b_ih, b_hh])
     if layer is None or w_hr is not None or sizes is not None or reverse:
         return None
     for g in (g_out, g_hy, g_cy):
-        if g is not None and (type(g) is not Value or not in_order(g) or g.dtype != x.dtype):
+        if g is not None and (type(g) is not Value or g.dtype != x.dtype):
             return None
     if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
         return None
     return layer
 
 
-def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
+def lstm_backward(i: Instruction, plan: Any) -> Command | None:
     """The command for a layer's gradients."""
     layer = _back_layer(i)
     if layer is None:
@@ -197,6 +196,8 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
     dz = plan.scratch(out, (count, wide))
     dh = plan.scratch(out, (batch, size))
     dc = plan.scratch(out, (batch, size))
+    expanded = g_out is not None and not in_order(g_out)
+    given_out = plan.scratch(out, (count, size)) if expanded else g_out
 
     def write(machine: Any) -> list[Call]:
         calls: list[Any] = []
@@ -205,7 +206,11 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
             if given is None:
                 calls.append(machine.call("fill", [to, room]))
             else:
-                calls.append(strided(machine, to, given, (batch * size,), (item,), (item,)))
+                calls.append(strided(machine, to, given, (batch, size), (size * item, item),
+                                     given.strides))  # fmt: skip
+        if expanded:
+            lines = (batch * size * item, size * item, item)
+            calls.append(strided(machine, given_out, g_out, g_out.shape, lines, g_out.strides))
         steps = []
         back = Matrix(layer.w_hh, wide, size, size, 1)
         state = Matrix(dh, batch, size, size, 1)
@@ -215,10 +220,11 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
             z = [(gates, (first * wide + k * size) * item, wide) for k in range(4)]
             d = [(dz, (first * wide + k * size) * item, wide) for k in range(4)]
             before = (cells, line - room, size) if t else (layer.cx, 0, size)
-            given = [(g_out, line, size)] if g_out is not None else []
+            given = [(given_out, line, size)] if g_out is not None else []
             steps.append(machine.rows(
                 _cell_back_both if given else _cell_back, ("f",) * (8 + len(given)), out.dtype,
-                batch, size, [*given, (dh, 0, size), (dc, 0, size), *z, (cells, line, size), before],
+                batch, size, [*given, (dh, 0, size), (dc, 0, size), *z,
+                              (cells, line, size), before],
                 [*d, (dc, 0, size)],
             ))  # fmt: skip
             if t or d_h is not None:
@@ -227,17 +233,17 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
         calls.append(machine.chain([steps]))
         slopes = layer.rows(dz, 0, count, wide)
         if d_ih is not None:
-            to = Matrix(d_ih, wide, layer.features, layer.features, 1)
+            into = Matrix(d_ih, wide, layer.features, layer.features, 1)
             inputs = layer.rows(layer.x, 0, count, layer.features)
-            calls.append(machine.gemm(turned(slopes), inputs, to))
+            calls.append(machine.gemm(turned(slopes), inputs, into))
         if d_hh is not None:
-            to = Matrix(d_hh, wide, size, size, 1)
+            into = Matrix(d_hh, wide, size, size, 1)
             calls.append(machine.gemm(turned(layer.rows(dz, 0, batch, wide)),
-                                      layer.rows(layer.hx, 0, batch, size), to))  # fmt: skip
+                                      layer.rows(layer.hx, 0, batch, size), into))  # fmt: skip
             if layer.places > 1:
                 calls.append(machine.gemm(
                     turned(layer.rows(dz, batch, count - batch, wide)),
-                    layer.rows(out, 0, count - batch, size), to, beta=1.0,
+                    layer.rows(out, 0, count - batch, size), into, beta=1.0,
                 ))  # fmt: skip
         biases = [b for b in (db_ih, db_hh) if b is not None]
         if biases:
@@ -246,9 +252,9 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
             for other in biases[1:]:
                 calls.append(strided(machine, other, biases[0], (wide,), (item,), (item,)))
         if d_x is not None:
-            to = layer.rows(d_x, 0, count, layer.features)
+            into = layer.rows(d_x, 0, count, layer.features)
             ours = Matrix(layer.w_ih, wide, layer.features, layer.features, 1)
-            calls.append(machine.gemm(slopes, ours, to))
+            calls.append(machine.gemm(slopes, ours, into))
         for end, source in ((d_h, dh), (d_c, dc)):
             if end is not None:
                 calls.append(strided(machine, end, source, (batch * size,), (item,), (item,)))
@@ -256,7 +262,8 @@ def lstm_backward(i: Instruction, plan: Plan) -> Command | None:
 
     reads = [v for v in i.inputs[:14] if type(v) is Value]
     outputs = [v for v in i.outputs if v is not None]
-    return Command(reads, [*outputs, dz, dh, dc], write)
+    rooms = [dz, dh, dc, *([given_out] if expanded else [])]
+    return Command(reads, [*outputs, *rooms], write)
 
 
 MAKERS: Final = {"_lstm_layer": lstm, "lstm_backward": lstm_backward}

@@ -10,7 +10,8 @@ from typing import Any, Final
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STANDARD: Final = sysconfig.get_paths()["stdlib"] + os.sep
 _INSTALLED: Final = ("site-packages", "dist-packages")
-_ARRAYS: Final = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "scipy", "ml_dtypes"))
+_GUESTS: Final = ("numpy", "scipy", "ml_dtypes", "llvmlite")
+_ARRAYS: Final = tuple(f"{os.sep}{name}{os.sep}" for name in _GUESTS)
 
 
 class Refusal(Exception):

@@ -42,7 +42,8 @@ class Variant:
         self.program = program
         self.structure = structure
         self.state = state
-        self.others = (structure, arguments, state, grad)
+        self.notes: list[str] = []  # why not all of it is native
+        self.others = (structure, _stand_ins(program, arguments), state, grad)
         self.replayed: Any = None
         lines = Lines()
         guard_mode(grad, lines)
@@ -56,7 +57,7 @@ class Variant:
         if whole.joint is not None:
             program, second, saved = parts(whole)
             ending = Ending(whole.joint, saved, backward_function(second, saved, whole, native))
-        self.machine = planned(program) if native else None
+        self.machine = planned(program, self.notes) if native else None
         body = (
             Body(program, lines, names)
             if self.machine is None
@@ -76,6 +77,47 @@ class Variant:
         if self.replayed is None:
             self.replayed = Variant(self.program, *self.others, native=False)
         return self.replayed.run(args, kwargs)
+
+    def described(self) -> str:
+        """How much of it is native, and what isn't."""
+        if self.machine is None:
+            return "; ".join(["replayed by NumPy", *self.notes])
+        left = [i.name for i in self.machine.plan.left()]
+        text = f"native but for {len(left)} calls" if left else "native"
+        if left:
+            text += f" ({', '.join(dict.fromkeys(left))})"
+        return "; ".join([text, *self.notes])
+
+
+class Shape:
+    """Shape, type and strides of an array, without its elements."""
+
+    __slots__ = ("shape", "dtype", "strides")
+
+    def __init__(self, raw: Any) -> None:
+        self.shape = raw.shape
+        self.dtype = raw.dtype
+        self.strides = raw.strides
+
+
+class StandIn:
+    """What guards ask of an argument: the tensors of the recording aren't kept."""
+
+    __slots__ = ("_raw", "_requires_grad", "kind")
+
+    def __init__(self, t: Any) -> None:
+        self._raw = Shape(t._raw)
+        self._requires_grad = t._requires_grad
+        self.kind = type(t)
+
+
+def _stand_ins(program: Program, arguments: list[Any]) -> list[Any]:
+    named = [i.holder for i in program.instructions if i.kind == "grad"]
+    named += [v.holder for v in program.inputs if v.kind in ("gradient", "tensor")]
+    named += [*program.without, *program.leaves]
+    return [
+        t if type(t) is StandIn or any(t is x for x in named) else StandIn(t) for t in arguments
+    ]
 
 
 def _bind_inputs(
@@ -369,7 +411,9 @@ class NativeBody(Body):
         if machine.threaded:
             lines.add(f"{lines.name(machine.prepare)}()")
         items = self.plan.items
-        segment = 0
+        segment = machine.first
+        if segment:
+            self._call(0, slow)
         pending: list[Instruction] = []
         inside = False
         for item in [*items, None]:

@@ -199,6 +199,8 @@ class CompiledStep:
         lines = [f"{name}: {len(self.variants)} compiled"]
         for variant in self.variants:
             lines[0] += f", {len(variant.program.instructions)} calls on arrays"
+        for variant in self.variants:
+            lines.append(f"  {variant.described()}")
         if self.gave_up and not self.variants:
             lines[0] = f"{name}: runs eagerly"
         elif not self.variants:

@@ -24,6 +24,8 @@ _BY_UFUNC: Final[dict[str, Callable[..., Any]]] = {
     "not_equal": lambda x, y: x.differs(y), "logical_not": lambda x: ~x,
     "logical_and": lambda x, y: x & y, "logical_or": lambda x, y: x | y,
 }  # fmt: skip
+
+
 def _filled(x: Any, mask: Any, value: Any) -> Any:
     return G.where(mask, value, x)
 
@@ -43,6 +45,7 @@ def _clamped(x: Any, low: Any, high: Any) -> Any:
 
 
 _BY_NAME: Final[dict[str, Callable[..., Any]]] = {
+    "square": lambda x: x * x, "_square_slope": lambda g, x: g * (x * 2.0),
     "relu": lambda x: G.maximum(x, 0.0), "sigmoid": G.sigmoid,
     "keep": lambda g, mask: G.where(mask, g, 0.0), "where": lambda c, x, y: G.where(c, x, y),
     "rsqrt": lambda x: G.rsqrt(x), "silu": formulas.silu, "masked_fill": _filled,
@@ -56,7 +59,7 @@ def function_of(i: Instruction) -> Callable[..., Any] | None:
     """The elementwise function that an instruction computes; None where it isn't one."""
     if i.kind != "call" or i.several or len(i.outputs) != 1 or i.outputs[0] is None:
         return None
-    ufunc = ufunc_of(i)
+    ufunc = ufunc_of(i, single=True)
     if ufunc is not None:
         return _BY_UFUNC.get(ufunc.__name__)
     function = _BY_NAME.get(i.name)

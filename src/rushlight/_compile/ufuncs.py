@@ -8,8 +8,11 @@ from .._array import recording as A
 from .program import Instruction, Value
 
 
-def ufunc_of(i: Instruction) -> Any:
-    """The ufunc that computes a call on arrays and numbers; None where it isn't one."""
+def ufunc_of(i: Instruction, single: bool = False) -> Any:
+    """The ufunc that computes a call on arrays and numbers; None where it isn't one.
+
+    `single` allows results without dimensions, which NumPy's ufuncs give as numbers.
+    """
     function = i.function
     if type(function) is not A.ufunc:
         function = A.UFUNC_OF.get(function)
@@ -21,6 +24,11 @@ def ufunc_of(i: Instruction) -> Any:
         if type(x) not in (int, float, bool) and not A.is_array(x):
             return None
     out = i.outputs[0] if len(i.outputs) == 1 else None
-    if out is None or not out.shape or function.nout != 1 or len(i.inputs) != function.nin:
+    if (
+        out is None
+        or not (out.shape or single)
+        or function.nout != 1
+        or len(i.inputs) != function.nin
+    ):
         return None
     return function

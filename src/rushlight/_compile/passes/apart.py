@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..program import Program, Value
 
 
@@ -22,7 +24,7 @@ def held_apart(program: Program) -> None:
             if len(others) < 2 or not all(any(x is y for y in outs) for x in others):
                 continue
             spans = sorted((v.offset, v.offset + _extent(v)) for v in others)
-            if any(a[1] > b[0] for a, b in zip(spans, spans[1:])):
+            if any(a[1] > b[0] for a, b in pairwise(spans)):
                 continue
             for v in others:
                 by[v.number] = [v]

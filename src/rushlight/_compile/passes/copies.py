@@ -22,7 +22,7 @@ def without_copies(program: Program) -> None:
     kept = []
     for i in program.instructions:
         i.inputs = replaced_in(i.inputs, by)
-        if i.name == "keep" and i.kind == "call" and i.outputs[0] is not None:
+        if i.name == "in_layout" and i.kind == "call" and i.outputs[0] is not None:
             source, leaf = i.inputs
             out = i.outputs[0]
             if (

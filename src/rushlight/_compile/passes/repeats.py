@@ -39,7 +39,7 @@ def without_repeats(program: Program) -> None:
 
 
 def _takes_part(i: Any, written: set[int]) -> bool:
-    if i.kind != "call" or not i.pure or i.name == "keep":
+    if i.kind != "call" or not i.pure or i.name == "in_layout":
         return False
     return not any(v.root in written for v in (*i.reads(), *(o for o in i.outputs if o)))
 
