@@ -102,3 +102,15 @@ def test_threads_that_are_no_longer_wanted_end() -> None:
     assert seen(a, 8) == ({250}, 2000)
     """
     run(START + code)
+
+
+def test_work_for_one_thread_leaves_the_pool_alone() -> None:
+    code = """
+    from rushlight._codegen import pool
+    a = counters()
+    go(a, 8, 1, 2)
+    before = pool._pool
+    go(a, 8, 1, 1)
+    assert before is not None and pool._pool is before
+    """
+    run(START + code)

@@ -7,11 +7,13 @@ them anew from the logarithms of the softmax's denominators.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
 from . import kernels
+from .matmul import matrix_product
 
 # The scores in flight: what fits into a core's second-level cache.
 _BLOCK: Final = 1 << 18
@@ -56,9 +58,13 @@ class _Problem:
         self.k = _wide(k).reshape(groups, self.keys, self.size)
         self.v = _wide(v).reshape(groups, self.keys, v.shape[-1])
         self.mask = mask
+        self.common: Any = None  # the mask, where all heads have the same
         if mask is not None:
             if mask.dtype.itemsize == 2:
                 mask = mask.astype(np.float32)
+            places = (self.length, self.keys)
+            if self.shared == 1 and mask.shape[-2:] == places and mask.size == prod(places):
+                self.common = mask.reshape(places)
             full = (*self.heads, self.length, self.keys)
             self.mask = np.broadcast_to(mask, full) if mask.shape != full else mask
 
@@ -72,12 +78,18 @@ class _Problem:
 
     def scores(self, group: slice, rows: slice) -> Any:
         """The scaled and masked scores of a part."""
-        s = np.matmul(self.q[group, rows] * self.scale, self.k[group].swapaxes(-1, -2))
+        s = matrix_product(self.q[group, rows] * self.scale, self.k[group].swapaxes(-1, -2))
         if self.mask is not None or self.causal:
             self._hide(s, group, rows)
         return s
 
     def _hide(self, s: Any, group: slice, rows: slice) -> None:
+        if self.common is not None and not self.causal and s.shape[1] == self.length:
+            if self.common.dtype == np.bool_:
+                np.copyto(s, -np.inf, where=~self.common)
+            else:
+                s += self.common
+            return
         at = np.arange(self.shared * self.length)[rows]
         if self.causal:
             hidden = np.arange(self.keys) > (at % self.length)[:, None]
@@ -123,16 +135,23 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> tu
             result[group, rows] = 0
             logs[group, rows] = -np.inf
             continue
+        if s.size >= kernels.LEAST:
+            found = kernels.attention.weights(s)
+            if found is not None:
+                logs[group, rows] = found
+                matrix_product(s, p.v[group], out=result[group, rows])
+                continue
         top = s.max(-1, keepdims=True)
         if mask is not None:
             np.maximum(top, np.finfo(kind).min, out=top)
         s -= top
         np.exp(s, s)
         total = s.sum(-1, keepdims=True)
-        y = np.matmul(s, p.v[group])
+        y = matrix_product(s, p.v[group])
         if mask is not None:
             alive = total != 0
-            y /= np.where(alive, total, 1)
+            total = np.where(alive, total, 1)
+            y /= total
             # A row without keys: exp(s - inf) is zero in the backward pass.
             logs[group, rows] = np.where(alive, np.log(total) + top, np.inf)[..., 0]
         else:
@@ -174,15 +193,18 @@ def attention_backward(
     dk, dv = np.zeros_like(p.k), np.zeros_like(p.v)
     for group, rows in p.blocks():
         s = p.scores(group, rows)
-        s -= lse[group, rows, None]
-        np.exp(s, s)
         go = of_out[group, rows]
-        dv[group] += np.matmul(s.swapaxes(-1, -2), go)
-        d = np.matmul(go, p.v[group].swapaxes(-1, -2))
-        d -= inner[group, rows, None]
-        d *= s
-        dq[group, rows] = np.matmul(d, p.k[group])
-        dk[group] += np.matmul(d.swapaxes(-1, -2), p.q[group, rows])
+        d = matrix_product(go, p.v[group].swapaxes(-1, -2))
+        if s.size < kernels.LEAST or not kernels.attention.weights_backward(
+            s, d, lse[group, rows], inner[group, rows]
+        ):
+            s -= lse[group, rows, None]
+            np.exp(s, s)
+            d -= inner[group, rows, None]
+            d *= s
+        dv[group] += matrix_product(s.swapaxes(-1, -2), go)
+        dq[group, rows] = matrix_product(d, p.k[group])
+        dk[group] += matrix_product(d.swapaxes(-1, -2), p.q[group, rows])
     dq *= p.scale
     dk *= p.scale
     return (

@@ -483,6 +483,8 @@ def channel_sums(g: Any) -> Any:
         return channel_sums(g.astype(FLOAT32)).astype(g.dtype)
     if not g.size:
         return np.zeros(g.shape[1], g.dtype)
+    if g.size >= kernels.LEAST and (sums := kernels.sums.by_plane(g)) is not None:
+        return sums.sum(0, dtype=g.dtype)
     flat = g.reshape(g.shape[0], g.shape[1], -1)
     # Long lines first: NumPy adds them pairwise, and quickly.
     return flat.sum(2, dtype=g.dtype).sum(0, dtype=g.dtype)

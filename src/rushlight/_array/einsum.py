@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -139,21 +140,128 @@ def sizes(terms: list[list[Any]], shapes: list[tuple[int, ...]]) -> dict[Any, in
     return found
 
 
-@functools.lru_cache(256)
-def planned(
-    equation: str, shapes: tuple[tuple[int, ...], ...]
-) -> tuple[list[list[Any]], list[Any], dict[Any, int], list[tuple[int, int]]]:
-    """The operands' letters, the output's, the letters' sizes and the order of contractions.
+class Pair:
+    """One pairwise contraction: which operands, and what is done with each one's dimensions.
 
-    Nothing of it may be changed: it is kept for the next call.
+    None stands for nothing to do.
+    """
+
+    __slots__ = (
+        "first", "gone", "order_a", "order_b", "product", "second", "shape", "shape_a", "shape_b",
+        "sum_a", "sum_b", "new_a", "new_b",
+    )  # fmt: skip
+
+    first: int
+    second: int
+    sum_a: list[int] | None  # dimensions that no other operand and not the output has
+    sum_b: list[int] | None
+    order_a: list[int] | None
+    order_b: list[int] | None
+    product: bool  # elementwise with broadcasting, else a product of matrices
+    new_a: list[int]  # elementwise: where dimensions of size one are put in
+    new_b: list[int]
+    gone: list[int] | None  # elementwise: the dimensions of the product to sum over
+    shape_a: tuple[int, ...] | None  # of matrices, three-dimensional where there is a batch
+    shape_b: tuple[int, ...] | None
+    shape: tuple[int, ...] | None  # the result's
+
+
+class Plan:
+    """How an equation is worked out for operands of some shapes."""
+
+    __slots__ = ("extra", "order", "pairs", "repeats", "terms")
+
+    terms: list[list[Any]]  # the letters of each operand
+    repeats: list[int]  # the operands in which a letter appears twice
+    pairs: list[Pair]  # each contracts two of the operands left; its result comes last
+    extra: list[int] | None  # the dimensions of the last operand to sum over
+    order: list[int] | None  # the output's dimensions; None where they are in order already
+
+
+@functools.lru_cache(256)
+def planned(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
+    """The plan of an equation, which is kept for the next call.
 
     Raises:
         RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
     """
-    terms, output = parsed(equation, [len(shape) for shape in shapes])
-    found = sizes(terms, list(shapes))
-    once = [list(dict.fromkeys(term)) for term in terms]
-    return terms, output, found, path(once, output, found)
+    plan = Plan()
+    plan.terms, output = parsed(equation, [len(shape) for shape in shapes])
+    found = sizes(plan.terms, list(shapes))
+    once = [list(dict.fromkeys(term)) for term in plan.terms]
+    plan.repeats = [
+        k for k, (all_, some) in enumerate(zip(plan.terms, once)) if len(all_) > len(some)
+    ]
+    plan.pairs = []
+    work = [(some, dict(zip(t, shape))) for some, t, shape in zip(once, plan.terms, shapes)]
+    for i, j in path(once, output, found):
+        right, left = work.pop(max(i, j)), work.pop(min(i, j))
+        keep = set(output).union(*[term for term, _ in work])
+        pair, result = _paired(left, right, keep)
+        pair.first, pair.second = min(i, j), max(i, j)
+        plan.pairs.append(pair)
+        work.append(result)
+    term = work[0][0]
+    plan.extra = [k for k, c in enumerate(term) if c not in output] or None
+    kept = [c for c in term if c in output]
+    # What is an operand itself still becomes a view of it.
+    fresh = bool(plan.pairs or plan.extra)
+    plan.order = None if fresh and kept == output else [kept.index(c) for c in output]
+    return plan
+
+
+_Operand = tuple[list[Any], dict[Any, int]]  # its letters, and the size of each
+
+
+def _paired(left: _Operand, right: _Operand, keep: set[Any]) -> tuple[Pair, _Operand]:
+    """The contraction of two operands, and what comes of it; `keep`: letters needed later."""
+    pair = Pair()
+    (ta, size_a), (tb, size_b) = left, right
+    pair.sum_a = [k for k, c in enumerate(ta) if c not in tb and c not in keep] or None
+    pair.sum_b = [k for k, c in enumerate(tb) if c not in ta and c not in keep] or None
+    ta = [c for c in ta if c in tb or c in keep]
+    tb = [c for c in tb if c in ta or c in keep]
+    batch = [c for c in ta if c in tb and c in keep]
+    summed = [c for c in ta if c in tb and c not in keep]
+    free_a = [c for c in ta if c not in tb]
+    free_b = [c for c in tb if c not in ta]
+    size = {c: max(size_a.get(c, 1), size_b.get(c, 1)) for c in (*ta, *tb)}
+    size.update({c: 0 for c in size if size_a.get(c) == 0 or size_b.get(c) == 0})
+    union = batch + summed + free_a + free_b
+    # A size of one against a larger one broadcasts: such letters are multiplied, not matched.
+    uneven = any(size_a[c] != size_b[c] for c in batch + summed)
+    pair.product = uneven or not summed
+    if pair.product:
+        pair.order_a = _order(ta, [c for c in union if c in ta])
+        pair.order_b = _order(tb, [c for c in union if c in tb])
+        pair.new_a = [k for k, c in enumerate(union) if c not in ta]
+        pair.new_b = [k for k, c in enumerate(union) if c not in tb]
+        pair.gone = [k for k, c in enumerate(union) if c in summed] or None
+        letters = [c for c in union if c not in summed]
+        return pair, (letters, size)
+
+    def count(letters: list[Any]) -> int:
+        return math.prod([size[c] for c in letters])
+
+    of_a, of_b = batch + free_a + summed, batch + summed + free_b
+    letters = batch + free_a + free_b
+    lead = (count(batch),) if batch else ()
+    rows, inner, columns = count(free_a), count(summed), count(free_b)
+    pair.order_a, pair.order_b = _order(ta, of_a), _order(tb, of_b)
+    pair.shape_a = _shape([size[c] for c in of_a], (*lead, rows, inner))
+    pair.shape_b = _shape([size[c] for c in of_b], (*lead, inner, columns))
+    wanted = tuple([size[c] for c in letters])
+    pair.shape = None if wanted == (*lead, rows, columns) else wanted
+    return pair, (letters, size)
+
+
+def _order(term: list[Any], wanted: list[Any]) -> list[int] | None:
+    """The permutation from one order of letters to another; None where they are the same."""
+    return None if term == wanted else [term.index(c) for c in wanted]
+
+
+def _shape(have: list[int], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    return None if tuple(have) == wanted else wanted
 
 
 def path(terms: list[list[Any]], output: list[Any], size: dict[Any, int]) -> list[tuple[int, int]]:

@@ -38,9 +38,9 @@ def cat(tensors: list[Any], dim: int = 0) -> Any:
     Raises:
         ValueError, RuntimeError, IndexError: for no arrays, or shapes that don't fit.
     """
-    if len(tensors) == 2 and dim >= 0:
+    if len(tensors) == 2:
         a, b = tensors
-        if a.dtype is b.dtype and a.ndim == b.ndim > dim and a.size and b.size:
+        if a.dtype is b.dtype and -a.ndim <= dim < a.ndim == b.ndim and a.size and b.size:
             try:
                 return np.concatenate((a, b), dim)
             except ValueError:

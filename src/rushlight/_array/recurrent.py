@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels, tiny
+from .matmul import matrix_product
 
 __all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward", "spans"]
 
@@ -38,7 +39,7 @@ def _product(a: Any, b: Any, out: Any = None) -> Any:
             return found
         out[...] = found
         return out
-    return np.matmul(a, b, out=out)
+    return matrix_product(a, b, out)
 
 
 def _multiplier(matrix: Any, rows: int, step: Any) -> Callable[[Any, Any], Any]:

@@ -151,8 +151,8 @@ _LIMITS: Final = {
 def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
     """`x` with numbers for nan and the infinities: 0 and the type's limits unless given."""
     if x.dtype.kind == "V":  # bfloat16: its own limits, in float32
-        most = float.fromhex("0x1.fep127")
-        high, low = most if posinf is None else posinf, -most if neginf is None else neginf
+        limit = float.fromhex("0x1.fep127")
+        high, low = limit if posinf is None else posinf, -limit if neginf is None else neginf
         return nan_to_num(x.astype(np.float32), nan, high, low).astype(x.dtype)
     if x.dtype.kind not in "fc":
         return np.array(x)

@@ -63,7 +63,7 @@ def mapped(path: str, together: bool, count: int) -> Any:
     try:
         if together and not os.path.exists(path):
             open(path, "xb").close()
-        file = open(path, "r+b" if together else "rb")
+        file = open(path, "r+b" if together else "rb")  # noqa: SIM115  (closed below)
     except OSError as error:
         how = "read-write" if together else "read-only"
         raise RuntimeError(

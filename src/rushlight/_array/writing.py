@@ -129,6 +129,14 @@ def bool_places(true: bool) -> Any:
     return np.zeros(1 if true else 0, np.int64)
 
 
+def integers(values: Any) -> Any:
+    """A flat sequence of Python integers in int64; None where one is too large."""
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return None
+
+
 def is_array(value: Any) -> bool:
     """Whether a value is an array of the array library."""
     return isinstance(value, ndarray)

@@ -51,8 +51,8 @@ OUTPUT = ("depth", "offsets", "weights", "rows", "columns", "start")
 #: The words of a frame of `weigh`. `tiles` of all groups are shared out in runs of `run`.
 WEIGH = (
     "x", "g", "totals", "flags", "memory", "slot", "room", "slots", "images", "share", "block",
-    "runs", "run", "tiles", "group_tiles", "high", "next_x", "channel_x", "channels", "plane", *GATHER,
-    "group_plane", "next_g", "channel_g", "group_rows", "padded_rows", "g_table", "g_row",
+    "runs", "run", "tiles", "group_tiles", "high", "next_x", "channel_x", "channels", "plane",
+    *GATHER, "group_plane", "next_g", "channel_g", "group_rows", "padded_rows", "g_table", "g_row",
     "g_column", "g_line", "groups", "depth_tiles", "offsets",
 )  # fmt: skip
 #: The words of a frame of `pack`: HEIGHT rows of `depth` elements each, one after the other.

@@ -15,7 +15,8 @@ from typing import ParamSpec
 
 from . import coefficients as c
 from .emit import Function
-from .types import F32, F64
+from .target import machine
+from .types import F32, F64, I8, I16, I32
 from .values import Value
 
 __all__ = ["exp", "expm1", "log", "log1p", "plain", "power", "rsqrt", "sigmoid", "sqrt", "tanh"]
@@ -83,19 +84,32 @@ def _clamp(f: Function, x: Value, low: float, high: float) -> Value:
     return f.select(x > high, high, x)
 
 
-def _scaled(f: Function, x: Value, n: Value) -> Value:
-    """x * 2**n, in two steps: 2**n itself may be beyond the normal numbers."""
+def _scaled(f: Function, x: Value, n: Value, whole: Value) -> Value:
+    """x * 2**n, rounded once; `whole` is n as a float. In two steps where there is no instruction
+    for it: 2**n itself may be beyond the normal numbers."""
+    if x.type.lanes * x.type.size == 64 and machine().triple.startswith("x86"):
+        return _scaled_at_once(f, x, whole)
     half = n >> 1
     return x * _power_of_two(f, half, x) * _power_of_two(f, n - half, x)
+
+
+def _scaled_at_once(f: Function, x: Value, whole: Value) -> Value:
+    suffix, mask = ("ps", I16) if single(x) else ("pd", I8)
+    name = f"llvm.x86.avx512.mask.scalef.{suffix}.512"
+    f.module.declare(name, x.type, [x.type, x.type, x.type, mask, I32])
+    to_nearest = 4
+    return f.emit(
+        x.type, f"call {x.type} @{name}({x!r}, {whole!r}, {x!r}, {mask} -1, i32 {to_nearest})"
+    )
 
 
 @plain
 def exp(f: Function, x: Value, factor: Value | None = None) -> Value:
     """e to the power of x, times the factor (near 1) if there is one."""
     x = _clamp(f, x, -105.0, 90.0) if single(x) else _clamp(f, x, -746.0, 711.0)
-    n, _, p = _exp_reduced(f, x)
+    n, whole, p = _exp_reduced(f, x)
     p = p + 1.0
-    return _scaled(f, p if factor is None else p * factor, n)
+    return _scaled(f, p if factor is None else p * factor, n, whole)
 
 
 @plain
@@ -277,5 +291,5 @@ def _power_f64(f: Function, a: Value, y: Value) -> Value:
     bounded = f.abs(product) < 800.0
     product_rest = f.select(bounded & ~special, product_rest, 0.0)
     product = _clamp(f, product, -750.0, 711.0)
-    n, _, p = _exp_reduced(f, product)
-    return _scaled(f, (p + f.fma(p, product_rest, product_rest)) + 1.0, n)
+    n, whole, p = _exp_reduced(f, product)
+    return _scaled(f, (p + f.fma(p, product_rest, product_rest)) + 1.0, n, whole)

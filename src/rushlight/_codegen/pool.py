@@ -156,9 +156,10 @@ def _run() -> ctypes._CFunctionType:
     return ctypes.CFUNCTYPE(None, pointer, pointer, pointer, ctypes.c_int64)(runner())
 
 
-def run(function: int, frame: int, chunks: int, threads: int) -> None:
+def run(function: int, frame: int | bytes, chunks: int, threads: int) -> None:
     """Calls the native function once for each chunk, on several threads, without the lock."""
-    _run()(state(threads), function, frame, chunks)
+    # One thread needs no pool, and leaves the one that there is alone.
+    _run()(state(threads) if threads > 1 else 0, function, frame, chunks)
 
 
 # -- the native part ------------------------------------------------------------------------------

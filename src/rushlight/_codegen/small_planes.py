@@ -85,8 +85,8 @@ def _turned(module: Module, type: Type) -> Function:
                 mixed += [f.shuffle(a, b, near), f.shuffle(a, b, [p + half for p in near])]
             lines, step = mixed, 2 * step
         start = f.at(to, column * line_to + row, type)
-        for k, vector in enumerate(lines):
-            f.store(f.at(start, line_to * k, type), vector)
+        for k in range(side):
+            f.store(f.at(start, line_to * k, type), lines[k])
 
     # Whole cache lines of the source at a time.
     begin = f.constant(I64, 0)
@@ -122,9 +122,7 @@ def _tile(module: Module, type: Type, vectors: int) -> Function:
     lanes, rows = target.lanes(type), height(type)
     wide = type.vector(lanes)
     bases = [f.at(x, f.load(f.at(starts, row, I64), I64), type) for row in range(rows)]
-    targets = [
-        f.at(c, line * row + v * lanes, type) for row in range(rows) for v in range(vectors)
-    ]
+    targets = [f.at(c, line * row + v * lanes, type) for row in range(rows) for v in range(vectors)]
 
     def begun() -> list[Value]:
         added = [f.load(f.at(bias, v * lanes, type), wide) for v in range(vectors)]
@@ -141,8 +139,8 @@ def _tile(module: Module, type: Type, vectors: int) -> Function:
                 place = row * vectors + v
                 sums[place] = f.fma(factor, read[v], sums[place])
         loop.next(f.at(across, line, type), *sums)
-    for place, value in zip(targets, loop.results[1:], strict=True):
-        f.store(place, value)
+    for there, value in zip(targets, loop.results[1:], strict=True):
+        f.store(there, value)
     f.ret()
     return f
 

@@ -1,5 +1,8 @@
 """Convolutions by emitted code, against NumPy's."""
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -8,7 +11,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array import convolve, kernels, parallel
-from rushlight._array.kernels import convolution
+from rushlight._array.kernels import convolution, small_planes, sums
 from rushlight._codegen import target
 
 if not target.available():
@@ -28,6 +31,22 @@ def close(found: Any, exact: Any, terms: int) -> bool:
     tolerance = (1e-6 if found.dtype == np.float32 else 1e-14) * (terms + 8)
     same = found.dtype == exact.dtype and found.shape == exact.shape
     return same and found.flags.c_contiguous and bool((abs(found - exact) <= tolerance).all())
+
+
+def watched(monkeypatch: pytest.MonkeyPatch, module: Any, *names: str) -> list[str]:
+    """The names of the functions that are called from now on, which still do their work."""
+    calls: list[str] = []
+
+    def watch(name: str, way: Any) -> None:
+        def recorded(*args: Any) -> Any:
+            calls.append(name)
+            return way(*args)
+
+        monkeypatch.setattr(module, name, recorded)
+
+    for name in names:
+        watch(name, getattr(module, name))
+    return calls
 
 
 def compare(
@@ -168,17 +187,91 @@ def test_the_digits_are_those_of_one_thread(samples: int) -> None:
 
 def test_large_convolutions_take_this_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "CONVOLUTION", 1)
-    calls = []
-    for name in ("correlate", "spread", "weigh"):
-
-        def recorded(*args: Any, name: str = name, way: Any = getattr(convolution, name)) -> Any:
-            calls.append(name)
-            return way(*args)
-
-        monkeypatch.setattr(convolution, name, recorded)
+    calls = watched(monkeypatch, convolution, "correlate", "spread", "weigh")
     rest = ((2,), (1,), (1,))
     x, w = np.ones((2, 3, 9), "f4"), np.ones((4, 3, 3), "f4")
     y = convolve.correlate(x, w, None, *rest, 1)
     convolve.spread(y, w, (9,), *rest, 1)
     convolve.weigh(x, y, (3,), *rest, 1)
     assert calls == ["correlate", "spread", "weigh"]
+
+
+# samples, channels, rows, size, kernel, stride, padding, dilation
+SMALL = [
+    (20, 16, 32, (6, 6), (3, 3), (1, 1), (0, 0), (1, 1)),
+    (3, 70, 96, (7, 7), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (9, 130, 16, (4, 5), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (5, 16, 33, (9, 9), (3, 3), (2, 2), (1, 1), (1, 1)),
+    (5, 9, 17, (20,), (5,), (1,), (2,), (2,)),
+    (2, 8, 20, (1, 1), (1, 1), (2, 2), (0, 0), (1, 1)),
+]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("case", SMALL)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_convolutions_of_small_planes_equal_numpys(
+    dtype: str, case: tuple[Any, ...], turned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(small_planes, "suits", lambda *_: True)
+    samples, *rest = case
+    compare(dtype, samples, 1, *rest, turned=turned)
+
+
+def test_small_planes_take_tiles_of_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = watched(monkeypatch, small_planes, "correlate", "weigh")
+    rest = ((1, 1), (1, 1), (1, 1))
+    x, w = np.ones((2, 64, 7, 7), "f4"), np.ones((64, 64, 3, 3), "f4")
+    y = convolution.correlate(x, w, None, *rest, (7, 7), 1)
+    convolution.spread(y, w, (7, 7), *rest, 1)
+    convolution.weigh(x, y, (3, 3), *rest, 1)
+    assert calls == ["correlate", "correlate", "weigh"]
+    large = np.ones((2, 8, 40, 40), "f4")
+    convolution.correlate(large, w[:, :8], None, *rest, (40, 40), 1)
+    assert len(calls) == 3
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 4, 1), (2, 3, 15), (2, 5, 16, 9), (1, 2, 7, 7, 40)])
+def test_sums_of_planes_equal_numpys(shape: tuple[int, ...], dtype: str) -> None:
+    x = np.random.default_rng(9).standard_normal(shape).astype(dtype)
+    axes = tuple(range(2, len(shape)))
+    assert close(sums.by_plane(x), x.sum(axes), 50)
+    assert sums.by_plane(x[:, ::-1]) is None
+    x[0, 1, 0] = np.nan
+    assert np.isnan(sums.by_plane(x)).sum() == 1
+
+
+PROGRAM = """
+import numpy as np
+from rushlight._array import convolve, kernels
+from rushlight._array.kernels import convolution, maxima
+from rushlight._codegen import target
+assert target.machine().width <= 32
+assert not any(part.startswith("+avx512") for part in target.machine().features.split(","))
+x = np.random.default_rng(0).standard_normal((3, 12, 17, 19)).astype("f4")
+w = np.random.default_rng(1).standard_normal((20, 12, 3, 3)).astype("f4")
+rest = ((2, 1), (1, 1), (1, 1))
+y = convolution.correlate(x, w, None, *rest, (9, 19), 1)
+back = convolution.spread(y, w, (17, 19), *rest, 1)
+grads = convolution.weigh(x, y, (3, 3), *rest, 1)
+values, where = maxima.largest(x, (3, 3), (2, 2), (1, 1), (1, 1), (9, 10), True)
+kernels.off()
+assert np.allclose(y, convolve.correlate(x, w, None, *rest, 1), 1e-4, 1e-4)
+assert np.allclose(back, convolve.spread(y, w, (17, 19), *rest, 1), 1e-4, 1e-3)
+assert np.allclose(grads, convolve.weigh(x, y, (3, 3), *rest, 1), 1e-3, 1e-2)
+assert np.array_equal(values.reshape(-1), x.reshape(36, -1)[
+    np.arange(36)[:, None], where.reshape(36, -1)].reshape(-1))
+print("equal")
+"""
+
+
+def test_code_for_shorter_vectors_runs_too() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "RUSHLIGHT_VECTOR": "32"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.stdout.strip() == "equal", found.stderr

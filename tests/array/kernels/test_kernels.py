@@ -346,3 +346,22 @@ def test_the_compiler_is_loaded_at_the_first_large_use_only(native: str, expecte
         check=False,
     )
     assert found.stdout.strip() == expected, found.stderr
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(19, 40), (1, 1, 19, 40), (3, 4, 19, 40), (3, 1, 1, 40)])
+@pytest.mark.parametrize("boolean", [True, False])
+def test_attention_under_a_mask(
+    monkeypatch: pytest.MonkeyPatch, boolean: bool, shape: tuple[int, ...], dtype: Any
+) -> None:
+    q, g = normal(61, dtype, 3, 4, 19, 16), normal(62, dtype, 3, 4, 19, 16)
+    k, v = normal(63, dtype, 3, 4, 40, 16), normal(64, dtype, 3, 4, 40, 16)
+    seen = np.random.default_rng(65).random(shape) > 0.3
+    seen[..., 0, :] = False  # a query that sees no key
+    mask = seen if boolean else np.where(seen, normal(66, dtype, *shape), -np.inf).astype(dtype)
+    out, logs = attention.attention(q, k, v, mask, False, None)
+    both(monkeypatch, lambda: attention.attention(q, k, v, mask, False, None))
+    both(
+        monkeypatch,
+        lambda: attention.attention_backward(g, q, k, v, out, logs, mask, False, None),
+    )

@@ -12,13 +12,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..matmul import matrix_product
 from . import formulas
-from .launch import Kernel, plain, ready
+from .launch import Kernel, floating, plain, ready
 
-__all__ = ["attention", "attention_backward"]
+__all__ = ["attention", "attention_backward", "weights", "weights_backward"]
 
 _WEIGHTS = Kernel(formulas.attention_weights, "f", "s")
 _CAUSAL = Kernel(formulas.causal_weights, "f", "r i64", "s")
+_MASKED = Kernel(formulas.masked_weights, "f")
 _WEIGHTS_BACK = Kernel(formulas.attention_weights_backward, "f", "f", "r", "r", "s")
 _CAUSAL_BACK = Kernel(formulas.causal_weights_backward, "f", "f", "r i64", "r", "r", "s")
 
@@ -71,16 +73,18 @@ def attention(q: Any, k: Any, v: Any, causal: bool, scale: float, length: int) -
     logs = np.empty((groups, rows), dtype)
     turned = k.swapaxes(1, 2)
     for group, part, seen in _blocks(groups, rows, keys, causal, length):
-        s = np.matmul(q[group, part], turned[group, :, :seen])
+        s = matrix_product(q[group, part], turned[group, :, :seen])
         count = s.shape[0] * s.shape[1]
         log = np.empty(s.shape[:2], dtype)
         if causal:
             visible = _visible(part, length, s.shape[0])
-            _CAUSAL.rows(dtype, count, seen, (s, visible, scale), (s, log))
+            done = _CAUSAL.rows(dtype, count, seen, (s, visible, scale), (s, log))
         else:
-            _WEIGHTS.rows(dtype, count, seen, (s, scale), (s, log))
+            done = _WEIGHTS.rows(dtype, count, seen, (s, scale), (s, log))
+        if not done:
+            return None
         logs[group, part] = log
-        np.matmul(s, v[group, :seen], out=result[group, part])
+        matrix_product(s, v[group, :seen], out=result[group, part])
     return result, logs
 
 
@@ -97,18 +101,40 @@ def attention_backward(
     turned, values = k.swapaxes(1, 2), v.swapaxes(1, 2)
     for group, part, seen in _blocks(groups, rows, keys, causal, length):
         queries, go = q[group, part], g[group, part]
-        s = np.matmul(queries, turned[group, :, :seen])
-        d = np.matmul(go, values[group, :, :seen])
+        s = matrix_product(queries, turned[group, :, :seen])
+        d = matrix_product(go, values[group, :, :seen])
         count = s.shape[0] * s.shape[1]
         log, inner = np.ascontiguousarray(logs[group, part]), np.ascontiguousarray(
             along[group, part]
         )  # fmt: skip
         if causal:
             visible = _visible(part, length, s.shape[0])
-            _CAUSAL_BACK.rows(dtype, count, seen, (s, d, visible, log, inner, scale), (s, d))
+            given = (s, d, visible, log, inner, scale)
+            done = _CAUSAL_BACK.rows(dtype, count, seen, given, (s, d))
         else:
-            _WEIGHTS_BACK.rows(dtype, count, seen, (s, d, log, inner, scale), (s, d))
-        dv[group, :seen] += np.matmul(s.swapaxes(1, 2), go)
-        np.matmul(d, k[group, :seen], out=dq[group, part])
-        dk[group, :seen] += np.matmul(d.swapaxes(1, 2), queries)
+            done = _WEIGHTS_BACK.rows(dtype, count, seen, (s, d, log, inner, scale), (s, d))
+        if not done:
+            return None
+        dv[group, :seen] += matrix_product(s.swapaxes(1, 2), go)
+        matrix_product(d, k[group, :seen], out=dq[group, part])
+        dk[group, :seen] += matrix_product(d.swapaxes(1, 2), queries)
     return dq, dk, dv
+
+
+def weights(s: Any) -> Any:
+    """The weights of masked scores, written over them, and the logarithms of the denominators
+    (inf for rows without any key); None, and nothing is written, where no kernel applies."""
+    dtype = s.dtype
+    if not floating(dtype) or not _MASKED.takes(s.shape[-1]) or not ready():
+        return None
+    logs = np.empty(s.shape[:-1], dtype)
+    return logs if _MASKED.rows(dtype, logs.size, s.shape[-1], (s,), (s, logs)) else None
+
+
+def weights_backward(s: Any, d: Any, logs: Any, along: Any) -> bool:
+    """Whether the weights were written over the scores, and the scores' gradient over `d`."""
+    dtype = s.dtype
+    if not floating(dtype) or not _WEIGHTS_BACK.takes(s.shape[-1]) or not ready():
+        return False
+    given = (s, d, np.ascontiguousarray(logs), np.ascontiguousarray(along), 1.0)
+    return _WEIGHTS_BACK.rows(dtype, logs.size, s.shape[-1], given, (s, d))

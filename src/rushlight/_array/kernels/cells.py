@@ -33,6 +33,8 @@ def lstm(
     if size < _SHORT or not plain(gates, fresh, cells, out, first) or not ready():
         return None
     dtype = gates.dtype
+    if not _LSTM.prepared(dtype):
+        return None
     width = size * dtype.itemsize
     base, added, kept, result = address(gates), address(fresh), address(cells), address(out)
     parts = [added + k * width for k in range(4)]
@@ -55,6 +57,8 @@ def lstm_backward(
     if size < _SHORT or not plain(dh, dc, gates, cells, before, dz) or not ready():
         return None
     dtype = gates.dtype
+    if not _LSTM_BACK.prepared(dtype):
+        return None
     width = size * dtype.itemsize
     states = [address(dh), address(dc)]
     base, now, old, target = address(gates), address(cells), address(before), address(dz)
@@ -81,6 +85,8 @@ def gru(
     if size < _SHORT or not plain(gates, fresh, shift, inner, h, out) or not ready():
         return None
     dtype = gates.dtype
+    if not _GRU.prepared(dtype):
+        return None
     width = size * dtype.itemsize
     base, added, biases = address(gates), address(fresh), address(shift)
     kept, state, result = address(inner), address(h), address(out)

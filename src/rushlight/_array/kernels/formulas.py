@@ -27,6 +27,7 @@ from ..._codegen.group import (
 )
 from ..._codegen.group import sqrt as root
 
+_LOWEST: Final = -3e38  # shift of a row whose scores are all -inf
 # ---- softmax -----------------------------------------------------------------------------------
 
 
@@ -52,14 +53,19 @@ def log_softmax_backward(g: Symbol, y: Symbol) -> Any:
     return g - exp(y) * row_sum(g)
 
 
-def cross_entropy(x: Symbol, target: Symbol) -> Any:
-    """-log softmax(x) at the class of each row."""
+def cross_entropy_sums(x: Symbol, target: Symbol) -> Any:
+    """The row sum of exp(x - top), and x - top at the class of each row."""
     top = row_top(x)
-    return log(row_sum(exp(x - top))) - (pick(x, target) - top)
+    return row_sum(exp(x - top)), pick(x, target) - top
+
+
+def cross_entropy_ends(total: Symbol, moved: Symbol) -> Any:
+    """-log softmax(x) at the class, from `cross_entropy_sums`: logarithms of many rows at once."""
+    return log(total) - moved
 
 
 def cross_entropy_backward(x: Symbol, target: Symbol, scale: Symbol) -> Any:
-    """(softmax(x) less one at the class) times the scale of each row."""
+    """(softmax(x) less one at the class) times the scale, of each row or of all."""
     e = exp(x - row_top(x))
     return e * (scale / row_sum(e)) - where(one_hot(target), scale, 0.0)
 
@@ -71,6 +77,17 @@ def attention_weights(s: Symbol, scale: Symbol) -> Any:
     e = exp(x - top)
     total = row_sum(e)
     return into(s, e * (1 / total)), log(total) + top
+
+
+def masked_weights(s: Symbol) -> Any:
+    """`attention_weights` of scores that are scaled; rows of nothing but -inf become zeros, with an
+    infinite logarithm."""
+    top = row_top(s)
+    top = where(top < _LOWEST, _LOWEST, top)
+    e = exp(s - top)
+    total = row_sum(e)
+    alive = total.differs(0.0)
+    return into(s, e * where(alive, 1 / total, 0.0)), where(alive, log(total) + top, inf)
 
 
 def causal_weights(s: Symbol, visible: Symbol, scale: Symbol) -> Any:

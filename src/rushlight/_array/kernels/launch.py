@@ -32,7 +32,17 @@ from ..._codegen.stages import expensive, planned
 from .. import kernels, parallel
 from ..types import FLOAT32, FLOAT64
 
-__all__ = ["FLAT", "Code", "Kernel", "address", "chunks_of", "floating", "grain_of", "plain", "ready"]
+__all__ = [
+    "FLAT",
+    "Code",
+    "Kernel",
+    "address",
+    "chunks_of",
+    "floating",
+    "grain_of",
+    "plain",
+    "ready",
+]
 
 #: Elements of a piece of a flat array.
 FLAT: Final = 4096

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import formulas
-from .launch import Kernel, chunks_of, plain, ready
+from .launch import Kernel, chunks_of, floating, plain, ready
 
 __all__ = [
     "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "layer_norm",
@@ -32,32 +32,33 @@ _SHORT = 16
 
 def layer_norm(x: Any, normalized: int, weight: Any, bias: Any, eps: float) -> Any:
     """See `moments.layer_norm`."""
-    if not plain(x, weight, bias) or (weight is None and bias is not None) or not ready():
+    dtype = x.dtype
+    if not floating(dtype) or (weight is None and bias is not None) or not ready():
         return None
     kept = x.ndim - normalized
     columns = prod(x.shape[kept:])
     rows = x.size // columns
-    dtype = x.dtype
     out = np.empty(x.shape, dtype)
     shape = x.shape[:kept] + (1,) * normalized
     mean, inverse = np.empty(shape, dtype), np.empty(shape, dtype)
     results = (out, mean, inverse)
     if weight is None:
-        _LAYER.rows(dtype, rows, columns, (x, 1 / columns, eps), results)
+        done = _LAYER.rows(dtype, rows, columns, (x, 1 / columns, eps), results)
     elif bias is None:
-        _LAYER_SCALED.rows(dtype, rows, columns, (x, weight, 1 / columns, eps), results)
+        done = _LAYER_SCALED.rows(dtype, rows, columns, (x, weight, 1 / columns, eps), results)
     else:
-        _LAYER_AFFINE.rows(dtype, rows, columns, (x, weight, bias, 1 / columns, eps), results)
-    return results
+        given = (x, weight, bias, 1 / columns, eps)
+        done = _LAYER_AFFINE.rows(dtype, rows, columns, given, results)
+    return results if done else None
 
 
 def layer_norm_backward(
     g: Any, x: Any, normalized: int, mean: Any, inverse: Any, weight: Any, need: Any
 ) -> Any:
     """See `moments.layer_norm_backward`."""
-    if not plain(x, mean, inverse, weight) or not need[0] or not ready():
+    if not floating(x.dtype) or not need[0] or not ready():
         return None
-    if type(g) is not np.ndarray or g.dtype is not x.dtype:
+    if type(g) is not np.ndarray:
         return None
     g = np.ascontiguousarray(g)
     kept = x.ndim - normalized
@@ -66,16 +67,17 @@ def layer_norm_backward(
     dtype = x.dtype
     out = np.empty(x.shape, dtype)
     if not (need[1] or need[2]) and weight is None:
-        _LAYER_BACK.rows(dtype, rows, columns, (g, x, mean, inverse, 1 / columns), (out,))
-        return out, None, None
+        plainly = (g, x, mean, inverse, 1 / columns)
+        done = _LAYER_BACK.rows(dtype, rows, columns, plainly, (out,))
+        return (out, None, None) if done else None
     if weight is None:
         weight = np.ones(columns, dtype)
     chunks = chunks_of(rows, columns)
     parts = np.empty((2, chunks, columns), dtype)
-    _LAYER_SCALED_BACK.rows(
-        dtype, rows, columns, (g, x, mean, inverse, weight, 1 / columns), (out, parts[0], parts[1])
-    )
-    sums = np.ones(chunks, dtype) @ parts
+    given = (g, x, mean, inverse, weight, 1 / columns)
+    if not _LAYER_SCALED_BACK.rows(dtype, rows, columns, given, (out, parts[0], parts[1])):
+        return None
+    sums = np.add.reduce(parts, 1)
     shape = x.shape[kept:]
     d_weight, d_bias = sums[0].reshape(shape), sums[1].reshape(shape)
     return out, d_weight if need[1] else None, d_bias if need[2] else None
@@ -84,11 +86,12 @@ def layer_norm_backward(
 # ---- by channel --------------------------------------------------------------------------------
 
 
-def _moments(x: Any, rows: int, columns: int) -> tuple[Any, Any]:
+def _moments(x: Any, rows: int, columns: int) -> tuple[Any, Any] | None:
     """The mean of each row and the sum of squares about it, in float64."""
     dtype = x.dtype
     mean, squares = np.empty(rows, dtype), np.empty(rows, dtype)
-    _MOMENTS.rows(dtype, rows, columns, (x, 1 / columns), (mean, squares))
+    if not _MOMENTS.rows(dtype, rows, columns, (x, 1 / columns), (mean, squares)):
+        return None
     return mean.astype(np.float64), squares.astype(np.float64)
 
 
@@ -117,7 +120,10 @@ def batch_norm(
     columns = x.size // rows
     dtype = x.dtype
     if training:
-        means, squares = (v.reshape(samples, channels) for v in _moments(x, rows, columns))
+        moments = _moments(x, rows, columns)
+        if moments is None:
+            return None
+        means, squares = (v.reshape(samples, channels) for v in moments)
         centre = means.sum(0) / samples
         moved = means - centre
         spread = squares.sum(0) + columns * (moved * moved).sum(0)
@@ -130,11 +136,8 @@ def batch_norm(
     scale = inverse if weight is None else inverse * weight
     out = np.empty(x.shape, dtype)
     shift = np.zeros(channels) if bias is None else bias
-    _CENTRED.rows(
-        dtype, rows, columns,
-        (x, *(_by_row(v, samples, dtype) for v in (centre, scale, shift))), (out,),
-    )  # fmt: skip
-    return out, *kept
+    given = (x, *(_by_row(v, samples, dtype) for v in (centre, scale, shift)))
+    return (out, *kept) if _CENTRED.rows(dtype, rows, columns, given, (out,)) else None
 
 
 def batch_norm_backward(
@@ -154,8 +157,9 @@ def batch_norm_backward(
         inverse = 1 / np.sqrt(var.astype(np.float64) + eps)
     centres = _by_row(centre, samples, dtype)
     sums, products = np.empty((samples, channels), dtype), np.empty((samples, channels), dtype)
-    if need[1] or need[2] or training:
-        _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products))
+    wanted = need[1] or need[2] or training
+    if wanted and not _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products)):
+        return None
     total, along = sums.sum(0, dtype=np.float64), products.sum(0, dtype=np.float64)
     scale = inverse if weight is None else inverse * weight
     out = None
@@ -166,9 +170,12 @@ def batch_norm_backward(
             count = samples * columns
             slope = scale * along * np.square(inverse, dtype=np.float64) / count
             parts = (_by_row(v, samples, dtype) for v in (slope, scale * total / count))
-            _CENTRED_BACK.rows(dtype, rows, columns, (g, x, centres, scales, *parts), (out,))
+            given = (g, x, centres, scales, *parts)
+            done = _CENTRED_BACK.rows(dtype, rows, columns, given, (out,))
         else:
-            _SCALED.rows(dtype, rows, columns, (g, scales), (out,))
+            done = _SCALED.rows(dtype, rows, columns, (g, scales), (out,))
+        if not done:
+            return None
     return (
         out,
         (along * inverse).astype(dtype) if need[1] else None,
@@ -183,7 +190,10 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
     samples, channels = x.shape[:2]
     dtype = x.dtype
     length = x.size // (samples * groups)
-    mean, squares = _moments(x, samples * groups, length)
+    moments = _moments(x, samples * groups, length)
+    if moments is None:
+        return None
+    mean, squares = moments
     inverse = 1 / np.sqrt(squares / length + eps)
     shape = (samples, groups, channels // groups)
     means = np.broadcast_to(mean.reshape(samples, groups, 1), shape)
@@ -192,11 +202,13 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
         scale = scale * weight.reshape(groups, -1)
     shift = np.zeros(channels) if bias is None else bias
     out = np.empty(x.shape, dtype)
-    _CENTRED.rows(
-        dtype, samples * channels, x.size // (samples * channels),
-        (x, np.ascontiguousarray(means, dtype), np.ascontiguousarray(scale, dtype),
-         _by_row(shift, samples, dtype)), (out,),
+    given = (
+        x, np.ascontiguousarray(means, dtype), np.ascontiguousarray(scale, dtype),
+        _by_row(shift, samples, dtype),
     )  # fmt: skip
+    rows = samples * channels
+    if not _CENTRED.rows(dtype, rows, x.size // rows, given, (out,)):
+        return None
     kept = (samples, groups)
     return out, mean.astype(dtype).reshape(kept), inverse.astype(dtype).reshape(kept)
 
@@ -216,7 +228,8 @@ def group_norm_backward(
     shape = (samples, groups, inner)
     centres = np.ascontiguousarray(np.broadcast_to(mean.reshape(samples, groups, 1), shape))
     sums, products = np.empty(shape, dtype), np.empty(shape, dtype)
-    _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products))
+    if not _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products)):
+        return None
     inverses = inverse.reshape(samples, groups, 1).astype(np.float64)
     out = None
     if need[0]:
@@ -227,11 +240,9 @@ def group_norm_backward(
         along = inverses**3 * (products * scales).sum(2, keepdims=True) / count
         parts = (inverses * scales, along, level)
         out = np.empty(x.shape, dtype)
-        _CENTRED_BACK.rows(
-            dtype, rows, columns,
-            (g, x, centres, *(np.ascontiguousarray(np.broadcast_to(v, shape), dtype)
-                              for v in parts)), (out,),
-        )  # fmt: skip
+        by_row = (np.ascontiguousarray(np.broadcast_to(v, shape), dtype) for v in parts)
+        if not _CENTRED_BACK.rows(dtype, rows, columns, (g, x, centres, *by_row), (out,)):
+            return None
     flat = (products * inverses).sum(0).reshape(-1)
     return (
         out,

@@ -48,7 +48,7 @@ def suits(plan: Plan, columns: int, itemsize: int) -> bool:
 
 @lru_cache(maxsize=512)
 def _starts(plan: Plan, sample: int, images: int, high: int) -> Any:
-    """Where the places of the outputs of some samples begin; the last one again for a whole tile."""
+    """Where the places of outputs of some samples begin; the last one again for a whole tile."""
     (output,) = plan.outputs
     places = np.add.outer(np.arange(output.rows) * plan.pitch, np.arange(output.columns)).ravel()
     starts = np.add.outer(np.arange(images, dtype=np.int64) * sample, places).ravel()
@@ -86,7 +86,7 @@ def _turned(w: Any, inward: bool, padded: int) -> Any:
 
 
 def correlate(plan: Plan, x: Any, w: Any, bias: Any, y: Any, inward: bool) -> None:
-    """Writes to y (N, O, H, W) what the plan makes of x; `inward` sums over w's second dimension."""
+    """Writes to y (N, O, H, W) what the plan makes of x; `inward` sums over w's second one."""
     dtype = x.dtype
     addresses, lanes, high = _code(dtype)
     count, channels = x.shape[:2]

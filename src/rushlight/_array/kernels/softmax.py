@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 import numpy as np
 
 from ..types import FLOAT64
 from . import formulas
-from .launch import Kernel, floating, plain, ready
+from .launch import Kernel, floating, ready
 
 __all__ = [
     "cross_entropy", "cross_entropy_backward", "log_softmax", "log_softmax_backward", "softmax",
@@ -19,8 +20,10 @@ _SOFTMAX = Kernel(formulas.softmax, "f")
 _SOFTMAX_BACK = Kernel(formulas.softmax_backward, "f", "f")
 _LOG_SOFTMAX = Kernel(formulas.log_softmax, "f")
 _LOG_SOFTMAX_BACK = Kernel(formulas.log_softmax_backward, "f", "f")
-_CROSS_ENTROPY = Kernel(formulas.cross_entropy, "f", "r i64")
+_SUMS = Kernel(formulas.cross_entropy_sums, "f", "r i64")
+_ENDS = Kernel(formulas.cross_entropy_ends, "f", "f")
 _CROSS_ENTROPY_BACK = Kernel(formulas.cross_entropy_backward, "f", "r i64", "r")
+_CROSS_ENTROPY_EVEN = Kernel(formulas.cross_entropy_backward, "f", "r i64", "s")
 
 # Rows shorter than this leave most lanes empty.
 _SHORT = 8
@@ -66,7 +69,7 @@ def _classes(x: Any, target: Any, ignore_index: int) -> Any:
         or target.dtype is not _INT64
         or target.shape != x.shape[:1]
         or not target.flags.c_contiguous
-        or not plain(x)
+        or not floating(x.dtype)
         or not ready()
     ):
         return None
@@ -88,17 +91,21 @@ def cross_entropy(x: Any, target: Any, reduction: int, ignore_index: int) -> Any
         return None
     classes, counted = found
     rows, columns = x.shape
-    each = np.empty(rows, x.dtype)
-    _CROSS_ENTROPY.rows(x.dtype, rows, columns, (x, classes), (each,))
+    dtype = x.dtype
+    sums, moved, each = np.empty(rows, dtype), np.empty(rows, dtype), np.empty(rows, dtype)
+    if not _SUMS.rows(dtype, rows, columns, (x, classes), (sums, moved)):
+        return None
+    if not _ENDS.flat(dtype, (sums, moved), (each,), rows):
+        return None
     if counted is not None:
         each = np.where(counted, each, x.dtype.type(0))
     if reduction == 0:
         return each
-    total = np.add.reduce(each, dtype=FLOAT64)
+    total = float(np.add.reduce(each, dtype=FLOAT64))
     if reduction == 1:
-        with np.errstate(all="ignore"):
-            total = np.divide(total, rows if counted is None else np.count_nonzero(counted))
-    return np.array(total, x.dtype)
+        count = rows if counted is None else int(np.count_nonzero(counted))
+        total = total / count if count else nan
+    return np.array(total, dtype)
 
 
 def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_index: int) -> Any:
@@ -108,7 +115,14 @@ def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_i
         return None
     classes, counted = found
     rows, columns = x.shape
-    scale = np.empty(rows, x.dtype)
+    dtype = x.dtype
+    out = np.empty(x.shape, dtype)
+    if counted is None and g.size == 1:
+        # In float64 and rounded once more, a quotient of float32 is the same.
+        even = g.item() / rows if reduction == 1 else g.item()
+        given = (x, classes, even)
+        return out if _CROSS_ENTROPY_EVEN.rows(dtype, rows, columns, given, (out,)) else None
+    scale = np.empty(rows, dtype)
     if reduction == 1:
         with np.errstate(all="ignore"):
             scale[...] = np.divide(g, rows if counted is None else np.count_nonzero(counted))
@@ -116,6 +130,5 @@ def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int, ignore_i
         scale[...] = g
     if counted is not None:
         scale[~counted] = 0
-    out = np.empty(x.shape, x.dtype)
-    _CROSS_ENTROPY_BACK.rows(x.dtype, rows, columns, (x, classes, scale), (out,))
-    return out
+    given = (x, classes, scale)
+    return out if _CROSS_ENTROPY_BACK.rows(dtype, rows, columns, given, (out,)) else None

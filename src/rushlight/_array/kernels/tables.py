@@ -37,7 +37,10 @@ def add_rows(table: Any, index: Any, rows: Any) -> bool:
     code = _known.get(dtype)
     if code is None:
         type = F32 if dtype is FLOAT32 else F64
-        code = _known[dtype] = Code(added_rows(type, target.lanes(type)), 0.15)
+        made = Code.of(lambda: added_rows(type, target.lanes(type)), 0.15)
+        if made is None:
+            return False
+        code = _known[dtype] = made
     frame = _pack(index.size, width, _GRAIN, address(table), address(index), address(rows))
     code.run(frame, -(-width // _GRAIN), rows.size)
     return True

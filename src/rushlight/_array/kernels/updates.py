@@ -19,11 +19,7 @@ _ADAMW = Kernel(formulas.adamw, "f", "f", "f", "f", *"sssssss")
 
 
 def _takes(p: Any, *others: Any) -> bool:
-    return (
-        floating(p.dtype)
-        and all(o is None or o.size == p.size for o in others)
-        and ready()
-    )
+    return floating(p.dtype) and all(o is None or o.size == p.size for o in others) and ready()
 
 
 def sgd(p: Any, g: Any, rate: float) -> bool:

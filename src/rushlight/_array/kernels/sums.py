@@ -1,0 +1,40 @@
+"""Sums of planes by emitted code."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from ..._codegen import plane_sums, pool
+from ..._codegen.emit import F32, F64
+from ..parallel import get_num_threads
+from ..types import FLOAT32
+from .launch import address, plain, ready
+
+__all__ = ["by_plane"]
+
+_CHUNK: Final = 1 << 15  # elements of a chunk, about
+_THREADED: Final = 1 << 18  # elements from which threads are worth waking
+_FRAME = struct.Struct("5q").pack
+
+
+@cache
+def _code(dtype: Any) -> int:
+    return plane_sums.load(F32 if dtype is FLOAT32 else F64)
+
+
+def by_plane(x: Any) -> Any:
+    """The sums of x (N, C, …) over all but its first two dimensions; or None."""
+    if not plain(x) or not x.size or not ready():
+        return None
+    planes = x.shape[0] * x.shape[1]
+    area = x.size // planes
+    sums = np.empty(x.shape[:2], x.dtype)
+    grain = max(1, _CHUNK // area)
+    frame = _FRAME(address(x), address(sums), planes, area, grain)
+    threads = get_num_threads() if x.size >= _THREADED else 1
+    pool.run(_code(x.dtype), frame, -(-planes // grain), threads)
+    return sums
