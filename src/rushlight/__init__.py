@@ -142,6 +142,13 @@ _LAZY: Final = frozenset(
         "__future__",
     }
 )
+_CHECKS: Final = (
+    "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
+    "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
+)  # fmt: skip
+_SYMBOLIC: Final = (
+    "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
+)  # fmt: skip
 _ELSEWHERE: Final = {
     "install_as_torch": "torch_alias",
     "wait": "jit",
@@ -170,13 +177,8 @@ _ELSEWHERE: Final = {
     "is_storage": "storage",
     "Future": "futures",
     **dict.fromkeys(("qint8", "quint8", "qint32", "quint4x2", "quint2x4"), "dtypes"),
-    **dict.fromkeys((
-        "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
-        "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
-    ), "checks"),
-    **dict.fromkeys((
-        "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
-    ), "symbols"),
+    **dict.fromkeys(_CHECKS, "checks"),
+    **dict.fromkeys(_SYMBOLIC, "symbols"),
     "_convert_indices_from_coo_to_csr": "sparse.rows",
     "_convert_indices_from_csr_to_coo": "sparse.rows",
     "dsmm": "sparse.products",

@@ -17,6 +17,7 @@ from . import amp as amp
 from . import ao as ao
 from . import autograd as autograd
 from . import backends as backends
+from . import classes as classes
 from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda
@@ -71,6 +72,8 @@ from ._compile import compile as compile
 from ._core.mode import is_grad_enabled as is_grad_enabled
 from ._coverage import coverage as coverage
 from ._dynamo import _disable_dynamo as _disable_dynamo
+from ._higher_order_ops import cond as cond
+from ._higher_order_ops import while_loop as while_loop
 from .absent import AcceleratorError as AcceleratorError
 from .absent import OutOfMemoryError as OutOfMemoryError
 from .absent import get_device_module as get_device_module
@@ -82,6 +85,15 @@ from .autograd.grad_mode import inference_mode as inference_mode
 from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from .checks import _check as _check
+from .checks import _check_index as _check_index
+from .checks import _check_is_size as _check_is_size
+from .checks import _check_not_implemented as _check_not_implemented
+from .checks import _check_tensor_all as _check_tensor_all
+from .checks import _check_tensor_all_with as _check_tensor_all_with
+from .checks import _check_type as _check_type
+from .checks import _check_value as _check_value
+from .checks import _check_with as _check_with
 from .device import device as device
 from .dtypes import dtype as dtype
 from .dtypes import float8_e4m3fn as float8_e4m3fn
@@ -109,6 +121,7 @@ from .limits import iinfo as iinfo
 from .memory_format import channels_last as channels_last
 from .memory_format import channels_last_3d as channels_last_3d
 from .memory_format import contiguous_format as contiguous_format
+from .memory_format import jagged as jagged
 from .memory_format import layout as layout
 from .memory_format import memory_format as memory_format
 from .memory_format import preserve_format as preserve_format
@@ -159,12 +172,24 @@ from .sparse import smm as smm
 from .sparse import sparse_coo_tensor as sparse_coo_tensor
 from .sparse import sparse_csr_tensor as sparse_csr_tensor
 from .sparse import spmm as spmm
+from .sparse.products import dsmm as dsmm
+from .sparse.rows import _convert_indices_from_coo_to_csr as _convert_indices_from_coo_to_csr
+from .sparse.rows import _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo
+from .storage import StorageBase as StorageBase
 from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
 from .storage import is_storage as is_storage
 from .symbols import SymBool as SymBool
 from .symbols import SymFloat as SymFloat
 from .symbols import SymInt as SymInt
+from .symbols import sym_float as sym_float
+from .symbols import sym_int as sym_int
+from .symbols import sym_ite as sym_ite
+from .symbols import sym_max as sym_max
+from .symbols import sym_min as sym_min
+from .symbols import sym_not as sym_not
+from .symbols import sym_sqrt as sym_sqrt
+from .symbols import sym_sum as sym_sum
 from .tensor import Tensor as Tensor
 from .torch_alias import install_as_torch as install_as_torch
 from .types import Number as Number
@@ -310,7 +335,7 @@ def as_strided_(self: Any, size: Any, stride: Any, storage_offset: Any = ...) ->
 def as_strided_copy(input: Any, size: Any, stride: Any, storage_offset: Any = ...) -> Any: ...
 def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: Any = ...) -> Any: ...
 def as_tensor(data: Any, dtype: Any = ..., device: Any = ...) -> Tensor: ...
-def asarray(obj: Any, *, dtype: Any = ..., device: Any = ..., copy: _bool | None = ..., requires_grad: _bool = ...) -> Any: ...
+def asarray(obj: Any, *, dtype: Any = ..., device: Any = ..., copy: _bool | None = ..., requires_grad: _bool | None = ...) -> Any: ...
 def asin(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def asin_(input: Any, *args: Any, **kwargs: Any) -> Any: ...
 def asinh(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...

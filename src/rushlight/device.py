@@ -29,6 +29,9 @@ class device:
     index: int | None
 
     def __init__(self, type: str | device | int, index: int | None = None) -> None:
+        if type == "cpu" and index is None:  # nearly always
+            self.type, self.index = "cpu", None
+            return
         if isinstance(type, device):
             self.type, self.index = type.type, type.index if index is None else index
             return
@@ -96,7 +99,6 @@ _ADVICE: Final = (
     "tensors live on the CPU here: choose the device by "
     '`"cuda" if torch.cuda.is_available() else "cpu"`, and pass map_location="cpu" to torch.load'
 )
-
 
 
 class Defaults:

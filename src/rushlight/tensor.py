@@ -11,7 +11,6 @@ from . import dtypes as D
 from ._array import text
 from ._array import types as T
 from ._array.hollow import Hollow
-from ._core import slow
 from ._core.hooks import GRAD_DTYPE, hooks_of
 from ._core.mode import current
 from ._core.node import note_output
@@ -29,6 +28,7 @@ from ._core.views import current_node
 from .device import CPU, META, device
 from .memory_format import strided
 from .ops import _hollow, complexes
+from .printed_form import printed
 from .readonly import ReadOnly
 from .size import Size
 
@@ -306,15 +306,8 @@ class Tensor(TensorBase):
     _cdata = property(id, doc="A number that no other living tensor has.")
     is_cuda = False
 
-    @ReadOnly
-    def is_cpu(self) -> bool:
-        """Whether it has data, which is then on the CPU."""
-        return type(self._raw) is not Hollow
-
-    @ReadOnly
-    def is_meta(self) -> bool:
-        """Whether it has no data."""
-        return type(self._raw) is Hollow
+    is_cpu = property(lambda self: type(self._raw) is not Hollow, doc="Whether it has data.")
+    is_meta = property(lambda self: type(self._raw) is Hollow, doc="Whether it has no data.")
 
     is_mps = False
     is_xpu = False
@@ -538,39 +531,13 @@ def _real(t: TensorBase, target: str) -> Any:
     return value
 
 
-def printed(t: Tensor, contents: Any = None) -> str:
-    """The printed form of a tensor, as PyTorch prints it."""
-    suffixes: list[str] = []
-    try:
-        node = current_node(t)
-    except RuntimeError:  # a view that can't follow what was done to its base
-        suffixes.append("grad_fn=<Invalid>")
-        node = None
-    if node is not None and node.shown() is not None:
-        suffixes.append(f"grad_fn=<{type(node).__name__}>")
-    elif t.requires_grad and not suffixes:
-        suffixes.append("requires_grad=True")
-    if not t._plain and slow.HANDLERS.tangent_of is not None and current().forward_grad:
-        tangent = slow.HANDLERS.tangent_of(t)
-        if tangent is not None:
-            suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
-    name = "tensor" if type(t) is Tensor or type(t)._printed_as_tensor else type(t).__name__
-    if type(t._raw) is Hollow:
-        return text.hollow_text(
-            t._raw, t.dtype.name, suffixes, name=name, default_dtype=D.get_default_dtype().name
-        )
-    return text.tensor_text(
-        t._raw, t.dtype.name, suffixes=suffixes, name=name,
-        default_dtype=D.get_default_dtype().name, contents=contents,
-    )  # fmt: skip
-
-
 def alias_of(t: TensorBase) -> Tensor:
     """A fresh leaf over the same array."""
     made: Any = new_tensor(t._raw)
     if t._layered:
-        if type(t)._overrides or type(t._raw) is not Hollow:
-            made.__class__ = type(t)
+        cls: Any = type(t)
+        if cls._overrides or type(t._raw) is not Hollow:
+            made.__class__ = cls
         made._plain = False
         made._layered = True
     if t._inference:  # still one, but with a version of its own

@@ -553,3 +553,21 @@ def test_a_wrong_answer_of_jvp_is_named(forward: Any, jvp: Any, text: str) -> No
     fw = torch.autograd.forward_ad
     with fw.dual_level(), pytest.raises(RuntimeError, match=text):
         made(forward, jvp=jvp).apply(fw.make_dual(torch.ones(1), torch.ones(1)))
+
+
+def test_a_function_of_the_old_form_takes_a_sparse_tensor() -> None:
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, sparse: Any, dense: Any) -> Any:
+            ctx.sparse = sparse
+            return torch.sparse.mm(sparse, dense)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return None, torch.sparse.mm(ctx.sparse.t(), g)
+
+    m = torch.eye(3).to_sparse()
+    torch.func.vmap  # noqa: B018  (the transforms are loaded, and none is running)
+    x = torch.ones(3, 2, requires_grad=True)
+    Product.apply(m, x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [[1.0, 1.0]] * 3

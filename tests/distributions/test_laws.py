@@ -149,3 +149,16 @@ def test_expanding_keeps_the_distribution() -> None:
         x = distribution.mean
         assert wide.batch_shape == (3,)
         assert torch.allclose(wide.log_prob(x), distribution.log_prob(x).expand(3))
+
+
+def test_a_class_with_two_bases_has_both_set_up() -> None:
+    class Shift(D.Transform, torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__(cache_size=1)
+            self.by = torch.nn.Parameter(torch.ones(2))
+
+    class Law(D.Normal, torch.nn.Module):
+        pass
+
+    assert len(list(Shift().parameters())) == 1
+    assert list(Law(0.0, 1.0).parameters()) == []

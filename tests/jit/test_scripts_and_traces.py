@@ -147,3 +147,15 @@ def test_forked_work_is_waited_for() -> None:
     assert future.then(lambda done: done.value() * 2).wait().item() == 4
     with pytest.raises(RuntimeError, match="marked completed once"):
         future.set_result(3)
+
+
+def test_a_check_by_function_raises_with_its_message() -> None:
+    assert torch._assert(torch.tensor(True), "fine") is None
+    with pytest.raises(AssertionError, match="need more"):
+        torch._assert(0, "need more")
+
+
+def test_programs_may_name_the_graph_that_is_never_made() -> None:
+    assert not isinstance(torch.ones(1), torch._C.Graph | torch._C.Value)
+    with pytest.raises(RuntimeError, match="needs a TorchScript graph"):
+        torch.jit._get_trace_graph(torch.nn.Linear(1, 1), torch.ones(1))

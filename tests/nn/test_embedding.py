@@ -53,9 +53,10 @@ def test_an_index_that_is_no_row_is_refused(index: int) -> None:
         F.embedding(torch.tensor([index]), _table())
 
 
-def test_sparse_gradients_are_refused_instead_of_given_dense() -> None:
-    with pytest.raises(NotImplementedError, match="sparse gradients"):
-        F.embedding(torch.tensor([0]), _table(), sparse=True)
+def test_sparse_gradients_have_the_rows_that_were_read() -> None:
+    w = torch.zeros(4, 3, requires_grad=True)
+    F.embedding(torch.tensor([2]), w, sparse=True).sum().backward()
+    assert w.grad.is_sparse and w.grad._indices().tolist() == [[2]]
 
 
 def test_the_recorded_gradient_is_the_kernels() -> None:

@@ -66,7 +66,8 @@ def current_level() -> int:
 def _at(level: int) -> Layer:
     for layer in current().layers:
         if layer.level == level:
-            return layer
+            found: Layer = layer
+            return found
     raise RuntimeError(f"There is no vmap of level {level} running")
 
 

@@ -79,7 +79,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     promoted: D.dtype | None = None
     if op.promote != PROMOTE_NONE:
         promoted = slow.promote(op, args, raws)
-        if promoted is T.from_raw(array.dtype):
+        if promoted is T.from_raw(array.dtype) and not (live and _mixed(args, array)):
             promoted = None
     if 0 in array.strides and (writer is None or op.name in EXPANDED_BUT_WARNED):
         refuse_or_warn(op, args, array)
@@ -124,6 +124,14 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     if mode.recorder is not None:
         mode.recorder.wrote(op, args, raws, me, None)
     return me
+
+
+def _mixed(args: list[Any], array: Any) -> bool:
+    """Whether a tensor among the operands has another type than the one that is written."""
+    for other in args:
+        if isinstance(other, TensorBase) and other._raw.dtype != array.dtype:
+            return True
+    return False
 
 
 def write_at_once(op: Op, me: TensorBase, args: list[Any]) -> bool:

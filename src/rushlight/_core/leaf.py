@@ -41,9 +41,8 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     if traced and current().carrying:  # on Tensors, but not recorded
         traced = False
         owned = False
-        if not g._plain and HANDLERS.hollow_received is not None:
-            if HANDLERS.hollow_received(leaf, g):
-                return
+        if not g._plain and HANDLERS.hollow_received(leaf, g):
+            return
         g = g._raw
         recorder = current().recorder
     lock = STRIPES[(id(leaf) >> 6) & 15]
@@ -84,10 +83,9 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
 
 def _receive_beside(leaf: TensorBase, g: Any, old: Any) -> None:
     """Adds to a gradient that is itself part of a graph: in place too, but not recorded."""
-    if old._layered and SPARSE.received is not None:
-        if hasattr(g, "held") or getattr(old, "is_sparse", False):
-            SPARSE.received(leaf, g, old)
-            return
+    if old._layered and (hasattr(g, "held") or old.is_sparse):
+        SPARSE.received(leaf, g, old)
+        return
     mode = ready()
     token = CURRENT.set(replaced(mode, grad=False))
     try:

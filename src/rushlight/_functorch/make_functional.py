@@ -122,9 +122,7 @@ def combine_state_for_ensemble(models: Any) -> Any:
     """
     models = list(models)
     if len(models) == 0:
-        raise RuntimeError(
-            "combine_state_for_ensemble: Expected at least one model, got 0."
-        )
+        raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
     if not (all(m.training for m in models) or all(not m.training for m in models)):
         raise RuntimeError(
             "combine_state_for_ensemble: Expected all models to have the same training/eval mode."

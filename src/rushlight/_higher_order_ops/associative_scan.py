@@ -38,7 +38,9 @@ def associative_scan(
     if not isinstance(dim, int):
         raise ValueError(f"Dim must be an int, but got {type(dim)}")
     if combine_mode not in ("pointwise", "generic"):
-        raise ValueError(f"Combine_mode must either 'pointwise' or 'generic', but got {combine_mode}")
+        raise ValueError(
+            f"Combine_mode must either 'pointwise' or 'generic', but got {combine_mode}"
+        )
     leaves, spec = tree_flatten(xs)
     if combine_mode == "pointwise":
         raise ValueError(

@@ -34,4 +34,5 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
         raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
     found = [f(tree_unflatten([leaf[i] for leaf in leaves], spec), *args) for i in range(length)]
     parts = [tree_flatten(one)[0] for one in found]
-    return tree_unflatten([_stack(list(column)) for column in zip(*parts)], tree_flatten(found[0])[1])
+    stacked = [_stack(list(column)) for column in zip(*parts)]
+    return tree_unflatten(stacked, tree_flatten(found[0])[1])

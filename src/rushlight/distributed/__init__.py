@@ -11,8 +11,8 @@ import os
 from typing import Any
 
 from . import distributed_c10d
-from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from .device_mesh import DeviceMesh, init_device_mesh
+from .distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from .messages import *  # noqa: F403
 from .messages import __all__ as _messages
 from .process_group import *  # noqa: F403

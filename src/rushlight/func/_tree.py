@@ -8,7 +8,6 @@ from typing import Any
 
 from ..size import Size
 
-
 #: The classes that programs have registered as containers (`utils._pytree` hands its table over).
 REGISTERED: list[dict[Any, Any]] = []
 #: Containers that need no table.

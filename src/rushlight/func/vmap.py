@@ -16,7 +16,6 @@ from ..ops import PUBLIC
 from ..random import get_rng_state, set_rng_state
 from ._tree import Spec, flatten, shown, spread, unflatten
 
-
 #: What packages have put in the place of how arguments are taken apart and results put together:
 #: `_functorch.vmap`, where they find these steps, says so here.
 REPLACED: list[Callable[[], Any]] = []

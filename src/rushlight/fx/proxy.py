@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import overrides as _overrides
 from ..advice import advised
+from ..subclasses import STANDINS
 from .graph import Graph
 from .node import Node, map_aggregate
 
@@ -99,7 +100,7 @@ class Proxy:
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
-        _overrides.STANDINS.add(type(self))
+        STANDINS.add(type(self))
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
@@ -158,7 +159,7 @@ class Attribute(Proxy):
         self.attr = attr
         self.tracer = root.tracer
         self._node: Node | None = None
-        _overrides.STANDINS.add(type(self))
+        STANDINS.add(type(self))
 
     @property
     def node(self) -> Node:  # type: ignore[override]

@@ -77,8 +77,8 @@ def export_opnames(m: object) -> list[str]:
 __all__ = [
     "Attribute", "CompilationUnit", "Error", "Final", "Future", "RecursiveScriptModule",
     "ScriptFunction", "ScriptModule", "ScriptWarning", "TopLevelTracedModule", "TracedModule",
-    "TracerWarning", "TracingCheckError", "_copy_to_script_wrapper", "_overload",
-    "_overload_method", "_script_if_tracing", "_trace", "annotate", "annotations",
+    "TracerWarning", "TracingCheckError", "_copy_to_script_wrapper", "_get_trace_graph",
+    "_overload", "_overload_method", "_script_if_tracing", "_trace", "annotate", "annotations",
     "enable_onednn_fusion", "export", "export_opnames", "fork", "freeze", "fuser", "ignore",
     "interface", "is_scripting", "is_tracing", "isinstance", "jit_module_from_flatbuffer",
     "last_executed_optimized_graph", "load", "onednn_fusion_enabled", "optimize_for_inference",

@@ -56,6 +56,23 @@ def _assert_async(x: Any, message: str = "Expected Tensor with single nonzero va
         raise RuntimeError(message)
 
 
+def _convolution_backward(
+    grad: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
+    transposed: bool, output_padding: Any, groups: int, output_mask: Any,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The gradients of a convolution for its input, weights and bias, as far as they are wanted."""
+    dims = x.dim() - 2
+    steps = [tuple(v) if len(v) == dims else (*v,) * dims for v in (stride, padding, dilation)]
+    size, kernel = tuple(x.shape[2:]), tuple(weight.shape[2:])
+    back = table("conv_output" if transposed else "conv_input")
+    pair = (grad, x) if transposed else (x, grad)
+    return (
+        back(grad, weight, size, *steps, groups) if output_mask[0] else None,
+        table("conv_weight")(*pair, kernel, *steps, groups) if output_mask[1] else None,
+        table("channel_sums")(grad) if output_mask[2] else None,
+    )
+
+
 def _nothing(*args: Any, **kwargs: Any) -> None:
     """A check that PyTorch makes of tensors whose sizes are symbols."""
 
@@ -89,6 +106,11 @@ def _declare() -> None:
         ("split_copy.Tensor(Tensor self, int split_size, int dim=0) -> Tensor", _split_copy),
         (f"_pin_memory{one}", _method("pin_memory")),
         ("is_pinned(Tensor self) -> bool", _method("is_pinned")),
+        ("convolution_backward(Tensor grad_output, Tensor input, Tensor weight, "
+         "SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
+         "bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask) "
+         "-> (Tensor, Tensor, Tensor)",
+         _convolution_backward),
         ("_assert_async(Tensor self) -> ()", _assert_async),
         ("_assert_async.msg(Tensor self, str assert_msg) -> ()", _assert_async),
         ("_assert_tensor_metadata(Tensor a) -> ()", _nothing),

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from .._array.mt19937 import Stream
 
 
+def _new_stream(*seed: int) -> Stream:
+    from .._array.mt19937 import Stream
+
+    return Stream(*seed)
+
+
 class Generator:
     """A source of random numbers: PyTorch's Mersenne Twister on the CPU, to the bit."""
 
@@ -28,9 +34,7 @@ class Generator:
     def stream(self) -> Stream:
         """The raw stream, made at the first use: NumPy's random module takes 7 ms to load."""
         if self._stream is None:
-            from .._array.mt19937 import Stream
-
-            self._stream = Stream()
+            self._stream = _new_stream()
         return self._stream
 
     def manual_seed(self, seed: int) -> Generator:
@@ -44,7 +48,10 @@ class Generator:
             seed = int(seed._raw.item())
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise TypeError(f"manual_seed expected a long, but got {type(seed).__name__}")
-        self.stream.seed(seed)
+        if self._stream is None:
+            self._stream = _new_stream(seed)
+        else:
+            self._stream.seed(seed)
         return self
 
     def seed(self) -> int:

@@ -17,16 +17,16 @@ from .. import errors
 from .._array import types as T
 from .._array.hollow import Hollow, corner, hollow, hollowed, with_strides
 from .._core import slow
-from .._core.apply import apply_n
 from .._core.inplace import check_cast, check_writable, write
 from .._core.mode import current, ready
 from .._core.op import PROMOTE_NONE, Op
 from .._core.slow import HANDLERS, NOT_HANDLED
-from .._core.storage import TensorBase, new_tensor
+from .._core.storage import TensorBase, bump, new_tensor
 from ..device import hollow as elsewhere
 
 _FEW: Final = 4096  # elements up to which an operation is just run
-_MEETS: Final = ("multilinear", "general")
+_MANY: Final = 1 << 28  # elements from which on it isn't, where nothing less will do
+_ALIKE: Final = ("_to_copy", "clone", "_clone_contiguous")  # the result is shaped like the operand
 NO_DATA: Final = "Cannot copy out of meta tensor; no data!"
 NO_ITEM: Final = "Tensor.item() cannot be called on meta tensors"
 _BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_consecutive", "equal",
@@ -105,23 +105,6 @@ def emptied(t: Any) -> Any:
     return made_like(t, None, False, bool(t._requires_grad) and t._node is None)
 
 
-def moved(t: Any, dtype: D.dtype | None) -> Any:
-    """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
-    bare = t._raw.dtype if dtype is None else T.to_raw(dtype)
-    if not (t.requires_grad and ready().grad):
-        return without_data(hollowed(T.empty_like(t._raw, bare)))
-    made = apply_n(_cast(), [t, T.from_raw(bare)])
-    made._raw = hollowed(made._raw)
-    return marked(made)
-
-
-def _cast() -> Op:
-    from .convert import cast
-
-    op: Op = cast.op
-    return op
-
-
 def refuse_item(t: Any) -> None:
     """Refuses to read a tensor without data.
 
@@ -188,8 +171,8 @@ def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
     masked = "index" in op.name and any(t._raw.dtype.kind == "b" for t in tensors[1:])
     if op.name in _BY_DATA or masked:
         raise NotImplementedError(
-            f"aten::{op.name.lstrip('_')}: attempted to run this operator with Meta tensors, but its result "
-            "depends on their data"
+            f"aten::{op.name.lstrip('_')}: attempted to run this operator with Meta tensors, but "
+            "its result depends on their data"
         )
     if not op.is_view:
         _meets_others(op, tensors)
@@ -214,9 +197,20 @@ def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
         if shape is None:
             out._raw = hollowed(out._raw)
         else:
-            out._raw = hollow(shape, out._raw.dtype)
+            out._raw = _laid_out(op, raws, shape, out._raw.dtype)
         marked(out)
     return outs, raws, promoted
+
+
+def _laid_out(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """A hollow array laid out like the first operand of its shape."""
+    for raw in raws:
+        if isinstance(raw, T.ndarray) and raw.shape == shape and op.name != "_clone_contiguous":
+            if raw.flags.c_contiguous or op.kind == "multilinear":
+                break
+            steps = T.byte_strides(hollowed(T.plain_array(raw)))
+            return with_strides(shape, steps, dtype)
+    return hollow(shape, dtype)
 
 
 def _run(op: Op, args: list[Any], raws: list[Any]) -> Any:
@@ -252,7 +246,7 @@ class _Aligned:
 
 
 class _Renamed:
-    """Sizes of matrices: each large one is replaced by a small one that no other has."""
+    """Sizes that only meet or vanish: each is replaced by a small one that no other has."""
 
     def __init__(self, arrays: list[Any]) -> None:
         large = sorted({size for array in arrays for size in array.shape if size > 1})
@@ -292,10 +286,10 @@ def _true_sizes(op: Op, args: list[Any], raws: list[Any]) -> Any:
         return _convolution(*raws)
     if op.lists >= 0 or not arrays:
         return None
-    if op.kind == "elementwise" and op.n_out == 1:
-        if any(raw.ndim and not raw.flags.c_contiguous for raw in arrays):
-            if sum(raw.size for raw in arrays) <= _FEW:
-                return None
+    if (op.kind == "elementwise" and op.n_out == 1) or op.name in _ALIKE:
+        apart = any(raw.ndim and not raw.flags.c_contiguous for raw in arrays)
+        if apart and sum(raw.size for raw in arrays) <= _FEW:
+            return None
         try:
             shape: tuple[int, ...] = ()
             for raw in arrays:
@@ -306,15 +300,22 @@ def _true_sizes(op: Op, args: list[Any], raws: list[Any]) -> Any:
         for size in shape:
             count *= size
         return None if count <= _FEW else _Aligned(shape)
-    if op.name in _PRODUCTS and sum(raw.size for raw in arrays) > _FEW:
+    count = sum(raw.size for raw in arrays)
+    if op.name in _BY_SIZE and count > _FEW:
         return _Renamed(arrays)
+    if count > _MANY:
+        raise NotImplementedError(
+            f"{op.name} of meta tensors of {count} elements: Rushlight learns its result's shape "
+            f"by running it on zeros, which it does for at most {_MANY}"
+        )
     return None
 
 
-_PRODUCTS: Final = frozenset({
-    "mm", "bmm", "mv", "dot", "addmm", "addmv", "baddbmm", "addbmm", "addr", "linear_2d",
-    "linear_nd", "_linear_2d", "_linear_nd", "_linear_2d_plain", "_linear_nd_plain",
-    "_stack_product", "stack_product", "linear",
+_BY_SIZE: Final = frozenset({
+    "mm", "bmm", "mv", "dot", "addmm", "addmv", "baddbmm", "addbmm", "addr", "_linear", "_matmul",
+    "sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "var", "std", "var_mean",
+    "prod", "vector_norm", "linalg_vector_norm", "logsumexp", "softmax", "log_softmax", "_softmax",
+    "_log_softmax", "all", "any", "cumsum", "cumprod", "median", "sort", "argsort", "count_nonzero",
 })  # fmt: skip
 
 
@@ -386,7 +387,7 @@ def received(leaf: Any, g: Any) -> bool:
     if leaf._grad is None:
         leaf._grad = without_data(hollowed(T.plain_array(g._raw)))
     else:
-        slow.bump(leaf._grad)
+        bump(leaf._grad)
     return True
 
 

@@ -295,11 +295,17 @@ pow_number = elementwise(
     check=_checks.takes("pow", "fic"),
     doc="A number to the power of each element of `exponent`.",
 )
+
+
+def _square_slope(g: Any, self: Any) -> Any:
+    return g * (self * 2 if type(self) is T.ndarray else pow_scalar(self, 1) * 2)
+
+
 square = elementwise(
     "square(Tensor self) -> Tensor",
     quotients.square,
     # Recorded as a power, so that it depends on x as often as PyTorch's does.
-    self=lambda g, self: g * (self * 2 if type(self) is T.ndarray else pow_scalar(self, 1) * 2),
+    self=_square_slope,
     node="PowBackward0",
     doc="x² of each element.",
 )

@@ -7,11 +7,12 @@ from typing import Any
 from .. import dtypes as D
 from .. import errors
 from .._array import types as T
+from .._array.hollow import hollowed
 from .._core.apply import apply_n
 from .._core.mode import current
 from .._core.storage import TensorBase
-from ..device import hollow as without_data
 from ..device import device as _Device
+from ..device import hollow as without_data
 from ..memory_format import memory_format as MemoryFormat
 from ..memory_format import preserve_format
 from . import _hollow
@@ -77,7 +78,7 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
     found = dtype if dtype is None or isinstance(dtype, D.dtype) else _PYTHON_TYPES[dtype]
     if (device is not None or not self._plain) and away is not _hollow.is_hollow(self):
         if away:
-            return _hollow.moved(self, found)
+            return _emptied(self, found)
         if device is not None:
             raise NotImplementedError(_hollow.NO_DATA)
     result = self if found is None else converted(self, found)
@@ -86,6 +87,16 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
     if memory_format is not None and memory_format is not preserve_format:
         return result.contiguous(memory_format=memory_format)
     return result
+
+
+def _emptied(t: Any, dtype: D.dtype | None) -> Any:
+    """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
+    found = T.from_raw(t._raw.dtype) if dtype is None else dtype
+    if not (t.requires_grad and current().grad):
+        return _hollow.without_data(hollowed(T.empty_like(t._raw, T.to_raw(found))))
+    made: Any = apply_n(cast.op, [t, found])
+    made._raw = hollowed(made._raw)
+    return _hollow.marked(made)
 
 
 def _no_such_call(args: tuple[Any, ...]) -> str:

@@ -173,23 +173,45 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
 
 @composite()
 def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
-            requires_grad: bool = False) -> Any:  # fmt: skip
+            requires_grad: bool | None = None) -> Any:  # fmt: skip
     """`obj` as a tensor, sharing memory unless `copy` or a conversion prevents it.
 
-    Bytes (a storage, what has the buffer protocol) are read as elements of the type.
+    Bytes (a storage, what has the buffer protocol) are read as elements of the type. A tensor that
+    requires gradients is recorded on, unless `requires_grad` is False.
     """
-    if not isinstance(obj, (TensorBase, T.ndarray, list, tuple, int, float, complex)):
-        obj = _over_bytes(obj, dtype)
-    if copy:
-        if isinstance(obj, TensorBase):
-            made = as_tensor(obj.detach().clone(), dtype, device)  # type: ignore[attr-defined]
+    if isinstance(obj, TensorBase):
+        if obj._requires_grad and requires_grad is None:
+            _warn_of_history()
+        source: Any = obj
+        made = as_tensor(source.clone() if copy else source, dtype, device)
+        if made._requires_grad and requires_grad is False:
+            return made.requires_grad_(False) if made is source and made.is_leaf else made.detach()
+    else:
+        if not isinstance(obj, (T.ndarray, list, tuple, int, float, complex)):
+            obj = _over_bytes(obj, dtype)
+        if not copy:
+            made = as_tensor(obj, dtype, device)
+        elif isinstance(obj, TensorBase):
+            made = as_tensor(obj.clone(), dtype, device)  # type: ignore[attr-defined]
         else:
             made = tensor(obj, dtype=dtype, device=device)
-    else:
-        made = as_tensor(obj, dtype, device)
     if requires_grad and not made._requires_grad:
-        made = made.detach().requires_grad_()
+        if T.is_discrete(made._raw.dtype):
+            raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
+        made.requires_grad_()
     return made
+
+
+def _warn_of_history() -> None:
+    import warnings
+
+    warnings.warn(
+        "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of "
+        "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
+        "warning.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _over_bytes(obj: Any, dtype: Any) -> Any:

@@ -193,6 +193,10 @@ def _cut(array: Any) -> Any:
 
 
 def _from_sequence(items: Any) -> Any:
+    if {type(item) for item in items} == _ONLY_INTEGERS:
+        places = W.integers(items)
+        if places is not None:
+            return new_tensor(places)
     for item in items:
         if isinstance(item, str):
             raise TypeError("new(): invalid data type 'str'")
@@ -334,6 +338,9 @@ def getitem(self: Any, given: Any) -> Any:
         seen, found = _taken(self, given, False)
     elif kind is slice:
         if self._raw.ndim:
+            start, end = given.start, given.stop
+            if given.step is None and type(start) in _ENDS and type(end) in _ENDS:
+                return apply_view(slice_.op, self, (0, start or 0, END if end is None else end, 1))
             return apply_view(slice_.op, self, (0, *_bounds(given)))
         seen, found = _taken(self, (given,), True)
     elif isinstance(given, TensorBase) and given._raw.ndim and self._raw.ndim:
@@ -417,6 +424,7 @@ def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 _ENDS: Final = (type(None), int)
+_ONLY_INTEGERS: Final = {int}
 
 basic = linear(
     "_basic_index(Tensor(a) self, Key key) -> Tensor(a)",

@@ -64,7 +64,6 @@ stack = linear(
     samples=lambda mk: [([mk(2, 3), mk(2, 3)], 0), ([mk(2, 3), mk(2, 3)], -1), ([mk(), mk()], 0)],
     doc="The tensors along a new dimension.",
 )
-_cat_words = Dispatcher("cat", [cat])
 
 
 def _checked(tensors: Any) -> list[Any]:
@@ -78,50 +77,36 @@ def _checked(tensors: Any) -> list[Any]:
     return found
 
 
-def _others(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What classes that are no tensors make of a call; the error that is on its way otherwise."""
-    handled = HANDLERS.misfits(function, args, kwargs)
-    if handled is NOT_HANDLED:
-        raise
-    return handled
+def _joining(name: str, row: Row, doc: str) -> Any:
+    """The public function of a row on a list; its usual calls go straight to the core."""
+    words = Dispatcher(name, [row])
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if args and isinstance(args[0], (list, tuple)):
+                dim: Any = None
+                if not kwargs:
+                    dim = 0 if len(args) == 1 else args[1] if len(args) == 2 else None
+                elif len(args) == 1 and len(kwargs) == 1:
+                    dim = kwargs.get("dim")
+                if type(dim) is int:
+                    return apply_list(row.op, _checked(args[0]), (dim,))
+                _checked(args[0])
+            return words(*args, **kwargs)
+        except TypeError:
+            # What classes that are no tensors make of it.
+            handled = HANDLERS.misfits(function, args, kwargs)
+            if handled is NOT_HANDLED:
+                raise
+            return handled
+
+    function.__name__, function.__qualname__ = name, f"_{name}"  # where a pickle finds it
+    function.__doc__ = doc
+    return composite("", name=name)(function)
 
 
-def _joined(row: Row, words: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The call of an operation on a list; its usual forms go straight to the core."""
-    if args and isinstance(args[0], (list, tuple)):
-        dim: Any = None
-        if not kwargs:
-            dim = 0 if len(args) == 1 else args[1] if len(args) == 2 else None
-        elif len(args) == 1 and len(kwargs) == 1:
-            dim = kwargs.get("dim")
-        if type(dim) is int:
-            return apply_list(row.op, _checked(args[0]), (dim,))
-        _checked(args[0])
-    return words(*args, **kwargs)
-
-
-@composite("", name="cat")
-def _cat(*args: Any, **kwargs: Any) -> Any:
-    """The tensors one after the other along a dimension."""
-    try:
-        return _joined(cat, _cat_words, args, kwargs)
-    except TypeError:
-        return _others(_cat, args, kwargs)
-
-
-_stack_words = Dispatcher("stack", [stack])
-
-
-@composite("", name="stack")
-def _stack(*args: Any, **kwargs: Any) -> Any:
-    """The tensors along a new dimension."""
-    try:
-        return _joined(stack, _stack_words, args, kwargs)
-    except TypeError:
-        return _others(_stack, args, kwargs)
-
-
-_cat.__name__, _stack.__name__ = "cat", "stack"
+_cat = _joining("cat", cat, "The tensors one after the other along a dimension.")
+_stack = _joining("stack", stack, "The tensors along a new dimension.")
 for _name in ("concat", "concatenate"):
     composite("", name=_name)(_cat)
 

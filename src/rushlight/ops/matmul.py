@@ -7,7 +7,6 @@ from typing import Any
 
 from .._array import einsum as paths
 from .._array import matmul as raw
-from .._array import types as T
 from .._core.apply import apply2, apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
@@ -427,26 +426,21 @@ def einsum(*args: Any) -> Any:
     )
     if not isinstance(equation, str):
         equation, operands = paths.from_sublists(args)
-    terms, output, sizes, order = paths.planned(equation, tuple([t._raw.shape for t in operands]))
-    reduced = [_diagonals(t, term) for t, term in zip(operands, terms)]
-    work = list(reduced)
-    for i, j in order:
-        right, left = work.pop(max(i, j)), work.pop(min(i, j))
-        keep = set(output)
-        for _, term in work:
-            keep |= set(term)
-        work.append(_contract(left, right, keep, sizes))
-    tensor, term = work[0]
-    extra = [k for k, c in enumerate(term) if c not in output]
-    if extra:
-        tensor = tensor.sum(extra)
-        term = [c for c in term if c in output]
-    return tensor.permute([term.index(c) for c in output])
+    plan = paths.planned(equation, tuple([t._raw.shape for t in operands]))
+    work = list(operands)
+    for k in plan.repeats:
+        work[k] = _diagonal(work[k], plan.terms[k])
+    for pair in plan.pairs:
+        right, left = work.pop(pair.second), work.pop(pair.first)
+        work.append(_contract(pair, left, right))
+    result = work[0]
+    if plan.extra is not None:
+        result = result.sum(plan.extra)
+    return result if plan.order is None else result.permute(plan.order)
 
 
-def _diagonals(t: Any, term: list[Any]) -> tuple[Any, list[Any]]:
-    """Takes the diagonal wherever a letter appears twice in one operand."""
-    letters: list[Any] = []
+def _diagonal(t: Any, term: list[Any]) -> Any:
+    """Takes the diagonal wherever a letter appears twice in an operand."""
     k = 0
     term = list(term)
     while k < len(term):
@@ -457,67 +451,36 @@ def _diagonals(t: Any, term: list[Any]) -> tuple[Any, list[Any]]:
             del term[k]
         else:
             k += 1
-    letters = term
-    return t, letters
-
-
-def _contract(
-    left: Any, right: Any, keep: set[Any], sizes: dict[Any, int]
-) -> tuple[Any, list[Any]]:
-    """One pairwise contraction, as a batched matrix product."""
-    a, ta = left
-    b, tb = right
-    only_a = [k for k, c in enumerate(ta) if c not in tb and c not in keep]
-    if only_a:
-        a = a.sum(only_a)
-        ta = [c for c in ta if c in tb or c in keep]
-    only_b = [k for k, c in enumerate(tb) if c not in ta and c not in keep]
-    if only_b:
-        b = b.sum(only_b)
-        tb = [c for c in tb if c in ta or c in keep]
-    batch = [c for c in ta if c in tb and c in keep]
-    summed = [c for c in ta if c in tb and c not in keep]
-    free_a = [c for c in ta if c not in tb]
-    free_b = [c for c in tb if c not in ta]
-    # A size of one against a larger one broadcasts: such letters are multiplied, not matched.
-    if any(a._raw.shape[ta.index(c)] != b._raw.shape[tb.index(c)] for c in batch + summed):
-        union = batch + summed + free_a + free_b
-        pa = _spread(a, ta, union)
-        pb = _spread(b, tb, union)
-        product = pa * pb
-        gone = [k for k, c in enumerate(union) if c in summed]
-        return (product.sum(gone) if gone else product), [c for c in union if c not in summed]
-
-    def count(letters: list[Any]) -> int:
-        n = 1
-        for c in letters:
-            n *= sizes[c]
-        return n
-
-    if not summed:
-        union = batch + free_a + free_b
-        return _spread(a, ta, union) * _spread(b, tb, union), union
-    if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
-        raw.bmm(a._raw.reshape(1, -1, 1)[:, :0], b._raw.reshape(1, 1, -1)[:, :, :0])  # refuses
-    pa = a.permute([ta.index(c) for c in batch + free_a + summed])
-    pb = b.permute([tb.index(c) for c in batch + summed + free_b])
-    nb, na, ns, nf = count(batch), count(free_a), count(summed), count(free_b)
-    if batch:
-        out = apply2(bmm.op, pa.reshape(nb, na, ns), pb.reshape(nb, ns, nf))
-    else:
-        out = apply2(mm.op, pa.reshape(na, ns), pb.reshape(ns, nf))
-    letters = batch + free_a + free_b
-    return out.reshape([sizes[c] for c in letters]), letters
-
-
-def _spread(t: Any, term: list[Any], union: list[Any]) -> Any:
-    """`t` with a dimension for every letter of `union`, in its order."""
-    present = [c for c in union if c in term]
-    t = t.permute([term.index(c) for c in present])
-    for k, c in enumerate(union):
-        if c not in term:
-            t = t.unsqueeze(k)
     return t
 
 
-_ = T
+def _contract(pair: paths.Pair, a: Any, b: Any) -> Any:
+    """One pairwise contraction, as a (batched) product of matrices wherever letters are summed."""
+    if pair.sum_a is not None:
+        a = a.sum(pair.sum_a)
+    if pair.sum_b is not None:
+        b = b.sum(pair.sum_b)
+    if pair.product:
+        product = _spread(a, pair.order_a, pair.new_a) * _spread(b, pair.order_b, pair.new_b)
+        return product if pair.gone is None else product.sum(pair.gone)
+    if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
+        raw.bmm(a._raw.reshape(1, -1, 1)[:, :0], b._raw.reshape(1, 1, -1)[:, :, :0])  # refuses
+    if pair.order_a is not None:
+        a = a.permute(pair.order_a)
+    if pair.order_b is not None:
+        b = b.permute(pair.order_b)
+    if pair.shape_a is not None:
+        a = a.reshape(pair.shape_a)
+    if pair.shape_b is not None:
+        b = b.reshape(pair.shape_b)
+    out = apply2(bmm.op if len(a._raw.shape) == 3 else mm.op, a, b)
+    return out if pair.shape is None else out.reshape(pair.shape)
+
+
+def _spread(t: Any, order: list[int] | None, new: list[int]) -> Any:
+    """`t` in another order of dimensions, with new ones of size one."""
+    if order is not None:
+        t = t.permute(order)
+    for k in new:
+        t = t.unsqueeze(k)
+    return t

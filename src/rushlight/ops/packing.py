@@ -12,7 +12,6 @@ from ._composite import composite
 from ._row import general, linear
 from ._traced import table
 
-
 _TENSOR: Any = TensorBase
 
 

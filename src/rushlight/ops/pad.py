@@ -13,7 +13,6 @@ from ._composite import composite
 from ._row import Row, linear
 from .arrange import constant_pad_nd
 
-
 _TENSOR: Any = TensorBase
 
 

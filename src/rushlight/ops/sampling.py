@@ -20,6 +20,7 @@ from .._core.views import view_target
 from ..device import hollow
 from . import _hollow
 from ._composite import composite
+from ._explain import combination
 from ._generator import Generator, stream_of
 from ._row import Row, general
 from .create import delivered, dtype_or_default, finished, size_of
@@ -102,16 +103,9 @@ def _like_dtype(input: Any, dtype: Any) -> D.dtype:
 
 
 @composite()
-def rand_like(
-    input: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    generator: Any = None,
-) -> Any:
+def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+              requires_grad: bool = False, memory_format: Any = None,
+              generator: Any = None) -> Any:  # fmt: skip
     """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
     found = _float_type("check_uniform_bounds", _like_dtype(input, dtype))
     if _hollow.beside(input, device):
@@ -122,16 +116,9 @@ def rand_like(
 
 
 @composite()
-def randn_like(
-    input: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    generator: Any = None,
-) -> Any:
+def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+               requires_grad: bool = False, memory_format: Any = None,
+               generator: Any = None) -> Any:  # fmt: skip
     """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
     found = _float_type("normal_kernel_cpu", _like_dtype(input, dtype))
     if _hollow.beside(input, device):
@@ -192,16 +179,9 @@ def randint(
 
 
 @composite()
-def randint_like(
-    input: Any,
-    *args: Any,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    **kwargs: Any,
-) -> Any:
+def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None,
+                 device: Any = None, requires_grad: bool = False, memory_format: Any = None,
+                 **kwargs: Any) -> Any:  # fmt: skip
     """Whole numbers from `low` (0) to below `high`, shaped and typed like `input`."""
     low, high, _ = _bounds("randint_like", args, kwargs)
     raw = T.to_raw(_like_dtype(input, dtype))
@@ -239,6 +219,19 @@ def randperm(
     return delivered(array, out, requires_grad)
 
 
+def _as_number(value: Any, given: tuple[Any, ...]) -> Any:
+    """A parameter beside a size: a number, or a tensor that is one.
+
+    Raises:
+        TypeError: for tensors of several numbers, and for those that need a gradient.
+    """
+    if not isinstance(value, TensorBase):
+        return value
+    if value._raw.ndim or value._requires_grad:
+        raise combination("normal", given, {})
+    return value._raw.item()
+
+
 @composite()
 def normal(
     mean: Any = 0.0,
@@ -259,6 +252,8 @@ def normal(
         RuntimeError: for a negative standard deviation.
     """
     stream = stream_of(generator)
+    if size is not None:
+        mean, std = _as_number(mean, (mean, std, size)), _as_number(std, (mean, std, size))
     if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
         _check_std(std)

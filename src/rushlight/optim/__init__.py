@@ -1,6 +1,6 @@
 """Optimizers, and schedules of their learning rates."""
 
-from . import lr_scheduler, swa_utils
+from . import _functional, lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adafactor import Adafactor
 from .adagrad import Adagrad
@@ -42,3 +42,4 @@ __all__ = [
     "swa_utils",
     "swap_in_optimizer_params_and_state",
 ]
+_ = _functional

@@ -91,6 +91,11 @@ class SparseTensor(Tensor):
         """How many dimensions each value has."""
         return int(self.held.dim()) - 1
 
+    def _coalesced_(self, coalesced: bool) -> SparseTensor:
+        """Says whether the places are in order and none is given twice; nothing is looked at."""
+        self.coalesced = coalesced
+        return self
+
     def is_coalesced(self) -> bool:
         """Whether the places are in order and none is given twice."""
         return self.coalesced

@@ -102,15 +102,15 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
     return sparse(functions.stack([rows, columns]), held, size, True, RowsTensor)
 
 
-def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
+def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Any:
     """Where each of `size` rows starts, and the end, from sorted row numbers."""
     starts = new_tensor(raw.starts(input._raw, size))
-    return starts.to(D.int32) if out_int32 else starts  # type: ignore[attr-defined, no-any-return]
+    return starts.to(D.int32) if out_int32 else starts  # type: ignore[attr-defined]
 
 
 def _convert_indices_from_csr_to_coo(
     crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
-) -> Tensor:
+) -> Any:
     """The places [2, n] of elements, from where each row starts and the column of each."""
     rows = functions.repeat_interleave(
         functions.arange(crow_indices.numel() - 1), crow_indices[1:] - crow_indices[:-1]

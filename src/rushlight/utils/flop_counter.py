@@ -99,6 +99,31 @@ def conv_flop(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilatio
     return int(x[0] * math.prod(spread[2:]) * math.prod(window) * c_out * c_in * 2)
 
 
+@register_flop_formula(aten.convolution_backward)
+def conv_backward_flop(grad: Any, x: Any, weight: Any, bias: Any, stride: Any, padding: Any,
+                       dilation: Any, transposed: bool, output_padding: Any, groups: int,
+                       output_mask: Any, out_shape: Any = None, **_: Any) -> int:  # fmt: skip
+    """The gradients of a convolution: as much for each of input and weights as forward.
+
+    PyTorch counts those of the weights as if there were one group.
+    """
+    each = conv_flop(x, weight, bias, stride, padding, dilation, transposed, out_shape=grad)
+    return each * (bool(output_mask[0]) + bool(output_mask[1]) * groups)
+
+
+#: The parts of `convolution_backward` that run by themselves: where the smaller side is.
+_PARTS: Final = {"conv_input": 0, "conv_weight": 1, "conv_output": None}
+
+
+def _part_flop(name: str, args: Any, out: Any) -> int:
+    """One gradient of a convolution: each element of the smaller side by the window."""
+    side = _PARTS[name]
+    less = shapes_of(out if side is None else args[side])
+    weight = shapes_of(out if name == "conv_weight" else args[1])
+    groups = args[6] if name == "conv_weight" else 1
+    return int(2 * less[0] * math.prod(less[2:]) * math.prod(weight) * groups)
+
+
 class FlopCounterMode(TorchDispatchMode):
     """A context that counts; `get_total_flops()` and `get_flop_counts()` tell.
 
@@ -181,11 +206,16 @@ class FlopCounterMode(TorchDispatchMode):
         kwargs = {} if kwargs is None else kwargs
         out = func(*args, **kwargs)
         packet = func.overloadpacket
-        formula = self.flop_registry.get(packet)
-        if formula is not None:
+        name = func.name().partition("::")[2]
+        if name in _PARTS:
+            packet = aten.convolution_backward
+            count = _part_flop(name, args, out)
+        elif (formula := self.flop_registry.get(packet)) is not None:
             count = formula(*args, **kwargs, out_val=out)
-            for name in dict.fromkeys(self._within):
-                self.flop_counts[name][packet] += count
+        else:
+            return out
+        for name in dict.fromkeys(self._within):
+            self.flop_counts[name][packet] += count
         return out
 
     def get_total_flops(self) -> int:

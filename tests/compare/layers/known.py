@@ -21,7 +21,6 @@ class Known(NamedTuple):
 _LAYOUT = "The strides of results where operands of different layouts meet"
 _WHICH = "Both refuse, in other words: another check comes first, or reads the arguments otherwise"
 _ROUNDING = "The last digits of numbers that cancel: another order of rounding"
-_NO_SPARSE = "There are no sparse gradients"
 _METHOD = "A method is the function of its name: messages count the tensor as an argument"
 _EMPTY = (
     "PyTorch computes with memory that nobody wrote, or loses the shape, where nothing is there"
@@ -77,7 +76,6 @@ KNOWN: tuple[Known, ...] = (
     Known(r"nn\.LocalResponseNorm.*transpose", r"stride", _LAYOUT),
     Known(r"nn\.GRUCell.*\.t\(\)", r"stride", _LAYOUT),
     # ---- what there isn't --------------------------------------------------------------------
-    Known(r"nn\.Embedding(Bag)?\(6, 3, .*sparse=True", r"float|half", _NO_SPARSE),
     Known(r"nn\.Lazy(Batch|Instance)Norm", r"^copy", "A buffer without a shape can be copied"),
     Known(
         r"nn\.LazyLinear\(4, dtype",

@@ -12,6 +12,6 @@ from .policies import (
 )
 
 __all__ = [
-    "CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecisionPolicy", "OffloadPolicy",
-    "fully_shard",
+    "CPUOffloadPolicy", "FSDPModule", "FullyShardedDataParallel", "MixedPrecisionPolicy",
+    "OffloadPolicy", "fully_shard",
 ]  # fmt: skip

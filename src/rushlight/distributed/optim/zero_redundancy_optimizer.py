@@ -59,10 +59,12 @@ class ZeroRedundancyOptimizer(Optimizer):
                 if name != "params":
                     theirs[name] = value
 
-    def step(self, closure: Callable[[], Any] | None = None, **options: Any) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], Any] | None = None, **options: Any) -> Any:
         """One step of the optimizer inside."""
         self._share(self.param_groups, self.optim.param_groups)
-        loss = self.optim.step(**options) if closure is None else self.optim.step(closure, **options)
+        loss = (
+            self.optim.step(**options) if closure is None else self.optim.step(closure, **options)
+        )
         self._share(self.optim.param_groups, self.param_groups)
         return loss
 
@@ -117,8 +119,9 @@ def _checked(params: Any) -> list[Any]:
     each: list[Any] = []
     for item in given:
         if isinstance(item, dict):
-            each.extend([item["params"]] if isinstance(item["params"], TensorBase) else list(
-                item["params"]))
+            each.extend(
+                [item["params"]] if isinstance(item["params"], TensorBase) else list(item["params"])
+            )
         else:
             each.append(item)
     for one in each:

@@ -297,5 +297,5 @@ class LazyInstanceNorm3d(_LazyNormBase, InstanceNorm3d):
 
 # PyTorch has each beside the class that it becomes, and packages import it from there.
 for _made in [kind for kind in globals().values() if isinstance(kind, type)]:
-    if vars(_made).get("cls_to_become") is not None:
-        setattr(sys.modules[_made.cls_to_become.__module__], _made.__name__, _made)
+    if (_becomes := vars(_made).get("cls_to_become")) is not None:
+        setattr(sys.modules[_becomes.__module__], _made.__name__, _made)

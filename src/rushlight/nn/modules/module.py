@@ -58,6 +58,7 @@ _NO_DATA = (
     "torch.nn.Module.to() when moving module from meta to a different device."
 )
 
+
 class Module(Registry, Hooked, Stateful):
     """A callable with parameters, buffers and submodules: subclass it and define `forward`.
 

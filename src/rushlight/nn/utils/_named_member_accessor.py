@@ -8,7 +8,7 @@ from ..._core.storage import TensorBase
 
 __all__ = ["swap_tensor"]
 
-_MISSING = object()
+_MISSING: Any = object()
 
 
 def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False) -> Any:
@@ -29,7 +29,8 @@ def swap_tensor(module: Any, name: str, tensor: Any, allow_missing: bool = False
         raise KeyError('tensor name can\'t contain "."')
     if name == "":
         raise KeyError('tensor name can\'t be empty string ""')
-    for table in (module._parameters, module._buffers):
+    tables: list[Any] = [module._parameters, module._buffers]
+    for table in tables:
         if name in table:
             old = table[name]
             if tensor is _MISSING:
