@@ -79,6 +79,8 @@ steps = st.lists(
 )  # fmt: skip
 
 
+@hypothesis.example([("stacked", 0, 2), ("stacked", 0, 2)], 0, 4)  # views of a repeat's memory
+@hypothesis.example([("maximum", 0, 2), ("t", 3, 0)], 0, 4)  # copies in another layout
 @hypothesis.settings(max_examples=60, deadline=None)
 @hypothesis.given(steps, st.integers(0, 1000), st.sampled_from([4, 19]))
 def test_random_programs_give_what_eager_gives(plan: Any, seed: int, n: int) -> None:

@@ -28,6 +28,10 @@ class Refusal(Exception):
         return f"{self.why} ({self.where[0]}:{self.where[1]})"
 
 
+class Unreached(Refusal):
+    """Code ran that the step doesn't name; code that fills a cache runs in the first calls only."""
+
+
 def is_standard(filename: str) -> bool:
     """Whether a file belongs to Python's own library."""
     if filename.startswith("<frozen"):

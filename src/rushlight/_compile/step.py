@@ -24,7 +24,7 @@ from .outputs import described
 from .passes import improved
 from .program import Program, difference
 from .recorder import Recorder
-from .refusal import Refusal
+from .refusal import Refusal, Unreached
 from .replay import Variant
 from .state import State
 
@@ -115,6 +115,8 @@ class CompiledStep:
             CURRENT.reset(token)
         try:
             self._take(recorder, observation, state, structure, found, result, mode)
+        except Unreached as refusal:
+            self._refuse(refusal, final=self.attempts >= 3)
         except Refusal as refusal:
             self._refuse(refusal)
         return reads.plain(result)
@@ -138,7 +140,7 @@ class CompiledStep:
         recorder.release()
         unseen = observation.unseen(state.codes)
         if unseen is not None:
-            raise Refusal(
+            raise Unreached(
                 f"the step runs `{unseen.co_name}`, which can't be reached from what it names",
                 (unseen.co_filename, unseen.co_firstlineno),
             )
@@ -159,8 +161,14 @@ class CompiledStep:
 
     def _compile(self, recording: Recording) -> None:
         program = improved(recording.program)
-        variant = Variant(program, recording.structure, recording.arguments, recording.state,
-                          recording.grad, self.native)  # fmt: skip
+        parts = (recording.structure, recording.arguments, recording.state, recording.grad)
+        try:
+            variant = Variant(program, *parts, self.native)
+        except Exception as error:
+            if not self.native:
+                raise
+            variant = Variant(program, *parts, False)
+            variant.notes.append(f"no native code: {type(error).__name__}: {error}")
         self.recordings.clear()
         self.refusals.clear()
         self.attempts = 0

@@ -18,10 +18,14 @@ def without_repeats(program: Program) -> None:
             written.update(v.root for v in i.reads())
     returned = {v.number for v in program.outputs_values()}
     by: dict[int, Any] = {}
+    roots: dict[int, int] = {}  # memory that is no longer made, and what stands for it
     seen: dict[Any, list[Any]] = {}
     kept = []
     for i in program.instructions:
         i.inputs = replaced_in(i.inputs, by)
+        for out in i.outputs:
+            if out is not None:
+                out.root = roots.get(out.root, out.root)
         if not _takes_part(i, written):
             kept.append(i)
             continue
@@ -31,6 +35,8 @@ def without_repeats(program: Program) -> None:
                 for old, new in zip(i.outputs, other.outputs):
                     if old is not None:
                         by[old.number] = new
+                        if old.root == old.number:
+                            roots[old.number] = new.root
                 break
         else:
             seen[key].append(i)
