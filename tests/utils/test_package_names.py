@@ -124,3 +124,9 @@ def test_a_single_number_that_two_steps_send_becomes_a_gradient():
     scale = torch.ones((), requires_grad=True)
     ((torch.ones(3) * scale).sum() + scale * 2).backward()
     assert scale.grad.item() == 5.0
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("floor", [3, 2]), ("trunc", [3, 2])])
+def test_a_number_is_divided_by_a_tensor_and_rounded(mode, expected):
+    assert torch.div(7, torch.tensor([2, 3]), rounding_mode=mode).tolist() == expected
+    assert torch.div(7, torch.tensor([2.0, 4.0]), rounding_mode=None).tolist() == [3.5, 1.75]

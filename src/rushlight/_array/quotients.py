@@ -101,6 +101,8 @@ def divide_rounded(a: Any, b: Any, rounding_mode: str | None) -> Any:
     Raises:
         RuntimeError: for an unknown mode, and for integer division by zero.
     """
+    if not isinstance(a, np.ndarray):
+        a = np.asarray(a, b.dtype)  # a number in the first place
     if rounding_mode is None:
         if a.dtype.kind in "biu":
             a = a.astype(to_raw(D.get_default_dtype()))

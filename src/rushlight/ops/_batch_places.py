@@ -249,7 +249,7 @@ _refusal("_nonzero", "_unique2", "unique_dim", "_unique_consecutive")
 
 
 # ---- looking up -------------------------------------------------------------------------------
-@rule("embedding")
+@rule("embedding", "_sparse_embedding")
 def embedding(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Rows of one table for all indices; a batch of tables is read as one long table."""
     weight, indices, padding, *rest = args
@@ -266,6 +266,19 @@ def embedding(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
         (size, *(1,) * (picks._raw.ndim - 1)),
     )
     return call(op, [flat, picks + shift, padding, *rest]), 0
+
+
+@rule("_sparse_product")
+def sparse_product(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """One sparse matrix for a batch of dense ones: their columns stand side by side."""
+    values, dense, rows, columns, height = args
+    if any(d is not None for d in (dims[0], dims[2], dims[3])):
+        return one_by_one(op, args, dims, size)
+    side = table("movedim")(dense, dims[1], 1)
+    count, width = side._raw.shape[0], side._raw.shape[2]
+    flat = table("reshape")(side, (count, size * width))
+    found = call(op, [values, flat, rows, columns, height])
+    return table("reshape")(found, (height, size, width)), 1
 
 
 @rule("_search")

@@ -100,7 +100,8 @@ def _divided_other(xp: Any, g: Any, self: Any, other: Any, rounding_mode: str | 
 
 def _rounded_types(args: list[Any], raws: list[Any]) -> None:
     if args[2] in ("floor", "trunc"):
-        _checks.takes(f"div_{args[2]}_cpu", "fi")(args, raws)
+        place = 0 if isinstance(args[0], TensorBase) else 1  # a number may come first
+        _checks.takes(f"div_{args[2]}_cpu", "fi")(args[place:], raws[place:])
 
 
 div_mode = elementwise(
