@@ -1,5 +1,8 @@
 """Autocast and gradient scaling, without PyTorch beside it."""
 
+import subprocess
+import sys
+
 import pytest
 
 import rushlight as torch
@@ -30,6 +33,17 @@ def test_losses_are_computed_in_float32() -> None:
         for loss in (F.mse_loss(a, a), F.l1_loss(a, a), F.kl_div(a, a, reduction="sum")):
             assert loss.dtype == torch.float32
         assert F.cross_entropy(a, torch.tensor([0, 1, 2])).dtype == torch.float32
+
+
+def test_functions_that_ask_classes_first_are_converted_too() -> None:
+    program = (
+        "import rushlight as torch, rushlight.overrides\n"
+        "from rushlight.nn import functional as F\n"
+        "a = torch.rand(3, 4).half()\n"
+        "with torch.autocast('cpu'):\n"
+        "    assert F.l1_loss(a, a).dtype == F.kl_div(a, a).dtype == torch.float32\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
 
 
 def test_gradients_of_weights_keep_the_weights_type() -> None:

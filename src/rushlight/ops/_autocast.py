@@ -209,27 +209,41 @@ def wrap_functions() -> None:
     """Has the functions of `WHOLE` convert their arguments under autocast, wherever they are."""
     from . import PUBLIC, TENSOR_METHODS
 
-    made: dict[int, tuple[Any, Any]] = {}
+    made: dict[int, tuple[Any, Any, int]] = {}
     for key, policy in WHOLE.items():
         function = PUBLIC.get(key)
         if function is None:
             continue
         if id(function) not in made:
-            made[id(function)] = (function, _wrapped(function, policy))
+            made[id(function)] = (function, _wrapped(function, policy), policy)
         PUBLIC[key] = made[id(function)][1]
         if TENSOR_METHODS.get(key[1]) is function:
             TENSOR_METHODS[key[1]] = made[id(function)][1]
     names = {name for _, name in WHOLE}
     tensor: Any = sys.modules[f"{__package__.rpartition('.')[0]}.tensor"].Tensor
     for name in names & vars(tensor).keys():
-        known = made.get(id(vars(tensor).get(name)))
-        if known is not None:
-            setattr(tensor, name, known[1])
+        if (casting := _casting(vars(tensor).get(name), made)) is not None:
+            setattr(tensor, name, casting)
     for module in list(sys.modules.values()):
         space = getattr(module, "__dict__", None)
         if not isinstance(space, dict) or module.__name__ == __name__:
             continue
         for name in names & space.keys():
-            known = made.get(id(space[name]))
-            if known is not None:
-                space[name] = known[1]
+            if (casting := _casting(space[name], made)) is not None:
+                space[name] = casting
+
+
+def _casting(function: Any, made: dict[int, tuple[Any, Any, int]]) -> Any:
+    """What stands for a function under autocast; None if it is none of those that are wrapped.
+
+    A function that `overrides` has wrapped already asks classes first, and keeps doing so.
+    """
+    known = made.get(id(function))
+    if known is not None:
+        return known[1]
+    known = made.get(id(getattr(function, "__wrapped__", None)))
+    if known is None or not hasattr(function, "_asks"):
+        return None
+    outer = _wrapped(function, known[2])
+    outer.__wrapped__ = known[0]
+    return outer

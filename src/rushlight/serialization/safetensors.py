@@ -7,6 +7,7 @@ written is to the byte what the library writes, but goes to the disk without a s
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from typing import Any, Final
@@ -99,12 +100,12 @@ def load_safetensors(f: Any) -> dict[str, Any]:
     else:
         data = f.read()
     try:
-        import safetensors
+        library: Any = importlib.import_module("safetensors")
     except ModuleNotFoundError:
         return _read(data)
     try:
-        entries = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
-    except safetensors.SafetensorError as error:
+        entries = library.deserialize(data)
+    except library.SafetensorError as error:
         raise ValueError(f"not a safetensors file: {error}") from None
     # The library takes the last of two tensors of one name.
     _header(data)
