@@ -217,6 +217,9 @@ def base_points(n: int, dtype: Any, align: bool) -> Any:
     """The numbers from -1 to 1 of n places: from edge to edge, or the middles of n cells."""
     if n <= 1:
         return np.zeros(1, dtype)
+    if dtype.kind in "iub":  # in whole numbers, as PyTorch
+        line = np.linspace(-1, 1, n, dtype=dtype)
+        return line if align else line * dtype.type((n - 1) / n)
     line = linspace(-1, 1, n, from_raw(dtype))
     return line if align else line * dtype.type(n - 1) / dtype.type(n)
 
