@@ -24,6 +24,17 @@ def names_of(text: str) -> set[str]:
     return found
 
 
+def checked(program: Path, folder: Path) -> str:
+    """What mypy says of a program."""
+    source = str(Path(rushlight.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary",
+         f"--cache-dir={folder / 'cache'}", str(program)],
+        capture_output=True, text=True, timeout=300, env={"MYPYPATH": source, "PATH": ""},
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
 def test_the_stub_is_up_to_date() -> None:
     assert stubs.PATH.read_text() == stubs.text(), "run `python -m tests.table.stubs`"
 
@@ -51,14 +62,30 @@ def test_a_type_checker_knows_what_functions_give(tmp_path: Path) -> None:
         "torch.no_such_function(x)\n"
         "torch.add('a', x)\n"
     )
-    source = str(Path(rushlight.__file__).parents[1])
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary",
-         f"--cache-dir={tmp_path / 'cache'}", str(program)],
-        capture_output=True, text=True, timeout=300, env={"MYPYPATH": source, "PATH": ""},
-    )  # fmt: skip
-    lines = done.stdout
-    assert 'Revealed type is "rushlight.tensor.Tensor"' in lines, lines + done.stderr
+    lines = checked(program, tmp_path)
+    assert 'Revealed type is "rushlight.tensor.Tensor"' in lines, lines
     assert 'Revealed type is "rushlight.dtypes.dtype"' in lines, lines
     assert "no_such_function" in lines, lines
     assert 'Argument 1 to "add" has incompatible type "str"' in lines, lines
+
+
+def test_a_typed_forward_types_the_call_of_its_module(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import rushlight as torch\n"
+        "from rushlight import nn\n"
+        "class Net(nn.Module):\n"
+        "    def forward(self, x: torch.Tensor, n: int = 2) -> tuple[torch.Tensor, int]:\n"
+        "        return x, n\n"
+        "reveal_type(Net()(torch.ones(2), n=3))\n"
+        "reveal_type(nn.Linear(2, 2)(torch.ones(2)))\n"
+        "Net()('a')\n"
+        "def call(module: nn.Module) -> None:\n"
+        "    reveal_type(module(1, k=2))\n"
+    )
+    lines = checked(program, tmp_path)
+    assert 'Revealed type is "tuple[rushlight.tensor.Tensor, int]"' in lines, lines
+    assert 'Revealed type is "rushlight.tensor.Tensor"' in lines, lines
+    assert 'incompatible type "str"; expected "Tensor"' in lines, lines
+    assert 'Revealed type is "Any"' in lines, lines

@@ -193,7 +193,8 @@ class _Patches:
         self.tracer = tracer
 
     def __enter__(self) -> None:
-        self.call = Module.__call__
+        module: Any = Module
+        self.call = module.__call__
         self.noting = _Noting()
         self.noting.__enter__()
         tracer, original = self.tracer, self.call
@@ -205,7 +206,7 @@ class _Patches:
 
             return tracer.call_module(mod, forward, args, kwargs)
 
-        Module.__call__ = call  # type: ignore[method-assign]
+        module.__call__ = call
         self.names: list[tuple[dict[str, Any], str, Any]] = []
         for space, name in _wrapped:
             self._noting(space, name)

@@ -3,7 +3,7 @@
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar
 
 from .._ground import Tensor, dtypes, f, no_grad
 from .._ground import device as as_device
@@ -44,6 +44,18 @@ __all__ = [
     "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
 ]
+
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class _Forwards(Protocol[P, R]):
+    """Whatever has a `forward`; in its terms the call of a module is typed."""
+
+    def forward(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Computes the module's results."""
+        ...
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> None:
@@ -129,6 +141,8 @@ class Module(Registry, Hooked, Stateful):
         self.__dict__.setdefault("_is_full_backward_hook", None)
 
     if TYPE_CHECKING:
+        # A call is typed as the `forward` is.
+        def __call__(self: "_Forwards[P, R]", *args: P.args, **kwargs: P.kwargs) -> R: ...
 
         def get_submodule(self, target: str) -> "Module": ...
         def children(self) -> Iterator["Module"]: ...
