@@ -108,4 +108,5 @@ METHODS = {
 for _name, _method in METHODS.items():
     if not hasattr(Tensor, _name):
         setattr(Tensor, _name, _method)
-Tensor.sparse_dim = Tensor.dense_dim = lambda self: 0  # type: ignore[attr-defined]
+Tensor.sparse_dim = lambda self: 0  # type: ignore[attr-defined]
+Tensor.dense_dim = Tensor.dim  # type: ignore[attr-defined]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .logistic import sigmoid, single
+from .logistic import sigmoid
+from .types import single
 
 
 def _halves(x: Any, dim: int) -> tuple[Any, Any]:

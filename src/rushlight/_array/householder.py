@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import errors
 from . import lapack
-from .reduce import is_half, name_of
+from .reduce import name_of
+from .types import is_half
 
 _FEW = 8  # with so many small matrices NumPy's loop in double precision is quicker
 _SMALL = 1024

@@ -13,9 +13,9 @@ from .. import dtypes as D
 from .. import errors
 from . import lapack
 from .lapack import Failure, columns
-from .reduce import is_half, name_of
+from .reduce import name_of
 from .triangular import lu_factor, solve_triangular
-from .types import from_raw
+from .types import from_raw, is_half
 
 
 class _LinAlgError(RuntimeError):

@@ -16,6 +16,7 @@ import numpy as np
 from . import blocks, kernels
 from .blocks import INF, LARGE, clip, fits, mapped
 from .masks import anywhere, where
+from .types import single
 
 FLOAT32: Final = np.dtype(np.float32)
 FLOAT64: Final = np.dtype(np.float64)
@@ -31,12 +32,6 @@ def _few(x: Any) -> bool:
     """Whether `x` is float32 or float64 and small: then every step writes over the last one."""
     dtype = x.dtype
     return (dtype is FLOAT32 or dtype is FLOAT64) and x.size < LARGE and x.ndim > 0
-
-
-def single(body: Callable[..., Any], x: Any, *rest: Any) -> Any:
-    """`body` on 16-bit floats, computed in float32 and rounded once. See Note [Halves]."""
-    lifted = [v.astype(FLOAT32) if isinstance(v, np.ndarray) else v for v in rest]
-    return body(x.astype(FLOAT32), *lifted).astype(x.dtype)
 
 
 def relu(x: Any) -> Any:

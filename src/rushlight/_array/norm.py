@@ -8,9 +8,9 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from .reduce import axes_of, axis_of, in_order, is_half, lifted, name_of
+from .reduce import axes_of, axis_of, in_order, lifted, name_of
 from .rows import row_dot
-from .types import converted
+from .types import converted, is_half
 
 _add: Any = np.add.reduce
 _maximum: Any = np.maximum.reduce

@@ -345,10 +345,7 @@ def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
     """a + alpha b; of 16-bit floats with `alpha` rounded first, and the rest rounded once."""
     if alpha == 1:
         return np.add(a, b)
-    factor = typed(alpha, b)
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return in_single(_add_product)(a, b, factor)
-    return np.add(a, np.multiply(b, factor))
+    return _add_product(a, b, typed(alpha, b))
 
 
 def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
@@ -356,6 +353,7 @@ def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
     return np.subtract(a, b) if alpha == 1 else add_scaled(a, b, -alpha)
 
 
+@in_single
 def _add_product(a: Any, b: Any, factor: Any) -> Any:
     return np.add(a, np.multiply(b, factor))
 

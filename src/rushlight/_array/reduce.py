@@ -13,7 +13,7 @@ from .. import dtypes as D
 from .. import errors
 from .parallel import parallel_sum
 from .rows import ones, row_sum
-from .types import converted, from_raw, to_raw
+from .types import converted, from_raw, is_half, to_raw
 
 Axis = int | tuple[int, ...] | None
 
@@ -68,11 +68,6 @@ def axis_of(ndim: int, dim: int) -> int:
 def at_least_1d(x: Any) -> Any:
     """`x`, with one dimension if it has none."""
     return x if x.ndim else x.reshape(1)
-
-
-def is_half(dtype: Any) -> bool:
-    """Whether a NumPy dtype is one of the 16-bit floating types."""
-    return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
 def lifted(x: Any) -> Any:

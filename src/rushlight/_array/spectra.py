@@ -14,8 +14,8 @@ from .. import errors
 from . import lapack
 from .lapack import Failure, columns
 from .linalg import LinAlgError, adjoint, at, check, check_kernel, is_vector
-from .reduce import is_half, name_of
-from .types import from_raw, to_raw
+from .reduce import name_of
+from .types import from_raw, is_half, to_raw
 
 
 def _real(dtype: Any) -> Any:

@@ -123,15 +123,23 @@ def narrowed(value: Any, dtype: D.dtype) -> Any:
     return np.asarray(value, to_raw(dtype)) if value.dtype == FLOAT32 else value
 
 
+def is_half(dtype: Any) -> bool:
+    """Whether a NumPy dtype is one of the 16-bit floating types."""
+    return bool(dtype.itemsize == 2 and dtype.kind in "fV")
+
+
+def single(body: Callable[..., Any], x: Any, *rest: Any) -> Any:
+    """`body` on 16-bit floats, computed in float32 and rounded once."""
+    lifted = [v.astype(FLOAT32) if isinstance(v, np.ndarray) else v for v in rest]
+    return np.asarray(body(x.astype(FLOAT32), *lifted), x.dtype)
+
+
 def in_single(body: Callable[..., Any]) -> Callable[..., Any]:
     """`body`, whose 16-bit floats are computed with in float32 and rounded once."""
 
     @functools.wraps(body)
     def function(a: Any, *rest: Any) -> Any:
-        if a.dtype.itemsize != 2 or a.dtype.kind not in "fV":
-            return body(a, *rest)
-        lifted = [v.astype(FLOAT32) if isinstance(v, np.ndarray) else v for v in rest]
-        return np.asarray(body(a.astype(FLOAT32), *lifted), a.dtype)
+        return single(body, a, *rest) if is_half(a.dtype) else body(a, *rest)
 
     return function
 

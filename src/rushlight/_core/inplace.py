@@ -29,12 +29,6 @@ FLOAT32: Final[Any] = _FLOAT32
 FLOAT64: Final[Any] = _FLOAT64
 
 
-def is_half(array: Any) -> bool:
-    """Whether these are 16-bit floats."""
-    found = T.from_raw(array.dtype)
-    return found.itemsize == 2 and found.category == D.FLOAT
-
-
 def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     """Runs `op` on `args` and writes the result into `args[0]`, which is returned.
 
@@ -102,7 +96,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if op.check is not None:
             op.check(args, raws)
         result = op.raw(*raws)
-        if op.name in slow.WIDE and is_half(array):
+        if op.name in slow.WIDE and T.is_half(array.dtype):
             result = T.narrowed(result, T.from_raw(array.dtype))
     except Exception as error:
         if promoted is not None and isinstance(error, NotImplementedError):

@@ -179,12 +179,7 @@ def apply(op: Op, args: list[Any]) -> Any:
         op.check(args, raws)
     try:
         results = op.raw(*raws)
-        if (
-            promoted is not None
-            and promoted.itemsize == 2
-            and promoted.category == D.FLOAT
-            and op.name in WIDE
-        ):
+        if promoted is not None and op.name in WIDE and T.is_half(T.to_raw(promoted)):
             results = T.narrowed(results, promoted)
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
@@ -324,12 +319,7 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
             changed = True
         elif value is not None:
             raws[pos] = T.number_for(value, common)
-    if (
-        common.itemsize == 2
-        and common.category == D.FLOAT
-        and op.name in WIDE
-        and (number is not None or zero is not None)
-    ):
+    if (number is not None or zero is not None) and op.name in WIDE and T.is_half(raw_type):
         widen(op, args, raws)
         return common
     return common if changed else None
@@ -338,7 +328,7 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
 # Note [Halves and numbers]
 # A product of 16-bit floats with a number (or a tensor without dimensions) is computed in float32
 # with the number as it is, and rounded once. A sum rounds the number first. As in PyTorch.
-WIDE: Final = frozenset({"mul", "_times", "div", "_over", "_divided_by", "floor_divide"})
+WIDE: Final = frozenset({"mul", "_times", "div", "_over", "floor_divide"})
 
 
 def widen(op: Op, args: list[Any], raws: list[Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from .._array import householder, triangular
 from .._array import linalg as checks
 from .._array import spectra as raw
-from .._array.reduce import is_half
+from .._array.types import is_half
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks, _return_types

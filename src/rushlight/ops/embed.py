@@ -15,7 +15,7 @@ from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
 from . import _traced
 from ._composite import composite
-from ._row import general, linear
+from ._row import Row, general, linear
 
 # ---- embedding --------------------------------------------------------------------------------
 
@@ -246,47 +246,37 @@ def _bag_scales(
     )
 
 
-_bag = general(
-    "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
-    "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
-    "include_last_offset=False, "
-    "int padding_idx=-1) -> Tensor",
-    lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: raw.embedding_bag(
-        weight, indices, offsets, mode, scales, last, padding
-    ),
-    weight=_bag_table,
-    per_sample_weights=_bag_scales,
-    node="EmbeddingBagBackward0",
-    public=False,
-    method=False,
-    out=False,
-    dtypes="float",
-    samples=lambda mk: [
-        (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
-        for mode in (0, 1, 2)
-    ],
-    doc="The sums, means or maxima of bags of rows.",
+def _bags(name: str, sparse: bool, table_gradient: Any, modes: tuple[int, ...], doc: str) -> Row:
+    """A row that looks up bags, with its own gradient for the table."""
+    return general(
+        f"{name}(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
+        f"int mode=0, bool sparse={sparse}, Tensor? per_sample_weights=None, bool "
+        "include_last_offset=False, int padding_idx=-1) -> Tensor",
+        lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: (
+            raw.embedding_bag(weight, indices, offsets, mode, scales, last, padding)
+        ),
+        weight=table_gradient,
+        per_sample_weights=_bag_scales,
+        node="EmbeddingBagBackward0",
+        public=False,
+        method=False,
+        out=False,
+        dtypes="float",
+        samples=lambda mk: [
+            (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
+            for mode in modes
+        ],
+        doc=doc,
+    )
+
+
+_bag = _bags(
+    "_embedding_bag", False, _bag_table, (0, 1, 2), "The sums, means or maxima of bags of rows."
 )
-_sparse_bag = general(
-    "_sparse_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
-    "scale_grad_by_freq=False, int mode=0, bool sparse=True, Tensor? per_sample_weights=None, bool "
-    "include_last_offset=False, int padding_idx=-1) -> Tensor",
-    lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: raw.embedding_bag(
-        weight, indices, offsets, mode, scales, last, padding
-    ),
-    weight=_bag_read_rows,
-    per_sample_weights=_bag_scales,
-    node="EmbeddingBagBackward0",
-    public=False,
-    method=False,
-    out=False,
-    dtypes="float",
-    samples=lambda mk: [
-        (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
-        for mode in (0, 1)
-    ],
-    doc="The sums or means of bags of rows; the table's gradient has the rows that were read.",
-)
+_sparse_bag = _bags(
+    "_sparse_embedding_bag", True, _bag_read_rows, (0, 1),
+    "The sums or means of bags of rows; the table's gradient has the rows that were read.",
+)  # fmt: skip
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 

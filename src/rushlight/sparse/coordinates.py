@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from .. import dtypes as D
 from .. import ops
 from .._array import sparse as raw
 from .._array import types as T
@@ -39,13 +40,22 @@ class SparseTensor(Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return cls.rule_of(func)(*args, **(kwargs or {}))
+
+    @classmethod
+    def rule_of(cls, func: Any) -> Any:
+        """What is done in place of a function of tensors.
+
+        Raises:
+            NotImplementedError: for a function that sparse tensors don't have.
+        """
         name = getattr(func, "__name__", str(func))
         rule = cls.RULES.get(name)
         if rule is None and name.startswith("__") and name.endswith("__"):
             rule = cls.RULES.get(name.strip("_"))
         if rule is None:
             raise lacking(name)
-        return rule(*args, **(kwargs or {}))
+        return rule
 
     # ---- parts --------------------------------------------------------------------------------
     def _indices(self) -> Any:
@@ -294,8 +304,6 @@ def lacking(name: str) -> NotImplementedError:
 
 
 def _is_default(dtype: Any) -> bool:
-    from .. import dtypes as D
-
     return dtype in (D.get_default_dtype(), D.int64, D.bool_)
 
 

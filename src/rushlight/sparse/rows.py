@@ -9,9 +9,7 @@ from .._array import sparse as raw
 from .._core.storage import new_tensor
 from ..memory_format import sparse_csr
 from ..tensor import Tensor
-from .coordinates import SparseTensor, checked_type, functions, lacking, sparse, text_of
-
-_COMPUTED = frozenset({"mm", "spmm", "matmul", "mv", "addmm", "linear", "t", "transpose"})
+from .coordinates import SparseTensor, checked_type, functions, sparse, text_of
 
 
 class RowsTensor(SparseTensor):
@@ -23,11 +21,9 @@ class RowsTensor(SparseTensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(func, "__name__", str(func)).strip("_")
-        if name not in _COMPUTED and name not in SparseTensor.RULES:
-            raise lacking(name)
+        rule = cls.rule_of(func)
         plain = [a.to_sparse() if isinstance(a, RowsTensor) else a for a in args]
-        result = SparseTensor.RULES[name](*plain, **(kwargs or {}))
+        result = rule(*plain, **(kwargs or {}))
         if type(result) is SparseTensor and result.sparse_dim() == 2:
             return to_sparse_csr(result)
         return result

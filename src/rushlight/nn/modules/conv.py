@@ -1,8 +1,7 @@
 """Convolution and transposed convolution over one to three dimensions."""
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import repeat
+from collections.abc import Sequence
 from typing import Any
 
 from .. import functional as F
@@ -10,6 +9,7 @@ from .. import init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from ._own_names import own
+from ._sizes import _each
 from .module import Module
 
 __all__ = [
@@ -20,11 +20,6 @@ __all__ = [
     "ConvTranspose2d",
     "ConvTranspose3d",
 ]
-
-
-def _each(value: Any, dims: int) -> tuple[Any, ...]:
-    """A value for each dimension; one stands for all."""
-    return tuple(value) if isinstance(value, Iterable) else tuple(repeat(value, dims))
 
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")

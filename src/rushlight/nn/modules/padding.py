@@ -1,11 +1,11 @@
 """Padding of the last dimensions: with a constant, mirrored, repeated or wrapped around."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from .. import functional as F
 from .._ground import Tensor
 from ._own_names import own
+from ._sizes import _each
 from .module import Module
 
 __all__ = [
@@ -38,7 +38,7 @@ class _Pad(Module):
     def __init__(self, padding: Any) -> None:
         super().__init__()
         sides = 2 * self._dims
-        self.padding = tuple(padding) if isinstance(padding, Iterable) else (padding,) * sides
+        self.padding = _each(padding, sides)
 
     def forward(self, input: Tensor) -> Tensor:
         output: Tensor = F.pad(input, self.padding, self._mode)

@@ -1,11 +1,11 @@
 """Pooling over windows, to a given size, and back."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from .. import functional as F
 from .._ground import Tensor
 from ._own_names import own
+from ._sizes import _each
 from .module import Module
 
 __all__ = [
@@ -30,11 +30,6 @@ __all__ = [
     "MaxUnpool2d",
     "MaxUnpool3d",
 ]
-
-
-def _each(value: Any, dims: int) -> tuple[Any, ...]:
-    """A value for each dimension; one stands for all."""
-    return tuple(value) if isinstance(value, Iterable) else (value,) * dims
 
 
 # ---- maxima -----------------------------------------------------------------------------------

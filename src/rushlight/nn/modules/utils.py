@@ -1,16 +1,16 @@
 """`torch.nn.modules.utils`: one number for each of several dimensions, and prefixes of states."""
 
-import collections.abc
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from typing import Any
+
+from ._sizes import _each
 
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
     def parse(x: Any) -> tuple[Any, ...]:
-        return tuple(x) if isinstance(x, collections.abc.Iterable) else tuple(repeat(x, n))
+        return _each(x, n)
 
     parse.__name__ = name
     return parse
