@@ -6,7 +6,7 @@ from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, settled, zeros_for
-from .optimizer import check_lr, number
+from .optimizer import check_at_least_zero, check_lr, number
 
 __all__ = ["Adadelta"]
 
@@ -35,10 +35,8 @@ class Adadelta(RuleOptimizer):
         check_lr(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_at_least_zero("epsilon", eps)
+        check_at_least_zero("weight_decay", weight_decay)
         defaults = {
             "lr": lr,
             "rho": rho,

@@ -15,7 +15,7 @@ from ._rule import (
     rows_of,
     settled,
 )
-from .optimizer import check_implementation, check_lr, scalar
+from .optimizer import check_at_least_zero, check_implementation, check_lr, scalar
 
 __all__ = ["Adagrad"]
 
@@ -41,16 +41,13 @@ class Adagrad(RuleOptimizer):
         fused: bool | None = None,
     ) -> None:
         check_lr(lr)
-        if not lr_decay >= 0.0:
-            raise ValueError(f"Invalid lr_decay value: {lr_decay}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_at_least_zero("lr_decay", lr_decay)
+        check_at_least_zero("weight_decay", weight_decay)
         if not initial_accumulator_value >= 0.0:
             raise ValueError(
                 f"Invalid initial_accumulator_value value: {initial_accumulator_value}"
             )
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
+        check_at_least_zero("epsilon", eps)
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,

@@ -6,7 +6,7 @@ from .._array import sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, new_count, rate_of, settled, zeros_for
-from .optimizer import check_implementation, check_lr, scalar
+from .optimizer import check_at_least_zero, check_betas, check_implementation, check_lr, scalar
 
 __all__ = ["Adam"]
 
@@ -45,13 +45,9 @@ class Adam(RuleOptimizer):
             if lr.numel() != 1:
                 raise ValueError("Tensor lr must be 1-element")
         check_lr(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for place, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_at_least_zero("epsilon", eps)
+        check_betas(betas)
+        check_at_least_zero("weight_decay", weight_decay)
         if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")
         for place, beta in enumerate(betas):

@@ -16,7 +16,7 @@ from ._rule import (
     settled,
     zeros_for,
 )
-from .optimizer import check_lr, number
+from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 __all__ = ["Adamax"]
 
@@ -41,13 +41,9 @@ class Adamax(RuleOptimizer):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for place, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_at_least_zero("epsilon", eps)
+        check_betas(betas)
+        check_at_least_zero("weight_decay", weight_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -6,7 +6,7 @@ from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, dtypes, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, zeros_for
-from .optimizer import check_lr, number, scalar
+from .optimizer import check_at_least_zero, check_lr, number, scalar
 
 __all__ = ["ASGD"]
 
@@ -33,8 +33,7 @@ class ASGD(RuleOptimizer):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_at_least_zero("weight_decay", weight_decay)
         defaults = {
             "lr": lr,
             "lambd": lambd,

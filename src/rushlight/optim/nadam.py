@@ -6,7 +6,7 @@ from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, dtypes, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, settled, zeros_for
-from .optimizer import check_lr, number
+from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 __all__ = ["NAdam"]
 
@@ -36,15 +36,10 @@ class NAdam(RuleOptimizer):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for place, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        if not momentum_decay >= 0.0:
-            raise ValueError(f"Invalid momentum_decay value: {momentum_decay}")
+        check_at_least_zero("epsilon", eps)
+        check_betas(betas)
+        check_at_least_zero("weight_decay", weight_decay)
+        check_at_least_zero("momentum_decay", momentum_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -3,7 +3,7 @@
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import deepcopy
 from itertools import chain
 from types import MappingProxyType
@@ -472,6 +472,19 @@ def check_lr(lr: Any) -> None:
         raise ValueError("Tensor lr must be 1-element")
     if not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def check_at_least_zero(name: str, value: float) -> None:
+    """Refuses an option below zero, and nan."""
+    if not value >= 0.0:
+        raise ValueError(f"Invalid {name} value: {value}")
+
+
+def check_betas(betas: Sequence[Any]) -> None:
+    """Refuses rates of moving averages outside of [0, 1)."""
+    for place, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
 
 
 def scalar(value: Any) -> Any:

@@ -16,7 +16,7 @@ from ._rule import (
     settled,
     zeros_for,
 )
-from .optimizer import check_lr, number
+from .optimizer import check_at_least_zero, check_lr, number
 
 __all__ = ["RMSprop"]
 
@@ -46,14 +46,10 @@ class RMSprop(RuleOptimizer):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        if not momentum >= 0.0:
-            raise ValueError(f"Invalid momentum value: {momentum}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        if not alpha >= 0.0:
-            raise ValueError(f"Invalid alpha value: {alpha}")
+        check_at_least_zero("epsilon", eps)
+        check_at_least_zero("momentum", momentum)
+        check_at_least_zero("weight_decay", weight_decay)
+        check_at_least_zero("alpha", alpha)
         defaults = {
             "lr": lr,
             "momentum": momentum,

@@ -7,7 +7,7 @@ from typing import Any
 from ._ground import Tensor, no_grad
 from ._plain import with_gradient
 from ._rule import rows_of, zeros_for
-from .optimizer import Optimizer, loss_of, scalar
+from .optimizer import Optimizer, check_betas, loss_of, scalar
 
 __all__ = ["SparseAdam"]
 
@@ -33,9 +33,7 @@ class SparseAdam(Optimizer):
             raise ValueError(f"Invalid learning rate: {lr}")
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
-        for place, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
+        check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         complex_ones = [
             [place, number]

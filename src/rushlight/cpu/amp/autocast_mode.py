@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from ... import amp
 from ... import dtypes as D
+from ...amp.former import warn_of
 
 __all__ = ["autocast"]
 
@@ -16,10 +15,5 @@ class autocast(amp.autocast):
     def __init__(
         self, enabled: bool = True, dtype: D.dtype = D.bfloat16, cache_enabled: bool = True
     ) -> None:
-        warnings.warn(
-            "`torch.cpu.amp.autocast(args...)` is deprecated. "
-            "Please use `torch.amp.autocast('cpu', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warn_of("cpu", "autocast")
         super().__init__("cpu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)

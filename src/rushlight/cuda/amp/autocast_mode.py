@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import amp
 from ... import dtypes as D
+from ...amp.former import warn_of
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd"]
 
@@ -17,12 +18,7 @@ class autocast(amp.autocast):
     def __init__(
         self, enabled: bool = True, dtype: D.dtype = D.float16, cache_enabled: bool = True
     ) -> None:
-        warnings.warn(
-            "`torch.cuda.amp.autocast(args...)` is deprecated. "
-            "Please use `torch.amp.autocast('cuda', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warn_of("cuda", "autocast")
         super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 

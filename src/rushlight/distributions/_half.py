@@ -1,0 +1,54 @@
+"""Distributions of absolute values: one that is symmetric around 0, folded over."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import constraints
+from ._ground import f, inf
+from .distribution import Distribution, value_checked
+from .transformed_distribution import TransformedDistribution
+from .transforms import AbsTransform
+
+
+class Half(TransformedDistribution):
+    """|X|, X from a distribution with a scale that is symmetric around 0."""
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, whole: Distribution, validate_args: bool | None) -> None:
+        super().__init__(whole, AbsTransform(), validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        owner = next(c for c in type(self).__mro__ if Half in c.__bases__)
+        return super().expand(batch_shape, self._get_checked_instance(owner, _instance))
+
+    @property
+    def scale(self) -> Any:
+        """The scale of the whole distribution."""
+        return self.base_dist.scale
+
+    @property
+    def mode(self) -> Any:
+        return f.zeros_like(self.scale)
+
+    def log_prob(self, value: Any) -> Any:
+        value_checked(self, value)
+        value = f.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
+        return f.where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -inf)
+
+    def cdf(self, value: Any) -> Any:
+        value_checked(self, value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value: Any) -> Any:
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Any:
+        return self.base_dist.entropy() - math.log(2)
+
+
+__all__ = ["Half"]
