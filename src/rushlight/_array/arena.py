@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import ctypes.util
 import sys
+import sysconfig
 from functools import cache
 from typing import Any, Final
 
@@ -44,7 +46,7 @@ def as_numbers(words_: Any, index: int, count: int = 1) -> Any:
 @cache
 def supported() -> bool:
     """Whether an array's data can be found from its id: asked of an array that is known."""
-    if sys.implementation.name != "cpython" or hasattr(sys, "_is_gil_enabled"):
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return False
     sample = np.arange(3.0)
     found = ctypes.c_void_p.from_address(id(sample) + DATA_OFFSET).value
@@ -63,6 +65,18 @@ def product_routine(name: str) -> int:
         found = getattr(library, form, None)
         if found is not None:
             return ctypes.cast(found, ctypes.c_void_p).value or 0
+    return 0
+
+
+@cache
+def routine_of_c(name: str) -> int:
+    """The address of a function of C's library of mathematics, the one that Python uses; or 0."""
+    for library in (None, ctypes.util.find_library("m")) if sys.platform != "win32" else ("ucrtbase",):
+        try:
+            found = getattr(ctypes.CDLL(library), name)
+        except (AttributeError, OSError):
+            continue
+        return ctypes.cast(found, ctypes.c_void_p).value or 0
     return 0
 
 
