@@ -1,6 +1,7 @@
 """The stub that editors and type checkers read says what the package has."""
 
 import ast
+import site
 import subprocess
 import sys
 from pathlib import Path
@@ -27,10 +28,11 @@ def names_of(text: str) -> set[str]:
 def checked(program: Path, folder: Path) -> str:
     """What mypy says of a program."""
     source = str(Path(rushlight.__file__).parents[1])
+    path = {} if source in site.getsitepackages() else {"MYPYPATH": source}
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary",
          f"--cache-dir={folder / 'cache'}", str(program)],
-        capture_output=True, text=True, timeout=300, env={"MYPYPATH": source, "PATH": ""},
+        capture_output=True, text=True, timeout=300, env={**path, "PATH": ""},
     )  # fmt: skip
     return done.stdout + done.stderr
 
