@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -12,6 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 STORE = ROOT / ".gallery"
 PACKAGES = STORE / "packages"
+
+#: Folders that packages put beside themselves by mistake, which hide those of other archives.
+STRAY = ("test", "tests")
 
 #: What the environment decides: a driver that named one of these would replace what is measured.
 NEVER = {"torch", "rushlight", "numpy", "scipy"}
@@ -77,3 +81,5 @@ def fetch(needs: Iterable[str], timeout: float) -> None:
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "ERROR" in line]
         raise Unfetched(lines[-1] if lines else "pip failed")
+    for name in STRAY:
+        shutil.rmtree(PACKAGES / name, ignore_errors=True)

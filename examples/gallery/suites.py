@@ -115,6 +115,8 @@ def run(suite: Suite, system: str, folder: Path) -> dict[str, str]:
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     env = environment(1) | dict(suite.variables)
+    # Packages that lie beside the suite's own bring plugins of their own.
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     env["PYTHONPATH"] = os.pathsep.join([env["PYTHONPATH"], str(folder), str(PACKAGES)])
     command = [*starter(system), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     # The settings of this checkout's own tests are not the package's.
