@@ -96,9 +96,15 @@ def exported(t: Any, stream: Any, max_version: Any, dl_device: Any, copy: Any) -
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if stream is not None and stream != -1:
         raise AssertionError("stream should be None on cpu.")
-    return T.outside_view(t._raw).__dlpack__(
-        max_version=max_version, dl_device=dl_device, copy=copy
-    )
+    raw = T.outside_view(t._raw)
+    wishes = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+    wishes = {name: wish for name, wish in wishes.items() if wish is not None}
+    try:
+        return raw.__dlpack__(**wishes)
+    except TypeError:
+        if "copy" in wishes or wishes.get("dl_device", (1, 0)) != (1, 0):
+            raise
+        return raw.__dlpack__()  # NumPy 2.0 knows no wishes, and gives a capsule of the first form
 
 
 # -- the array API's namespace ------------------------------------------------------------------
