@@ -17,7 +17,6 @@ from .._core.run import RUNNING, execution_order, will_run
 from .._core.storage import TensorBase
 from ..autograd.edges import core_of, seen_as
 from ..autograd.function import Function as _FunctionBase
-from ..autograd.grad_mode import settled
 from ..autograd.variable import ExecutionEngine as _ImperativeEngine
 from ..device import default_device, device
 from ..dtypes import dtype
@@ -118,7 +117,7 @@ def _is_fwd_grad_enabled() -> bool:
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
     """Has tangents go through operations, or not, for the context that runs now."""
-    CURRENT.set(settled(replaced(ready(), forward_grad=enabled)))
+    CURRENT.set(replaced(ready(), forward_grad=enabled))
 
 
 def _is_alias_of(tensor: TensorBase, other: TensorBase) -> bool:

@@ -76,6 +76,11 @@ def find(name: str) -> Any:
         return globals()[name]
     if name in _SWITCHES:
         return _switch(name)
+    if name.endswith("Type"):
+        from ..jit import script_types
+
+        if name in script_types.__all__:
+            return getattr(script_types, name)
     if name in _PARTS:
         return _PARTS[name]
     if name in _CLASSES:

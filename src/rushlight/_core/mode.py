@@ -87,7 +87,10 @@ class Mode:
 
 
 def replaced(mode: Mode, **changes: Any) -> Mode:
-    """A mode like `mode` but for the switches given by name."""
+    """A mode like `mode` but for the switches given by name.
+
+    The usual modes are shared objects: who looks for `READY` finds it again after a context.
+    """
     values: dict[str, Any] = {
         "grad": mode.grad,
         "inference": mode.inference,
@@ -108,7 +111,16 @@ def replaced(mode: Mode, **changes: Any) -> Mode:
         "autocast": mode.autocast,
     }
     values.update(changes)
-    return Mode(**values)
+    made = Mode(**values)
+    unusual = (
+        made.slow
+        or made.carrying
+        or bool(made.saved_hooks_off)
+        or not (made.forward_grad and made.multithreaded and made.check_nan)
+    )
+    if unusual:
+        return made
+    return READY if made.grad else NO_GRAD
 
 
 # Note [A context that nobody has used yet]

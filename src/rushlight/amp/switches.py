@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from .._core.mode import CURRENT, current, ready, replaced
-from ..autograd.grad_mode import settled
 from ..device import device
 from ..ops import _autocast
 from ..ops._autocast import Casting
@@ -60,10 +59,12 @@ def _set(**changes: Any) -> None:
             return
         CURRENT.set(replaced(ready(), autocast=Casting(dtype, then.keeps)))
     else:
-        CURRENT.set(settled(replaced(ready(), autocast=None)))
+        CURRENT.set(replaced(ready(), autocast=None))
 
 
 def _type(device_type: Any, function: str) -> str:
+    if type(device_type) is str and device_type in _DTYPES:
+        return device_type
     if not isinstance(device_type, str):
         raise TypeError(
             f"{function}(): argument 'device_type' (position 1) must be str, not "

@@ -15,7 +15,6 @@ from .._core.node import Node
 from .._core.op import Op
 from .._core.run import ANOMALY, RUNNING
 from .._core.storage import TensorBase
-from .grad_mode import settled
 
 if TYPE_CHECKING:
     import traceback
@@ -82,7 +81,7 @@ class _Quick:
         """That mode, where nothing is on but anomaly mode; else None."""
         known, quick = self.pair
         if known is not mode:
-            quick = settled(replaced(mode, anomaly=False, check_nan=True))
+            quick = replaced(mode, anomaly=False, check_nan=True)
             quick = None if quick.slow else quick
             self.pair = (mode, quick)
         found: Mode | None = quick

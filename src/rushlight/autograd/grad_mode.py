@@ -11,9 +11,6 @@ from typing import Any, TypeVar
 from .. import errors
 from .._core.mode import (
     CURRENT,
-    NO_GRAD,
-    READY,
-    Mode,
     is_grad_enabled,
     ready,
     replaced,
@@ -211,24 +208,12 @@ class inference_mode(_ModeContext):
     def _switch(self) -> tuple[bool, bool, bool]:
         before = ready()
         off = not self.mode
-        CURRENT.set(settled(replaced(before, grad=off, forward_grad=off, inference=self.mode)))
+        CURRENT.set(replaced(before, grad=off, forward_grad=off, inference=self.mode))
         return before.grad, before.forward_grad, before.inference
 
     def _restore(self, before: tuple[bool, bool, bool]) -> None:
         grad, forward, inference = before
-        CURRENT.set(
-            settled(replaced(ready(), grad=grad, forward_grad=forward, inference=inference))
-        )
-
-
-def settled(mode: Mode) -> Mode:
-    """`mode`, or the shared object for it where nothing but grad mode differs from the usual."""
-    unusual = (
-        mode.slow
-        or mode.saved_hooks_off
-        or not (mode.forward_grad and mode.multithreaded and mode.check_nan)
-    )
-    return mode if unusual else (READY if mode.grad else NO_GRAD)
+        CURRENT.set(replaced(ready(), grad=grad, forward_grad=forward, inference=inference))
 
 
 class set_multithreading_enabled(_ModeContext):
@@ -248,11 +233,11 @@ class set_multithreading_enabled(_ModeContext):
 
     def _switch(self) -> bool:
         before = ready().multithreaded
-        CURRENT.set(settled(replaced(ready(), multithreaded=self.mode)))
+        CURRENT.set(replaced(ready(), multithreaded=self.mode))
         return before
 
     def _restore(self, before: bool) -> None:
-        CURRENT.set(settled(replaced(ready(), multithreaded=before)))
+        CURRENT.set(replaced(ready(), multithreaded=before))
 
     def __enter__(self) -> None:
         self._before.append(self._own)
@@ -277,7 +262,7 @@ class _force_original_view_tracking(_ModeContext):
         return _force_original_view_tracking(self.mode)
 
     def _restore(self, before: bool) -> None:
-        CURRENT.set(settled(replaced(ready(), view_replay=before)))
+        CURRENT.set(replaced(ready(), view_replay=before))
 
     def __enter__(self) -> None:
         pass

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._core.mode import CURRENT, current, ready, replaced
-from .grad_mode import settled
 from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, made_of, write_trace
 from .recording import ANNOTATION, OPERATION, Event, Recorder
 
@@ -79,7 +78,7 @@ class profile:
             self._stop()
 
     def _stop(self) -> None:
-        CURRENT.set(settled(replaced(ready(), profiler=None)))
+        CURRENT.set(replaced(ready(), profiler=None))
         self.running = False
         self.finished = True
         self.recorder.finish()

@@ -19,7 +19,6 @@ from .._core.node import Node
 from .._core.op import Op
 from .._core.storage import TensorBase
 from ..ops._aten_forms import seen
-from .grad_mode import settled
 
 OPERATION: Final = "cpu_op"
 ANNOTATION: Final = "user_annotation"
@@ -74,7 +73,7 @@ class Recorder:
         """`mode` without the profiler: what an operation runs in once it is being measured."""
         known, quick = self._pair
         if known is not mode:
-            quick = settled(replaced(mode, profiler=None))
+            quick = replaced(mode, profiler=None)
             self._pair = (mode, quick)
         found: Mode = quick
         return found

@@ -9,7 +9,6 @@ from typing import Any
 
 from .. import watching as _watching
 from .._core.mode import CURRENT, current, ready, replaced
-from ..autograd.grad_mode import settled
 
 
 class TorchDispatchMode:
@@ -38,7 +37,7 @@ class TorchDispatchMode:
 
     def __exit__(self, *exc: object) -> None:
         before = self._before.pop()
-        CURRENT.set(settled(replaced(ready(), dispatch=before)))
+        CURRENT.set(replaced(ready(), dispatch=before))
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
@@ -70,7 +69,7 @@ def _get_current_dispatch_mode_stack() -> list[Any]:
 def _disable_current_modes() -> Iterator[list[Any]]:
     """A context in which no dispatch mode is on; gives those that were."""
     mode = ready()
-    token = CURRENT.set(settled(replaced(mode, dispatch=())))
+    token = CURRENT.set(replaced(mode, dispatch=()))
     try:
         yield list(mode.dispatch)
     finally:
