@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import sys
 import sysconfig
 from functools import cache
@@ -71,7 +70,7 @@ def product_routine(name: str) -> int:
 @cache
 def routine_of_c(name: str) -> int:
     """The address of a function of C's library of mathematics, the one that Python uses; or 0."""
-    for library in (None, ctypes.util.find_library("m")) if sys.platform != "win32" else ("ucrtbase",):
+    for library in ("ucrtbase",) if sys.platform == "win32" else (None, "libm.so.6", "libm.dylib"):
         try:
             found = getattr(ctypes.CDLL(library), name)
         except (AttributeError, OSError):

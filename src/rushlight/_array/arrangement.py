@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .axes import ALL, axes_of, axis_of
-from .convolve import laid_out_like
+from .channels_last import laid_out_like
 from .number import number_like
 from .types import FLOAT32, FLOAT64, from_raw, to_raw
 from .windows import diagonal

@@ -63,3 +63,14 @@ def kept_apart(array: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], Any] 
 def array_over(name: str, shape: tuple[int, ...], strides: tuple[int, ...], buffer: Any) -> Any:
     """The array that `kept_apart` told of, over its memory (or a copy of it)."""
     return np.ndarray(shape, to_raw(D.BY_NAME[name]), buffer, 0, strides)
+
+
+def taken(arrays: list[Any], keys: list[int]) -> list[Any] | None:
+    """Fresh arrays of those rows of each; None for arrays with gaps, and keys out of range."""
+    if not all(array.ndim and array.flags.c_contiguous for array in arrays):
+        return None
+    places = np.array(keys, np.intp)
+    try:
+        return [array.take(places, 0) for array in arrays]
+    except IndexError:
+        return None

@@ -115,8 +115,11 @@ def running_update(
         running_mean += (momentum * mean).astype(running_mean.dtype, copy=False)
     if running_var is not None:
         var = 1 / (inverse * inverse) - eps
-        with np.errstate(all="ignore"):
-            unbiased = var * np.true_divide(count, count - 1)
+        if count > 1:
+            unbiased = var * (count / (count - 1))
+        else:
+            with np.errstate(all="ignore"):
+                unbiased = var * np.true_divide(count, count - 1)
         running_var *= 1 - momentum
         running_var += (momentum * unbiased).astype(running_var.dtype, copy=False)
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
+from .channels_last import laid_out_like as laid_out_like
 from .matmul import matrix_product
 from .types import FLOAT32
 from .windows import window
@@ -91,6 +92,11 @@ def _plain(k: Sizes, stride: Sizes, pad: Sizes) -> bool:
     return all(m == 1 for m in k) and all(s == 1 for s in stride) and not any(pad)
 
 
+def _whole(size: Sizes, k: Sizes, out: Sizes, pad: Sizes, dilation: Sizes) -> bool:
+    """Whether there is one output, whose window is the whole input: then all is one product."""
+    return size == k and prod(out) == 1 and not any(pad) and all(d == 1 for d in dilation)
+
+
 def _samples_at_once(per_sample: int, count: int) -> int:
     return max(1, min(count, BLOCK // max(per_sample, 1)))
 
@@ -126,6 +132,8 @@ def correlate(
             w.reshape(groups, rows // groups, channels // groups),
             x.reshape(count, groups, channels // groups, -1),
         ).reshape(count, rows, *out)
+    elif _whole(tuple(size), k, out, pad, dilation) and groups == 1:
+        y = matrix_product(x.reshape(count, -1), w.reshape(rows, -1).T).reshape(count, rows, *out)
     elif (found := _natively(x, w, bias, stride, pad, dilation, groups, out)) is not None:
         return found.astype(dtype, copy=False)
     elif groups > 1 and all(s == 1 for s in stride):
@@ -144,6 +152,8 @@ def _natively(
     places = x.shape[0] * prod(out)
     if w.size * places < kernels.CONVOLUTION:
         return None
+    if x.ndim == 5:
+        return kernels.volumes.correlate(x, w, bias, stride, pad, dilation, out, groups)
     return kernels.convolution.correlate(x, w, bias, stride, pad, dilation, out, groups)
 
 
@@ -242,8 +252,12 @@ def spread(
         matrix = w.reshape(groups, rows // groups, per_group).swapaxes(-1, -2)
         x = matrix_product(matrix, y.reshape(count, groups, rows // groups, -1))
         return x.reshape(count, channels, *size).astype(dtype, copy=False)
+    if groups == 1 and _whole(size, k, tuple(out), pad, dilation):
+        x = matrix_product(y.reshape(count, rows), w.reshape(rows, -1))
+        return x.reshape(count, channels, *size).astype(dtype, copy=False)
     if w.size * count * prod(out) >= kernels.CONVOLUTION:
-        found = kernels.convolution.spread(y, w, size, stride, pad, dilation, groups)
+        planes = kernels.volumes if y.ndim == 5 else kernels.convolution
+        found = planes.spread(y, w, size, stride, pad, dilation, groups)
         if found is not None:
             return found.astype(dtype, copy=False)
     if per_group == 1 and rows == groups > 1:
@@ -402,8 +416,12 @@ def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, 
     shape = (rows, per_group, *k)
     if not (x.size and y.size and prod(k)):
         return np.zeros(shape, dtype)
+    if groups == 1 and _whole(x.shape[2:], k, tuple(out), pad, dilation):
+        found = matrix_product(y.reshape(count, rows).T, x.reshape(count, -1))
+        return found.reshape(shape).astype(dtype, copy=False)
     if y.size * per_group * prod(k) >= kernels.CONVOLUTION:
-        found = kernels.convolution.weigh(x, y, k, stride, pad, dilation, groups)
+        planes = kernels.volumes if y.ndim == 5 else kernels.convolution
+        found = planes.weigh(x, y, k, stride, pad, dilation, groups)
         if found is not None:
             return found.astype(dtype, copy=False)
     total: Any = None
@@ -488,18 +506,3 @@ def channel_sums(g: Any) -> Any:
     flat = g.reshape(g.shape[0], g.shape[1], -1)
     # Long lines first: NumPy adds them pairwise, and quickly.
     return flat.sum(2, dtype=g.dtype).sum(0, dtype=g.dtype)
-
-
-def laid_out_like(y: Any, *sources: Any) -> Any:
-    """`y` with its channels last in memory where a source of its number of dimensions has that."""
-    if y.ndim not in (4, 5):
-        return y
-    for x in sources:
-        if not x.flags.c_contiguous and _channels_last(x):
-            moved = np.ascontiguousarray(y.transpose(0, *range(2, y.ndim), 1))
-            return moved.transpose(0, y.ndim - 1, *range(1, y.ndim - 1))
-    return y
-
-
-def _channels_last(x: Any) -> bool:
-    return bool(x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous)

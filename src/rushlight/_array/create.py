@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from itertools import chain
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,6 +31,11 @@ def _refuse_text(value: Any) -> None:
         value, inside = value[0], True
     if inside and isinstance(value, str):
         raise ValueError("too many dimensions 'str'")
+
+
+#: Python's own numbers, whose type says all about the elements' type.
+_NUMBERS: Final = frozenset({bool, int, float})
+_SEQUENCES: Final = frozenset({list, tuple})
 
 
 def _infer(value: Any) -> D.dtype | None:
@@ -61,6 +67,48 @@ def _infer(value: Any) -> D.dtype | None:
     raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
 
 
+def _regular(value: Any) -> tuple[Any, tuple[int, ...], set[type]] | None:
+    """The numbers of a nested list, its shape and the numbers' types, where all is as it should be.
+
+    None for what is short, ragged, empty or of something else: that is looked at one by one.
+    """
+    shape: list[int] = []
+    flat = value
+    while isinstance(flat, (list, tuple)) and len(flat) > 2:
+        kinds = set(map(type, flat))
+        if kinds <= _NUMBERS or all(k in _NUMBERS or issubclass(k, np.number) for k in kinds):
+            shape.append(len(flat))
+            for inner in range(len(shape) - 1, 0, -1):
+                shape[inner] //= shape[inner - 1]
+            return flat, tuple(shape), kinds
+        if not kinds <= _SEQUENCES or len(set(map(len, flat))) != 1:
+            return None
+        shape.append(len(flat))
+        flat = list(chain.from_iterable(flat))
+    return None
+
+
+def _refuse_no_numbers(value: Any, dtype: D.dtype) -> None:
+    """Refuses None and text among the items, which NumPy would take for numbers.
+
+    Raises:
+        TypeError, ValueError: in PyTorch's words.
+    """
+    if isinstance(value, (list, tuple)):
+        for place, item in enumerate(value):
+            kind = type(item)
+            if kind in _NUMBERS:
+                continue
+            if kind in _SEQUENCES:
+                _refuse_no_numbers(item, dtype)
+            elif item is None or isinstance(item, str):
+                if place == 0 and item is not None:
+                    raise ValueError("too many dimensions 'str'")
+                if dtype.is_floating_point or dtype.is_complex:
+                    raise TypeError(f"must be real number, not {kind.__name__}")
+                raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
+
+
 def array_of(value: Any, dtype: D.dtype | None) -> Any:
     """A fresh array with the elements of a number, a (nested) sequence, an array or a tensor.
 
@@ -73,8 +121,15 @@ def array_of(value: Any, dtype: D.dtype | None) -> Any:
     if hasattr(value, "_raw"):
         raw = value._raw
         return np.array(raw, to_raw(dtype or from_raw(raw.dtype)), order="C")
-    found = dtype or infer(value)
-    shape = shape_of_nested(value)
+    regular = _regular(value)
+    if regular is None:
+        if dtype is not None:
+            _refuse_no_numbers(value, dtype)
+        found = dtype or infer(value)
+        shape = shape_of_nested(value)
+    else:
+        value, shape, kinds = regular
+        found = dtype or infer([kind() for kind in kinds])
     target = to_raw(found)
     try:
         if _has_arrays(value):
@@ -178,6 +233,18 @@ def _inner_shape(value: Any) -> tuple[int, ...]:
     if value._raw.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     return ()
+
+
+def python_kind(value: Any) -> Any:
+    """A number as PyTorch takes one of NumPy's where it wants a Python number.
+
+    Whole numbers become `int`, what is a Python complex number stays one, all else becomes `float`.
+    """
+    if not isinstance(value, np.generic):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    return complex(value) if isinstance(value, complex) else float(value)
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
@@ -322,4 +389,6 @@ def from_dlpack(value: Any, copy: bool | None) -> Any:
     """The array of another library's array, shared with it unless `copy`."""
     if isinstance(value, np.ndarray):
         return value.copy() if copy else value.view(np.ndarray)
+    if copy is None:
+        return np.from_dlpack(value)  # NumPy 2.0 has no `copy`
     return np.from_dlpack(value, copy=copy)

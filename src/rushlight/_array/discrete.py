@@ -24,7 +24,7 @@ from .draws import (
     words53,
     words64,
 )
-from .mt19937 import Stream
+from .mt19937 import NATIVE, Stream
 
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 _LONG_MAX = 2**63 - 1
@@ -110,11 +110,16 @@ def bernoulli_(stream: Stream, out: Any, p: float = 0.5) -> Any:
     if out.dtype.kind == "c" or name_of(out.dtype) in _UNSIGNED:
         raise refuse("bernoulli_scalar_cpu_", out.dtype)
     # u < p for u = k / 2**53 is k < p * 2**53, whose right side needs no rounding.
-    bound = np.array(math.ceil(p * 2.0**53), np.int64)
+    bound = math.ceil(p * 2.0**53)
+    code = NATIVE.code or NATIVE.ask(out.size)
 
     def draw(flat: Any) -> None:
         for part in parts(flat.size):
-            flat[part] = words53(stream, part.stop - part.start) < bound
+            n = part.stop - part.start
+            if code is not None:
+                flat[part] = code.coins(stream.words(2 * n), bound)
+            else:
+                flat[part] = words53(stream, n) < bound
 
     return _fill(stream, out, draw)
 
@@ -152,7 +157,7 @@ def bernoulli_tensor_(stream: Stream, out: Any, p: Any) -> Any:
             if name == "float64":
                 hits[part] = doubles(stream, n) < odds[part]
             else:
-                low = stream.words(n).astype(np.uint32) & np.uint32(0xFFFFFF)
+                low = stream.words(n) & np.uint32(0xFFFFFF)
                 # The numerator below 2**24 is exact in float32, and so is the bound scaled up.
                 scaled = odds[part].astype(np.float32) * np.float32(2.0**24)
                 hits[part] = low.view(np.int32).astype(np.float32) < scaled
@@ -208,6 +213,10 @@ def randperm(stream: Stream, n: int, dtype: Any) -> Any:
     with stream.lock:
         if n < (2**32 - 1) // 20:
             words = stream.words(steps)
+            code = NATIVE.code or NATIVE.ask(steps)
+            if code is not None and steps:
+                return code.shuffled(words, n).astype(dtype, copy=False)
+            words = words.astype(np.uint64)
         else:
             words = words64(stream, steps)
     if n <= 300:
@@ -250,10 +259,6 @@ def multinomial(stream: Stream, weights: Any, n: int, replacement: bool = False)
 
 def _race(stream: Stream, rows: Any, n: int) -> Any:
     """Draws without replacement: the first `n` past the post, the weights being the speeds."""
-    if not (np.isfinite(rows).all() and (rows >= 0).all()):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not (rows.sum(axis=1, dtype=np.float64) > 0).all():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     times = exponential_(stream, np.empty(rows.shape, rows.dtype))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         speed = rows / times
@@ -311,7 +316,7 @@ def _integers(stream: Stream, out: Any, low: int, count: int, wide: bool) -> Any
     def draw(flat: Any) -> None:
         for part in parts(flat.size):
             n = part.stop - part.start
-            values = words64(stream, n) if wide else stream.words(n).astype(np.uint32)
+            values = words64(stream, n) if wide else stream.words(n).copy()
             _reduce(values, count)
             if name_of(flat.dtype) == "uint64":
                 values = values.astype(np.uint64, copy=False)

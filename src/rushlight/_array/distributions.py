@@ -27,7 +27,7 @@ from .draws import (
     parts,
     refuse,
 )
-from .mt19937 import Stream
+from .mt19937 import NATIVE, Stream
 
 _LOW24 = np.array(0xFFFFFF, np.uint32)
 _STEP24 = np.array(2.0**-24, np.float32)
@@ -57,7 +57,15 @@ def rand(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
 
 def randn(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
     """A fresh array of standard normals."""
-    return normal_(stream, np.empty(shape, dtype))
+    raw = np.empty(shape, dtype)
+    code = NATIVE.code
+    if code is not None and raw.dtype == np.float32 and stream.exact_normals:
+        size = raw.size
+        if 16 <= size <= PART and not size % 16:  # what `normal_` comes to
+            with stream.lock:
+                code.normals(stream.words(size), raw, 0.0, 1.0)
+            return raw
+    return normal_(stream, raw)
 
 
 def uniform_(stream: Stream, out: Any, low: float = 0.0, high: float = 1.0) -> Any:
@@ -205,8 +213,7 @@ def _singles(stream: Stream, n: int) -> Any:
     units = stream.units(n)
     if units is not None:
         return units
-    low = stream.words(n).astype(np.uint32)
-    np.bitwise_and(low, _LOW24, low)
+    low = np.bitwise_and(stream.words(n), _LOW24)
     units = low.view(np.int32).astype(np.float32)
     return np.multiply(units, _STEP24, units)
 
@@ -214,6 +221,11 @@ def _singles(stream: Stream, n: int) -> Any:
 def _uniform(stream: Stream, flat: Any, low: float, high: float) -> None:
     double = flat.dtype == np.float64
     plain = low == 0.0 and high == 1.0
+    code = NATIVE.code or NATIVE.ask(flat.size)
+    if code is not None and flat.dtype == np.float32:
+        for part in parts(flat.size):
+            code.uniforms(stream.words(part.stop - part.start), flat[part], low, high)
+        return
     for part in parts(flat.size):
         n = part.stop - part.start
         if double:
@@ -293,6 +305,14 @@ def _normal(stream: Stream, flat: Any, mean: float, std: float) -> None:
         return
     left_over = n - whole
     skipped = left_over if flat.dtype == np.float32 else 0  # half precision doesn't draw these
+    code = NATIVE.code or NATIVE.ask(n)
+    if code is not None and flat.dtype == np.float32 and stream.exact_normals:
+        for part in parts(whole):
+            code.normals(stream.words(part.stop - part.start), flat[part], mean, std)
+        if left_over:
+            stream.words(skipped)
+            code.normals(stream.words(16), flat[n - 16 :], mean, std)
+        return
     if n <= 320:
         ready = stream.normals(n if not left_over else whole + skipped + 16)
         if ready is not None:

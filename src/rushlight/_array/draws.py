@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .mt19937 import Stream
+from .mt19937 import NATIVE, Stream
 
 PART = 19968
 """Words worked on at a time: 32 blocks of the generator, so that the arrays between stay in cache.
@@ -36,7 +36,7 @@ C_NAMES = {
 FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
 COMPLEX = frozenset({"complex64", "complex128"})
 
-_HIGH_BITS = np.array(0x1FFFFF, np.uint64)
+_HIGH_BITS = np.array(0x1FFFFF, np.uint32)
 _WORD = np.array(32, np.uint64)
 _STEP53 = np.array(2.0**-53)
 
@@ -73,20 +73,24 @@ def parts(n: int, size: int = PART) -> Iterable[slice]:
 def words64(stream: Stream, n: int) -> Any:
     """`n` fresh uint64 values, each from two words, the high one first."""
     words = stream.words(2 * n)
-    high = np.left_shift(words[0::2], _WORD)
+    high = words[0::2].astype(np.uint64)
+    np.left_shift(high, _WORD, high)
     return np.bitwise_or(high, words[1::2], high)
 
 
 def words53(stream: Stream, n: int) -> Any:
     """`n` fresh int64 values in [0, 2**53): the numerators of uniform doubles."""
     words = stream.words(2 * n)
-    high = np.bitwise_and(words[0::2], _HIGH_BITS)
+    high = np.bitwise_and(words[0::2], _HIGH_BITS).astype(np.uint64)
     np.left_shift(high, _WORD, high)
     return np.bitwise_or(high, words[1::2], high).view(np.int64)
 
 
 def doubles(stream: Stream, n: int) -> Any:
     """`n` fresh float64 uniforms in [0, 1)."""
+    code = NATIVE.code or NATIVE.ask(n)
+    if code is not None:
+        return code.doubles(stream.words(2 * n))
     uniforms = words53(stream, n).astype(np.float64)
     return np.multiply(uniforms, _STEP53, uniforms)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from . import kernels
 from .blocks import clip, fits, products, summed
 from .rows import lifted, ones
 from .types import from_raw
@@ -102,6 +103,26 @@ def reduced(each: Any, reduction: int, dtype: Any) -> Any:
     return result if result.dtype == dtype else result.astype(dtype)
 
 
+def _by_kernel(name: str, x: Any, target: Any, reduction: int, *numbers: float) -> Any:
+    """The reduced loss of large arrays by a kernel, or None."""
+    if not reduction or x.size < kernels.LEAST:
+        return None
+    found = kernels.elements.loss(name, x, target, *numbers)
+    if found is None:
+        return None
+    return np.array(found / x.size if reduction == 1 else found, x.dtype)
+
+
+def _slope_by_kernel(
+    name: str, g: Any, x: Any, target: Any, reduction: int, *numbers: float, factor: float = 1.0
+) -> Any:
+    """The gradient of a reduced loss of large arrays by a kernel, times `factor`; or None."""
+    if not reduction or x.size < kernels.LEAST or target.dtype is not x.dtype or g.size != 1:
+        return None
+    scale = factor * float(g) / (x.size if reduction == 1 else 1)
+    return kernels.elements.slope(name, x, target, scale, *numbers)
+
+
 def _spread(slope: Any, g: Any, reduction: int, dtype: Any) -> Any:
     """The slopes by element times the gradient of the reduced loss, written over `slope`."""
     if reduction == 1 and slope.size > 1:
@@ -129,6 +150,8 @@ def mse_mean(x: Any, target: Any) -> Any:
     """The mean of (x - target)²."""
     if x.dtype.itemsize == 2 or x.dtype.kind != "f" or x.shape != target.shape:
         return mse_loss(x, target, 1)
+    if (found := _by_kernel("squares", x, target, 1)) is not None:
+        return found
     d = np.subtract(x, target)
     result = np.true_divide(_square_sum(d), d.size)
     return result if result.dtype == x.dtype else result.astype(x.dtype)
@@ -137,6 +160,8 @@ def mse_mean(x: Any, target: Any) -> Any:
 def mse_loss(x: Any, target: Any, reduction: int = 1) -> Any:
     """(x - target)², reduced."""
     require_floats(x, "mse_cpu")
+    if (found := _by_kernel("squares", x, target, reduction)) is not None:
+        return found
     d = np.asarray(np.subtract(lifted(x), lifted(target)))
     if reduction == 0:
         return np.multiply(d, d, d).astype(x.dtype, copy=False)
@@ -148,6 +173,9 @@ def mse_loss(x: Any, target: Any, reduction: int = 1) -> Any:
 
 def mse_loss_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
     """2 (x - target), times `g`."""
+    found = _slope_by_kernel("squares_slope", g, x, target, reduction, factor=2.0)
+    if found is not None:
+        return found
     if x.ndim == 0 or x.dtype.itemsize == 2:
         d = np.asarray(np.subtract(lifted(x), lifted(target)))
         return _spread(np.multiply(d, 2, d), g, reduction, x.dtype)
@@ -180,6 +208,10 @@ def _bounded_squares(bound: float) -> Any:
 def smooth_l1_loss(x: Any, target: Any, reduction: int = 1, beta: float = 1.0) -> Any:
     """d²/2β within β of the target, |d| - β/2 outside, reduced."""
     require_floats(x, "smooth_l1_cpu")
+    if beta > 0 and reduction and x.size >= kernels.LEAST:
+        total_ = kernels.elements.loss("bounded_squares", x, target, beta)
+        if total_ is not None:
+            return np.array(total_ / beta / (x.size if reduction == 1 else 1), x.dtype)
     if reduction and beta > 0 and fits(x, target):
         result = summed(_bounded_squares(beta), x, target) / beta
         return np.asarray(result / x.size if reduction == 1 else result, x.dtype)
@@ -190,6 +222,12 @@ def smooth_l1_loss(x: Any, target: Any, reduction: int = 1, beta: float = 1.0) -
 
 def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
     """d/β cut off at ±1, times `g`."""
+    if beta > 0:
+        found = _slope_by_kernel(
+            "bounded_slope", g, x, target, reduction, float(beta), factor=1 / beta
+        )
+        if found is not None:
+            return found
     d = np.asarray(np.subtract(lifted(x), lifted(target)))
     slope = _clipped(np.true_divide(d, beta, d), 1.0)
     return _spread(slope, g, reduction, x.dtype)
@@ -198,6 +236,11 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: int, beta: f
 def huber_loss(x: Any, target: Any, reduction: int = 1, delta: float = 1.0) -> Any:
     """d²/2 within δ of the target, δ (|d| - δ/2) outside, reduced."""
     require_floats(x, "huber_cpu")
+    if (
+        delta > 0
+        and (found := _by_kernel("bounded_squares", x, target, reduction, delta)) is not None
+    ):
+        return found
     if reduction and delta > 0 and fits(x, target):
         result = summed(_bounded_squares(delta), x, target)
         return np.asarray(result / x.size if reduction == 1 else result, x.dtype)
@@ -210,6 +253,9 @@ def huber_loss(x: Any, target: Any, reduction: int = 1, delta: float = 1.0) -> A
 def huber_loss_backward(g: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
     """d cut off at ±δ, times `g`."""
     require_dtype(target, x)
+    found = _slope_by_kernel("bounded_slope", g, x, target, reduction, float(delta))
+    if found is not None:
+        return found
     d = np.asarray(np.subtract(lifted(x), lifted(target)))
     return _spread(_clipped(d, delta), g, reduction, x.dtype)
 
@@ -286,6 +332,10 @@ def _require_probabilities(x: Any, name: str) -> None:
 
 def binary_cross_entropy_backward(g: Any, p: Any, target: Any, weight: Any, reduction: int) -> Any:
     """(p - t) / (p (1 - p)), weighted, times `g`."""
+    if weight is None:
+        found = _slope_by_kernel("probabilities_slope", g, p, target, reduction)
+        if found is not None:
+            return found
     p32 = lifted(p)
     spread = np.asarray(np.subtract(1.0, p32))
     np.multiply(spread, p32, spread)
@@ -339,6 +389,10 @@ def binary_cross_entropy_logits(
         if weight is not None:
             each = _weighted(each, lifted(weight)).astype(dtype).astype(raw.dtype)
         return reduced(each, reduction, dtype)
+    if weight is None and pos_weight is None:
+        found = _by_kernel("logits", x, target, reduction)
+        if found is not None:
+            return found
     soft = _softplus_of_minus_abs(raw)
     if pos_weight is None:
         # max(x, 0) - x t + log(1 + exp(-|x|))
@@ -389,6 +443,10 @@ def binary_cross_entropy_logits_backward(
     g: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
 ) -> Any:
     """(p t + 1 - t) σ(x) - p t, weighted, times `g`."""
+    if weight is None and pos_weight is None:
+        found = _slope_by_kernel("logits_slope", g, x, target, reduction)
+        if found is not None:
+            return found
     raw, wanted = lifted(x), lifted(target)
     slope = _sigmoid(raw)
     if pos_weight is None:

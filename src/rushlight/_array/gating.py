@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from . import kernels
 from .logistic import sigmoid
 from .types import single
 
@@ -36,6 +37,10 @@ def glu(x: Any, dim: int) -> Any:
     if x.dtype.itemsize == 2:
         return single(glu, x, dim)
     a, b = _halves(x, dim)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.glu(x, dim)
+        if found is not None:
+            return found
     if x.dtype.kind != "f" or x.ndim < 2:
         return np.multiply(a, sigmoid(b))
     # a / (1 + exp(-b)): the halves may be parts of rows, but what is computed is whole.
@@ -59,6 +64,10 @@ def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]
 def glu_backward(g: Any, x: Any, dim: int) -> Any:
     """The gradient of `glu` for its input."""
     a, b = _halves(x, dim)
+    if x.size >= kernels.LEAST and type(g) is np.ndarray:
+        found = kernels.elements.glu_backward(g, x, dim)
+        if found is not None:
+            return found
     s = sigmoid(b)
     result = np.empty(x.shape, x.dtype)
     first, second = _halves(result, dim)

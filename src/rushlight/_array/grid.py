@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import kernels
 from .create import linspace
 from .resample import cubic_slopes, cubic_weights
 from .types import FLOAT32, from_raw
@@ -129,6 +130,10 @@ def grid_sample(x: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
     shape = (count, channels, *grid.shape[1:-1])
     if not prod(shape):
         return np.zeros(shape, dtype)
+    if prod(shape) >= kernels.LEAST:
+        made = kernels.sampling.grid_sample(x, grid, mode, padding, align)
+        if made is not None:
+            return made
     with np.errstate(all="ignore"):
         found = plans(grid, size, mode, padding, align)
         by_axis = [weights(plan.rest, mode) for plan in found]
@@ -173,6 +178,10 @@ def grid_sample_backward(
         )
         d_x, d_grid = [None if d is None else d.astype(dtype) for d in found]
         return d_x, d_grid
+    if g.size >= kernels.LEAST:
+        made = kernels.sampling.grid_sample_backward(g, x, grid, mode, padding, align, need)
+        if made is not None:
+            return made  # type: ignore[no-any-return]
     size, (count, channels) = tuple(x.shape[2:]), x.shape[:2]
     area = prod(size)
     incoming = _rows(g)

@@ -24,6 +24,12 @@ class Hollow(np.ndarray[Any, Any]):
     __slots__ = ()
 
 
+class Wrapped(Hollow):
+    """The array of a tensor whose class keeps its data elsewhere; nobody may read it."""
+
+    __slots__ = ()
+
+
 def hollow(shape: tuple[int, ...], dtype: Any) -> Any:
     """A hollow array in C order."""
     kind = np.dtype(dtype)

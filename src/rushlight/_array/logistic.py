@@ -126,6 +126,10 @@ def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
         return where(above, x, y) if anywhere(above) else y
     if x.dtype.itemsize == 2:
         return single(softplus, x, beta, threshold)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.activation("softplus", x, beta, threshold)
+        if found is not None:
+            return found
     t = np.multiply(x, beta)
     y = np.divide(np.log1p(np.exp(np.minimum(t, threshold))), beta)
     return where(np.greater(t, threshold), x, y) if np.greater(t, threshold).any() else y
@@ -142,6 +146,10 @@ def log_sigmoid(x: Any) -> Any:
         return np.subtract(low, t, t)
     if x.dtype.itemsize == 2:
         return single(log_sigmoid, x)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.activation("log_sigmoid", x)
+        if found is not None:
+            return found
     low = np.minimum(x, ZERO.get(x.dtype, 0))
     return np.subtract(low, np.log1p(np.exp(np.negative(np.absolute(x)))))
 
@@ -155,6 +163,10 @@ def mish(x: Any) -> Any:
         return np.multiply(x, t, t)
     if x.dtype.itemsize == 2:
         return single(mish, x)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.activation("mish", x)
+        if found is not None:
+            return found
     return np.multiply(x, np.tanh(np.log1p(np.exp(x))))
 
 
@@ -174,6 +186,10 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
         return np.add(low, high, high)
     if x.dtype.itemsize == 2:
         return single(elu, x, alpha, scale, input_scale)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.activation("elu", x, alpha, scale, input_scale)
+        if found is not None:
+            return found
     low = np.minimum(x, ZERO.get(x.dtype, 0))
     low = np.expm1(low if input_scale == 1 else np.multiply(low, input_scale))
     low = np.multiply(low, alpha * scale) if alpha * scale != 1 else low
@@ -199,6 +215,10 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
         return np.maximum(x, t, out=t)
     if x.dtype.itemsize == 2:
         return single(leaky_relu, x, negative_slope)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.activation("leaky_relu", x, negative_slope)
+        if found is not None:
+            return found
     if negative_slope and abs(negative_slope) < INF and fits(x):
         return mapped(_leaking(negative_slope), x)
     scaled = np.multiply(x, negative_slope)
@@ -243,6 +263,10 @@ def hardsigmoid(x: Any) -> Any:
         return np.divide(t, six, t)
     if x.dtype.itemsize == 2:
         return single(hardsigmoid, x)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.activation("hardsigmoid", x)
+        if found is not None:
+            return found
     if fits(x):
         return mapped(_write_hardsigmoid, x)
     return np.divide(np.minimum(np.maximum(np.add(x, 3), 0), 6), 6)
@@ -258,6 +282,10 @@ def hardswish(x: Any) -> Any:
         return np.divide(t, six, t)
     if x.dtype.itemsize == 2:
         return single(hardswish, x)
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.activation("hardswish", x)
+        if found is not None:
+            return found
     if fits(x):
         return mapped(_write_hardswish, x)
     return np.divide(np.multiply(x, np.minimum(np.maximum(np.add(x, 3), 0), 6)), 6)
@@ -326,6 +354,10 @@ def prelu(x: Any, weight: Any) -> Any:
     """x above zero, weight x below."""
     if weight.size == 1 and weight.dtype is x.dtype and weight.ndim <= x.ndim:
         slope = weight.item()
+        if x.size >= kernels.LEAST:
+            found = kernels.elements.activation("leaky_relu", x, slope)
+            if found is not None:
+                return found
         if 0 < slope < INF and _few(x):
             t = np.multiply(weight, x)
             return (np.maximum if slope <= 1 else np.minimum)(x, t, out=t)

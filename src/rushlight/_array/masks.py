@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import dtypes as D
+from . import kernels
 from .types import copy_like, to_raw
 
 _BITS: Final[dict[Any, Any]] = {
@@ -37,6 +38,10 @@ def keep(g: Any, mask: Any) -> Any:
     """`g` where `mask` is True, zero elsewhere."""
     dtype = g.dtype
     bits = _BITS.get(dtype)
+    if g.size >= kernels.LEAST and type(mask) is np.ndarray:
+        found = kernels.elements.keep(g, mask)
+        if found is not None:
+            return found
     if bits is None:  # See Note [Products with masks].
         return np.where(mask, g, np.zeros((), dtype))
     return np.multiply(g.view(bits), mask).view(dtype)
@@ -85,6 +90,8 @@ def ordered(raw: Any) -> Any:
 
 def _select(condition: Any, a: Any, b: Any) -> Any:
     """`where` on large arrays, by arithmetic on the bits of the two sides. See the Note."""
+    if condition.size >= kernels.LEAST and (found := _by_kernel(condition, a, b)) is not None:
+        return found
     if isinstance(a, np.ndarray):
         if not isinstance(b, np.ndarray):
             b = np.array(b, a.dtype) if _is_weak(b, a.dtype) else np.asarray(b)
@@ -97,6 +104,33 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
         return np.where(condition, a, b)
     below = b.view(bits)
     return np.add(np.multiply(np.subtract(a.view(bits), below), condition), below).view(a.dtype)
+
+
+def _by_kernel(condition: Any, a: Any, b: Any) -> Any:
+    """`where` of arrays of one shape and type, or of one and a number; or None."""
+    left, right = type(a) is np.ndarray, type(b) is np.ndarray
+    if left and not right:
+        right_number = _number(b, a.dtype)
+        return None if right_number is None else kernels.elements.choose(condition, a, right_number)
+    if right and not left:
+        number = _number(a, b.dtype)
+        return None if number is None else kernels.elements.choose(condition, number, b)
+    if a.dtype is not b.dtype:
+        return None
+    if not a.ndim and b.ndim:
+        a = _number(a, b.dtype)
+    elif not b.ndim:
+        b = _number(b, a.dtype)
+    return None if a is None or b is None else kernels.elements.choose(condition, a, b)
+
+
+def _number(x: Any, dtype: Any) -> float | None:
+    """A number, or an array or scalar of a dtype that holds one, as a float; else None."""
+    if type(x) in (bool, int, float):
+        return float(x)
+    if isinstance(x, np.generic | np.ndarray) and x.dtype == dtype and dtype.kind == "f":
+        return float(x)
+    return None
 
 
 def _is_weak(value: Any, dtype: Any) -> bool:

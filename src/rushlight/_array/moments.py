@@ -149,6 +149,37 @@ def _flat(x: Any, dtype: Any) -> Any:
     return np.ascontiguousarray(x, dtype).reshape(-1)
 
 
+def rms_norm(x: Any, shape: tuple[int, ...], weight: Any, eps: float) -> tuple[Any, Any]:
+    """`x` over the root mean square of its last axes, scaled; and one over that, with ones for
+    them."""
+    kept = x.shape[: x.ndim - len(shape)] + (1,) * len(shape)
+    if x.size >= kernels.LEAST:
+        found = kernels.row_norms.rms_norm(x, len(shape), weight, eps)
+        if found is not None:
+            return found[0], found[1].reshape(kept)
+    rows = x.reshape(prod(kept), prod(shape))
+    inverse = 1 / np.sqrt(row_dot(rows, rows) / rows.shape[1] + eps)
+    inverse = inverse.astype(x.dtype, copy=False).reshape(kept)
+    out = np.multiply(x, inverse)
+    return out if weight is None else np.multiply(out, weight, out), inverse
+
+
+def rms_norm_backward(g: Any, x: Any, inverse: Any, weight: Any, need: Any) -> tuple[Any, Any]:
+    """The gradients of `rms_norm` for input and weight."""
+    g, inverse = np.ascontiguousarray(g), inverse.reshape(-1)
+    if x.size >= kernels.LEAST:
+        found = kernels.row_norms.rms_norm_backward(g, x, inverse, weight, need)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    rows = x.reshape(inverse.size, -1)
+    hat, slope = rows * inverse[:, None], g.reshape(rows.shape)
+    d_weight = None if weight is None else row_sum((slope * hat).T).reshape(weight.shape)
+    if weight is not None:
+        slope = slope * weight.reshape(-1)
+    along = row_dot(slope, hat)[:, None] / rows.shape[1]
+    return (inverse[:, None] * (slope - hat * along)).reshape(x.shape), d_weight
+
+
 def layer_norm_backward(
     g: Any,
     x: Any,

@@ -2,16 +2,22 @@
 
 NumPy's MT19937 yields the words; this file keeps their order, and the state, PyTorch's. What a word
 means (a uniform, a normal, a shuffle) is told in `distributions`.
+
+Note [Draws become native]
+After a million words a program is one that draws much, and emitted code takes over (sooner where
+llvmlite is loaded anyway), to the same digits: see Note [The same digits] in `_codegen.mersenne`.
 """
 
 from __future__ import annotations
 
 import operator
+import sys
 import threading
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from . import kernels
 from .box_muller import Polar, Scratch
 
 BLOCK = 624
@@ -42,12 +48,40 @@ _LEGACY = np.dtype(
     }
 )
 
-_LOW24 = np.uint64(0xFFFFFF)
+_LOW24 = np.uint32(0xFFFFFF)
 
 # Generators of streams that are gone, each with its door for seeding: making one takes NumPy 60 µs,
 # seeding one anew takes 1. Programs make a stream for a single draw.
 _FREE: list[tuple[Any, Any]] = []
 _KEPT = 8
+
+
+class _Native:
+    """The emitted code for draws, once enough has been drawn. See Note [Draws become native]."""
+
+    __slots__ = ("code", "spent")
+
+    LATE: Final = 1 << 20
+    EARLY: Final = 1 << 17
+
+    def __init__(self) -> None:
+        self.code: Any = None
+        self.spent = 0
+
+    def ask(self, n: int) -> Any:
+        """The code, or None, for a draw of `n` words."""
+        self.spent += n + BLOCK  # a small draw works out a whole block
+        if self.spent < self.EARLY or sys.maxsize == kernels.LEAST:
+            return None
+        if self.spent < self.LATE and "llvmlite.binding" not in sys.modules:
+            return None
+        self.code = kernels.draws.code()
+        if self.code is None:
+            self.spent = -sys.maxsize  # never again
+        return self.code
+
+
+NATIVE: Final = _Native()
 
 
 class Stream:
@@ -94,7 +128,7 @@ class Stream:
         with self.lock:
             self._seed = n & 0xFFFFFFFFFFFFFFFF
             self._seeder.seed(n & 0xFFFFFFFF)
-            self._block = np.empty(0, np.uint64)
+            self._block = np.empty(0, np.uint32)
             self._at = BLOCK
             self._fresh = True
             self._forget_block()
@@ -154,14 +188,16 @@ class Stream:
                 "state": {"key": key, "pos": BLOCK if used_up else 0},
             }
             self._fresh = used_up and at == 0
-            self._block = np.empty(0, np.uint64) if used_up else self._bits.random_raw(BLOCK)
+            self._block = np.empty(0, np.uint32)
+            if not used_up:
+                self._block = self._bits.random_raw(BLOCK).astype(np.uint32)
             self._at = BLOCK if used_up else at
             self._forget_block()
             self.next_normal = float(state["normal"]) if state["has_normal"] else None
             self.next_float = float(state["float"]) if state["has_float"] else None
 
     def words(self, n: int) -> Any:
-        """The next `n` words as uint64 values below 2**32. Read only: perhaps a view."""
+        """The next `n` words, of uint32. Read only: perhaps a view."""
         start = self._at
         end = start + n
         if end <= BLOCK:
@@ -170,13 +206,20 @@ class Stream:
         head = self._block[start:]
         need = end - BLOCK
         blocks = (need + BLOCK - 1) // BLOCK
-        fresh = self._bits.random_raw(blocks * BLOCK)
-        # A copy, so that a block of 5 kB doesn't keep a long draw alive.
+        if NATIVE.code is not None:
+            fresh = NATIVE.code.words(self._bits, blocks)
+        else:
+            fresh = self._bits.random_raw(blocks * BLOCK).astype(np.uint32)
+        # A copy, so that a block of 2 kB doesn't keep a long draw alive.
         self._block = fresh[-BLOCK:].copy() if blocks > 1 else fresh
         self._at = need - (blocks - 1) * BLOCK
         self._fresh = False
         self._forget_block()
         return fresh[:need] if start == BLOCK else np.concatenate((head, fresh[:need]))
+
+    def left(self) -> Any:
+        """The words of the block that are still to come, of uint32; none is drawn."""
+        return self._block[self._at :]
 
     def units(self, n: int) -> Any | None:
         """The next `n` float32 uniforms in [0, 1), a view; None (nothing drawn) past the block."""
@@ -186,7 +229,7 @@ class Stream:
             return None
         units = self._units
         if units is None:
-            units = (self._block & _LOW24).astype(np.float32)
+            units = (self._block & _LOW24).view(np.int32).astype(np.float32)
             units *= np.float32(2.0**-24)
             self._units = units
         self._at = end
@@ -225,6 +268,42 @@ class Stream:
             scratch = self._scratch = Scratch(radial.size)
         return Polar.exact(radial, angular, scratch)
 
+    def mark(self) -> Any:
+        """Where the stream stands, for `back`: costs next to nothing, as a rule."""
+        if self._block.size != BLOCK:
+            return self.get_state()
+        with self.lock:
+            return self._block, self._at, self.next_normal, self.next_float
+
+    def back(self, mark: Any) -> None:
+        """Continues from a mark of this stream's own; it must not have been seeded since."""
+        if type(mark) is not tuple:
+            self.set_state(mark)
+            return
+        with self.lock:
+            block, at, self.next_normal, self.next_float = mark
+            if self._block is not block:
+                state = {"key": _untempered(block), "pos": BLOCK}
+                self._bits.state = {"bit_generator": "MT19937", "state": state}
+                self._block = block
+                self._forget_block()
+            self._at = at
+            self._fresh = False
+
     def _forget_block(self) -> None:
         self._units = None
         self._normals = None
+
+
+def _untempered(words: Any) -> Any:
+    """The state of which a block of words was made: the last step of each word, undone."""
+    y = words.astype(np.uint32)
+    y ^= y >> np.uint32(18)
+    y ^= (y << np.uint32(15)) & np.uint32(0xEFC60000)
+    left = y.copy()
+    for _ in range(5):
+        left = y ^ ((left << np.uint32(7)) & np.uint32(0x9D2C5680))
+    right = left.copy()
+    for _ in range(3):
+        right = left ^ (right >> np.uint32(11))
+    return right

@@ -6,35 +6,14 @@ the same names on Tensors through `ops/_traced.py`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .. import dtypes as D
-from .arrangement import constant_pad
-from .arrangement import diag_embed as diag_embed
-from .arrangement import flip as flip
-from .arrangement import repeat as repeat
-from .arrangement import repeat_backward as repeat_backward
-from .arrangement import roll as roll
-from .arrangement import rot90 as rot90
-from .arrangement import tril as tril
-from .arrangement import triu as triu
-from .complexes import turning as turning
-from .convolve import channel_sums as channel_sums
-from .convolve import conv_output as conv_output
-from .convolve import spread as conv_input
-from .convolve import weigh as conv_weight
-from .erf import erf as erf
-from .erf import gelu_backward as gelu_backward
 from .extreme import placed_along as placed_along
 from .extreme import taken_along as taken_along
 from .extreme import ties as ties
-from .fft import c2c as _fft_c2c
-from .fft import padded_to_full as padded_to_full
-from .fft import r2c as _fft_r2c
-from .gating import glu_backward as glu_backward
-from .gating import glu_gradients as glu_gradients
 from .indexing import diagonal_scatter as diagonal_scatter
 from .indexing import index as index
 from .indexing import index_backward as index_backward
@@ -43,40 +22,13 @@ from .indexing import select_scatter as select_scatter
 from .indexing import slice_scatter as slice_scatter
 from .joins import cat as cat
 from .joins import stack as stack
-from .linalg import cholesky_solve as cholesky_solve
-from .linalg import cofactors as cofactors
-from .linalg import inv as inv
-from .linalg import matrix_exp as matrix_exp
-from .linalg import same_phase as same_phase
-from .linalg import solve as solve
-from .logistic import sigmoid as sigmoid
-from .logistic import softplus as softplus
-from .logistic import xlog1py as xlog1py
-from .logistic import xlogy as xlogy
+from .later import Function, attribute
 from .masks import keep as keep
 from .masks import where as where
 from .matmul import product
-from .norm import vector_norm as vector_norm
-from .pairs import cross3 as cross3
-from .placing import gather as gather
-from .placing import index_fill as index_fill
-from .placing import index_select as index_select
-from .placing import index_select_backward as index_select_backward
-from .placing import masked_place as masked_place
-from .placing import masked_scatter as masked_scatter
-from .placing import masked_scatter_source as masked_scatter_source
-from .placing import masked_select as masked_select
-from .placing import put as put
-from .placing import scatter as scatter
-from .placing import scatter_add as scatter_add
-from .placing import scatter_reduce as scatter_reduce
-from .placing import take as take
-from .pool import pick_from_planes as pick_from_planes
-from .pool import place_in_planes as place_in_planes
 from .quotients import pow as pow
 from .quotients import rsqrt as rsqrt
 from .reduce import mean as mean
-from .rejection import standard_gamma_grad as _standard_gamma_grad
 from .rounding import sgn as sgn
 from .scan import accumulated_along as accumulated_along
 from .scan import cumsum as cumsum
@@ -96,25 +48,8 @@ from .shapes import squeeze as squeeze
 from .shapes import t as t
 from .shapes import transpose as transpose
 from .shapes import unsqueeze as unsqueeze
-from .sparse import _sparse_product as _sparse_product
-from .special import digamma as digamma
-from .special import digamma_sum as digamma_sum
-from .special import erfcx as erfcx
-from .special import i0 as i0
-from .special import i0e as i0e
-from .special import i1 as i1
-from .special import i1e as i1e
-from .special import lgamma as lgamma
-from .special import polygamma as polygamma
-from .special import zeta as zeta
-from .spectra import eig as eig
-from .spectra import eigh as eigh
-from .spectra import pinv as pinv
-from .spectra import thin_svd as thin_svd
 from .strided import as_strided_backward as as_strided_backward
 from .strided import as_strided_values as as_strided_values
-from .triangular import permutation_matrix as permutation_matrix
-from .triangular import solve_triangular as solve_triangular
 from .types import FLOAT32, FLOAT64, in_single, to_raw
 from .windows import diagonal as diagonal
 from .windows import diagonal_backward as diagonal_backward
@@ -123,8 +58,90 @@ from .windows import unfold_backward as unfold_backward
 from .windows import view_as_complex as view_as_complex
 from .windows import view_as_real as view_as_real
 
+# ---- what is loaded when it is first asked for ------------------------------------------------
+# See Note [Raw modules load late] in `later`.
+_LATE: Final[dict[str, tuple[str, str]]] = {
+    "constant_pad": ("arrangement", "constant_pad"),
+    "diag_embed": ("arrangement", "diag_embed"),
+    "flip": ("arrangement", "flip"),
+    "repeat": ("arrangement", "repeat"),
+    "repeat_backward": ("arrangement", "repeat_backward"),
+    "roll": ("arrangement", "roll"),
+    "rot90": ("arrangement", "rot90"),
+    "tril": ("arrangement", "tril"),
+    "triu": ("arrangement", "triu"),
+    "turning": ("complexes", "turning"),
+    "glu_backward": ("gating", "glu_backward"),
+    "glu_gradients": ("gating", "glu_gradients"),
+    "sigmoid": ("logistic", "sigmoid"),
+    "softplus": ("logistic", "softplus"),
+    "xlog1py": ("logistic", "xlog1py"),
+    "xlogy": ("logistic", "xlogy"),
+    "vector_norm": ("norm", "vector_norm"),
+    "gather": ("placing", "gather"),
+    "index_fill": ("placing", "index_fill"),
+    "index_select": ("placing", "index_select"),
+    "index_select_backward": ("placing", "index_select_backward"),
+    "masked_place": ("placing", "masked_place"),
+    "masked_scatter": ("placing", "masked_scatter"),
+    "masked_scatter_source": ("placing", "masked_scatter_source"),
+    "masked_select": ("placing", "masked_select"),
+    "put": ("placing", "put"),
+    "scatter": ("placing", "scatter"),
+    "scatter_add": ("placing", "scatter_add"),
+    "scatter_reduce": ("placing", "scatter_reduce"),
+    "take": ("placing", "take"),
+    "constant_pad_nd": ("arrangement", "constant_pad"),
+    "channel_sums": ("convolve", "channel_sums"),
+    "conv_output": ("convolve", "conv_output"),
+    "conv_input": ("convolve", "spread"),
+    "conv_weight": ("convolve", "weigh"),
+    "erf": ("erf", "erf"),
+    "gelu_backward": ("erf", "gelu_backward"),
+    "padded_to_full": ("fft", "padded_to_full"),
+    "_fft_c2c": ("fft", "c2c"),
+    "_fft_r2c": ("fft", "r2c"),
+    "cholesky_solve": ("linalg", "cholesky_solve"),
+    "cofactors": ("linalg", "cofactors"),
+    "inv": ("linalg", "inv"),
+    "matrix_exp": ("linalg", "matrix_exp"),
+    "same_phase": ("linalg", "same_phase"),
+    "solve": ("linalg", "solve"),
+    "cross3": ("pairs", "cross3"),
+    "pick_from_planes": ("pool", "pick_from_planes"),
+    "place_in_planes": ("pool", "place_in_planes"),
+    "_standard_gamma_grad": ("rejection", "standard_gamma_grad"),
+    "_sparse_product": ("sparse", "_sparse_product"),
+    "digamma": ("special", "digamma"),
+    "digamma_sum": ("special", "digamma_sum"),
+    "erfcx": ("special", "erfcx"),
+    "i0": ("special", "i0"),
+    "i0e": ("special", "i0e"),
+    "i1": ("special", "i1"),
+    "i1e": ("special", "i1e"),
+    "lgamma": ("special", "lgamma"),
+    "polygamma": ("special", "polygamma"),
+    "zeta": ("special", "zeta"),
+    "eig": ("spectra", "eig"),
+    "eigh": ("spectra", "eigh"),
+    "pinv": ("spectra", "pinv"),
+    "thin_svd": ("spectra", "thin_svd"),
+    "permutation_matrix": ("triangular", "permutation_matrix"),
+    "solve_triangular": ("triangular", "solve_triangular"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    place = _LATE.get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = attribute(*place)
+    if type(found) is not Function:
+        globals()[name] = found
+    return found
+
+
 # ---- aliases ----------------------------------------------------------------------------------
-constant_pad_nd = constant_pad
 matmul = product
 slice = slice_
 abs = np.absolute
@@ -345,6 +362,10 @@ def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
     """a + alpha b; of 16-bit floats with `alpha` rounded first, and the rest rounded once."""
     if alpha == 1:
         return np.add(a, b)
+    if type(b) is np.ndarray and type(alpha) is float:
+        dtype = b.dtype
+        if dtype is FLOAT32 or dtype is FLOAT64:
+            return np.add(a, np.multiply(b, alpha))
     return _add_product(a, b, typed(alpha, b))
 
 

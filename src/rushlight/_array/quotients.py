@@ -309,7 +309,7 @@ def _adding(ufunc: Any, value: Any) -> Callable[..., None]:
 @in_single
 def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
     """x + value a b."""
-    if fits(x, a, b) and value.__class__ in (int, float):
+    if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
         return mapped(_adding(np.multiply, value), x, a, b)
     t = np.multiply(a if value == 1 else np.multiply(a, _typed(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
@@ -322,7 +322,8 @@ def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
     Raises:
         RuntimeError: for integers.
     """
-    if x.dtype.kind in "biu":
+    dtype = x.dtype
+    if dtype is not FLOAT32 and dtype is not FLOAT64 and dtype.kind in "biu":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
             "addcdiv "
@@ -335,7 +336,7 @@ def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
             "tensor2), "
             "for all dtypes."
         )
-    if fits(x, a, b) and value.__class__ in (int, float):
+    if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
         return mapped(_adding(np.divide, value), x, a, b)
     t = np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b)
     return np.add(x, t, t if _reusable(t, x) else None)
@@ -353,7 +354,8 @@ def _reusable(fresh: Any, x: Any) -> bool:
 
 def _typed(value: Any, like: Any) -> Any:
     """A number in the type of an array."""
-    if like.dtype in _ONE and value.__class__ is float:
+    dtype = like.dtype
+    if value.__class__ is float and (dtype is FLOAT32 or dtype is FLOAT64):
         return value
     return np.array(value).astype(like.dtype)
 
@@ -375,10 +377,10 @@ def _mixing(weight: float) -> Callable[..., None]:
 def lerp(start: Any, end: Any, weight: Any) -> Any:
     """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
     number = weight.__class__ in (int, float)
-    if number and fits(start, end):
+    if number and start.size >= LARGE and fits(start, end):
         return mapped(_mixing(weight), start, end)
     gap = np.subtract(end, start)
-    if number and type(gap) is np.ndarray and gap.dtype in _ONE:
+    if number and type(gap) is np.ndarray and (gap.dtype is FLOAT32 or gap.dtype is FLOAT64):
         if abs(weight) < 0.5:
             np.multiply(gap, weight, gap)
             return np.add(start, gap, gap)

@@ -11,7 +11,10 @@ from .types import as_array, copy_like
 
 ndarray: Final = np.ndarray
 ufunc: Final = np.ufunc
+root: Final = np.sqrt
+reciprocal: Final = np.reciprocal
 empty: Final[Any] = np.empty
+empty_like: Final[Any] = np.empty_like
 number_types: Final = (np.generic,)
 
 #: The operators of arrays, as the ufuncs that they run on arrays of at least one dimension.
@@ -49,9 +52,24 @@ def distance(base: Any, raw: Any) -> int:
     return int(raw.__array_interface__["data"][0] - base.__array_interface__["data"][0])
 
 
+def overlapping(a: Any, b: Any) -> bool:
+    """Whether two arrays, from their first to their last bytes, have memory in common."""
+    return bool(np.may_share_memory(a, b))
+
+
 def copied(array: Any) -> Any:
     """A copy with the same strides."""
     return copy_like(array, array)
+
+
+def all_ones(array: Any) -> bool:
+    """Whether every element is one."""
+    return bool(np.all(array == 1))
+
+
+def pattern(shape: Any, strides: Any, dtype: Any) -> Any:
+    """For `empty_like`: an array of such a geometry, without memory of its own."""
+    return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides, writeable=False)
 
 
 def zeros(shape: Any, dtype: Any) -> Any:
@@ -64,6 +82,16 @@ def in_order(array: Any) -> Any:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
+def in_new_order(array: Any) -> Any:
+    """A copy in C order."""
+    return np.array(array, order="C")
+
+
+def expanded_copy(array: Any, shape: Any) -> Any:
+    """A copy in C order, the same in all places of a larger shape."""
+    return np.array(np.broadcast_to(array, shape), order="C")
+
+
 def astype(array: Any, dtype: Any) -> Any:
     """The elements in another type."""
     return array.astype(dtype)
@@ -71,17 +99,25 @@ def astype(array: Any, dtype: Any) -> Any:
 
 __all__ = [
     "UFUNC_OF",
+    "all_ones",
     "as_array",
     "astype",
     "copied",
     "copy_like",
     "distance",
     "empty",
+    "empty_like",
+    "expanded_copy",
+    "in_new_order",
     "in_order",
     "is_array",
     "memory_of",
     "ndarray",
     "number_types",
+    "pattern",
+    "overlapping",
+    "reciprocal",
+    "root",
     "same_bytes",
     "ufunc",
     "zeros",

@@ -202,6 +202,11 @@ def lstm(
         step = kernels.cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
     multiply = _multiplier(turned, hx.shape[0], step)
     for start, stop, batch in spans(x, sizes, reverse):
+        if step is not None and whole is None and w_hr is None:  # all rows: the state is the last
+            multiply(h, fresh)
+            step(start, batch, c, start)
+            h, c = out[start:stop], cells[start:stop]
+            continue
         if step is not None:
             multiply(h[:batch], fresh[:batch])
             before = c if whole is None else whole
@@ -233,6 +238,8 @@ def lstm(
             c = cell
         else:
             whole[:batch] = cell
+    if h.base is not None:  # a part of the output
+        h = h.copy()
     return _shaped(out, x), h, c.copy() if whole is None else whole, gates, cells
 
 

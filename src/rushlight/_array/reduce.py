@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from math import prod as _size_of
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from . import kernels
 from .parallel import parallel_sum
 from .rows import ones, row_sum
 from .types import converted, from_raw, is_half, to_raw
@@ -119,7 +121,7 @@ _LARGE = 4096
 
 
 def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
-    """The sum over all dimensions, or over the last one, by BLAS; None for others.
+    """The sum over all dimensions, or over the last ones, by BLAS; None for others.
 
     See Note [Row sums by BLAS].
     """
@@ -129,17 +131,16 @@ def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
         if x.size <= 16384:
             total = x.reshape(-1).dot(ones(x.size, x.dtype))
         else:
-            total = parallel_sum(x)
+            total = kernels.elements.total(x) if x.size >= kernels.LEAST else None
+            total = parallel_sum(x) if total is None else total
         return total.reshape((1,) * x.ndim) if keepdim else total
-    if isinstance(axis, tuple):
-        if len(axis) != 1:
-            return None
-        axis = axis[0]
-    length = x.shape[-1]
-    if axis % x.ndim != x.ndim - 1 or length < 16:
+    count = _trailing(x.ndim, axis)
+    length = 0 if count is None else _size_of(x.shape[x.ndim - count :])
+    if count is None or length < 16:
         return None
     total = row_sum(x.reshape(-1, length))
-    return total.reshape(x.shape[:-1] + (1,) if keepdim else x.shape[:-1])
+    kept = x.shape[: x.ndim - count]
+    return total.reshape(kept + (1,) * count if keepdim else kept)
 
 
 def sum_all(x: Any, dtype: D.dtype | None = None) -> Any:
@@ -279,6 +280,36 @@ def count_nonzero(x: Any, dim: Any = None) -> Any:
     return np.asarray(np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis), _INT64)
 
 
+def _trailing(ndim: int, axis: Any) -> int | None:
+    """How many axes are reduced, where these are the last ones; else None."""
+    if axis is None:
+        return ndim
+    axes = sorted(axis) if isinstance(axis, tuple) else [axis % ndim]
+    return len(axes) if axes == list(range(ndim - len(axes), ndim)) and axes else None
+
+
+def _logsumexp_of_rows(x: Any, axis: Any, keepdim: bool) -> Any:
+    count = _trailing(x.ndim, axis)
+    if count is None:
+        return None
+    kept = x.shape[: x.ndim - count]
+    found = kernels.row_norms.logsumexp(x, _size_of(x.shape[x.ndim - count :]))
+    return None if found is None else found.reshape(kept + (1,) * count if keepdim else kept)
+
+
+def logsumexp_backward(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
+    """g exp(x - out): the gradient of `logsumexp`, g times the softmax."""
+    axis = axes_of(x.ndim, dim)
+    if x.size >= kernels.LEAST and _trailing(x.ndim, axis) is not None:
+        found = kernels.row_norms.logsumexp_backward(x, np.ascontiguousarray(g), out)
+        if found is not None:
+            return found
+    if not keepdim and x.ndim:
+        axes = tuple(range(x.ndim)) if axis is None else axis
+        g, out = np.expand_dims(g, axes), np.expand_dims(out, axes)
+    return g * np.exp(x - out)
+
+
 def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The log of the sum of exp(x) over `dim`; of integers in the default float type.
 
@@ -289,6 +320,10 @@ def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
     axis = axes_of(x.ndim, dim)
     half = x.dtype if is_half(x.dtype) else None
     x = lifted(x)
+    if x.size >= kernels.LEAST and half is None:
+        found = _logsumexp_of_rows(x, axis, keepdim)
+        if found is not None:
+            return found
     if not x.size:
         empty = _add(x, axis, None, None, keepdim)
         return np.asarray(np.log(empty)).astype(half or x.dtype)

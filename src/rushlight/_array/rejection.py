@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from . import kernels
 from .draws import FLOATS, name_of, refuse
-from .mt19937 import Stream
+from .mt19937 import NATIVE, Stream
 from .special import _scipy
 
 _TAILS: Final = (
@@ -183,6 +184,28 @@ def _each(stream: Stream, draw: Callable[..., float], *operands: Any) -> Any:
     return np.array(values, np.float64).reshape(operands[0].shape)
 
 
+def _gammas(stream: Stream, alpha: Any, single: bool) -> Any:
+    """One gamma draw for each element, in double precision."""
+    draw = _one_single_gamma if single else _one_gamma
+    code = NATIVE.code or NATIVE.ask(64 * alpha.size)
+    if code is None or not alpha.size:
+        return _each(stream, draw, alpha)
+    flat = alpha.astype(np.float64).ravel()
+    number = np.float32 if single else np.float64
+    shape = flat.astype(number)
+    small = flat < 1
+    with np.errstate(all="ignore"):
+        exponents = np.where(small, number(1) / shape, number(0)).astype(np.float64)
+        exponents[flat == 0] = -1.0
+        shape = np.where(small, shape + number(1), shape)
+        d = (shape - number(_THIRD)).astype(np.float64)
+        c = 1.0 / np.sqrt(9.0 * d)
+    source = _Source(stream)
+    with stream.lock:
+        found = kernels.gammas.fill(stream, exponents, d, c, lambda i: draw(float(flat[i]), source))
+    return _each(stream, draw, alpha) if found is None else found.reshape(alpha.shape)
+
+
 def poisson(stream: Stream, rate: Any) -> Any:
     """A Poisson number for each rate.
 
@@ -207,8 +230,7 @@ def standard_gamma(stream: Stream, alpha: Any) -> Any:
     name = name_of(alpha.dtype)
     if name not in FLOATS:
         raise refuse("gamma_cpu", alpha.dtype)
-    draw = _one_gamma if name == "float64" else _one_single_gamma
-    found = _each(stream, draw, alpha).astype(alpha.dtype)
+    found = _gammas(stream, alpha, name != "float64").astype(alpha.dtype)
     return np.maximum(found, np.asarray(_TINY[name]).astype(alpha.dtype))
 
 
@@ -217,7 +239,7 @@ def dirichlet(stream: Stream, alpha: Any) -> Any:
     name = name_of(alpha.dtype)
     if name not in FLOATS:
         raise refuse("dirichlet", alpha.dtype)
-    gammas = np.maximum(_each(stream, _one_gamma, alpha), _TINY["float64"])
+    gammas = np.maximum(_gammas(stream, alpha, False), _TINY["float64"])
     found = (gammas / gammas.sum(-1, keepdims=True)).astype(alpha.dtype)
     low = np.asarray(_TINY[name]).astype(alpha.dtype)
     return np.clip(found, low, np.nextafter(np.asarray(1, alpha.dtype), low))

@@ -9,10 +9,12 @@ of the same form. So every mode has one table, and one function does all modes b
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from . import kernels
 from .pool import adaptive_bounds
 from .types import FLOAT32, FLOAT64
 
@@ -317,6 +319,11 @@ def upsample_backward(g: Any, mode: str, size: Any, align: bool, factors: tuple[
 
 def adaptive_avg_pool(x: Any, out: Any) -> Any:
     """The means of windows that divide the last dimensions of x into `out`."""
+    if x.size >= kernels.LEAST and x.ndim > len(out) and all(n == 1 for n in out):
+        lead = x.shape[: x.ndim - len(out)]
+        sums = kernels.sums.by_plane(x.reshape(prod(lead), 1, -1))
+        if sums is not None:
+            return np.divide(sums, x.size // sums.size, sums).reshape(*lead, *out)
     return upsample(x, "mean", out, False, (None,) * len(out))
 
 

@@ -172,8 +172,11 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
     Special: a row of -inf, a row with inf or NaN -> nan.
     """
-    if x.size >= kernels.LEAST and _last_is_row(x, axis):
-        found = kernels.softmax.softmax(x)
+    if x.size >= kernels.LEAST:
+        if _last_is_row(x, axis):
+            found = kernels.softmax.softmax(x)
+        else:
+            found = kernels.channel_softmax.along("softmax", axis, x)
         if found is not None:
             return found
     raw = lifted(x)
@@ -198,8 +201,11 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 def softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
     """The gradient for the input of `softmax`, from its result `y` and the gradient `g` of that."""
-    if y.size >= kernels.LEAST and _last_is_row(y, axis):
-        found = kernels.softmax.softmax_backward(g, y)
+    if y.size >= kernels.LEAST:
+        if _last_is_row(y, axis):
+            found = kernels.softmax.softmax_backward(g, y)
+        else:
+            found = kernels.channel_softmax.along("softmax_backward", axis, g, y)
         if found is not None:
             return found
     g_raw, y_raw = lifted(g), lifted(y)
@@ -236,8 +242,11 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
 
     Special: a row of -inf, a row with inf or NaN -> nan.
     """
-    if x.size >= kernels.LEAST and _last_is_row(x, axis):
-        found = kernels.softmax.log_softmax(x)
+    if x.size >= kernels.LEAST:
+        if _last_is_row(x, axis):
+            found = kernels.softmax.log_softmax(x)
+        else:
+            found = kernels.channel_softmax.along("log_softmax", axis, x)
         if found is not None:
             return found
     raw = lifted(x)
@@ -277,8 +286,11 @@ def subtract_exactly(rows: Any, column: Any, out: Any) -> None:
 
 def log_softmax_backward(g: Any, y: Any, axis: int = -1) -> Any:
     """The gradient for the input of `log_softmax`, from its result `y` and the gradient `g`."""
-    if y.size >= kernels.LEAST and _last_is_row(y, axis):
-        found = kernels.softmax.log_softmax_backward(g, y)
+    if y.size >= kernels.LEAST:
+        if _last_is_row(y, axis):
+            found = kernels.softmax.log_softmax_backward(g, y)
+        else:
+            found = kernels.channel_softmax.along("log_softmax_backward", axis, g, y)
         if found is not None:
             return found
     g_raw, y_raw = lifted(g), lifted(y)

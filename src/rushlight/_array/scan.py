@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from . import kernels
 from .types import converted, from_raw, to_raw
 
 _WIDE = {4: np.dtype(np.float64), 8: np.dtype(np.float64), 2: np.dtype(np.float32)}
@@ -45,12 +46,17 @@ def _accumulated(ufunc: Any, x: Any, dim: int, dtype: D.dtype | None) -> Any:
 # A scan along one lane waits for each step's result: 3 ns an element. Where there are many lanes,
 # a step of all of them at once takes 0.3 ns an element, after the lanes were written side by side.
 _LANES = 192
+_SCANS = (np.add, np.multiply)
 _TILE = 128  # the side of the squares that are transposed at a time
 
 
 def _accumulate(ufunc: Any, x: Any, axis: int, wide: Any, stored: Any) -> Any:
     """`ufunc.accumulate` along `axis`, computed in the dtype `wide`, given in `stored`."""
     n = x.shape[axis]
+    if x.size >= kernels.LEAST and axis == x.ndim - 1 and stored == x.dtype:
+        found = kernels.scans.running(x, ufunc is np.multiply) if ufunc in _SCANS else None
+        if found is not None:
+            return found
     lanes = x.size // n if n else 0
     if lanes < _LANES or n < 8 or x.ndim > 2 or ufunc.nout != 1:
         result = ufunc.accumulate(np.ascontiguousarray(x, wide), axis)
@@ -95,6 +101,10 @@ def reverse_cumsum(g: Any, dim: int) -> Any:
     """The sums of each element and those after it along `dim`."""
     if g.ndim == 0:
         return g
+    if g.size >= kernels.LEAST and dim % g.ndim == g.ndim - 1:
+        found = kernels.scans.running(np.ascontiguousarray(g), False, True)
+        if found is not None:
+            return found
     return np.ascontiguousarray(np.flip(cumsum(np.flip(g, dim), dim), dim))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .axes import LEAD, axes_of, axis_of
-from .types import from_raw, is_dense, to_raw, type_name
+from .types import from_raw, in_order_copy, is_dense, to_raw, type_name
 from .windows import window
 
 _VIEW_ERROR: Final = (
@@ -375,14 +375,14 @@ def _without_overlap(x: Any) -> Any:
 
 def contiguous_copy(x: Any) -> Any:
     """A C-contiguous copy."""
-    return x.copy("C")
+    return in_order_copy(x)
 
 
 def channels_last_copy(x: Any) -> Any:
     """A copy whose channels (dimension 1) lie last in memory."""
     last = (0, *range(2, x.ndim), 1)
     back = (0, x.ndim - 1, *range(1, x.ndim - 1))
-    return x.transpose(last).copy("C").transpose(back)
+    return in_order_copy(x.transpose(last)).transpose(back)
 
 
 def narrow_copy(x: Any, dim: int, start: int, length: int) -> Any:

@@ -39,7 +39,11 @@ def product(a: Any, b: Any) -> Any:
 
 def _four_sums(a: Any, rows: Any, k: int) -> Any:
     """a rowsᵀ by four interleaved sums, added crosswise at the end."""
-    terms = c_einsum("ik,jk->ijk", a, rows)
-    if k > 4:
-        terms = np.add.reduce(terms.reshape(terms.shape[0], terms.shape[1], k // 4, 4), axis=2)
-    return np.add.reduce(terms[:, :, :2] + terms[:, :, 2:], axis=2)
+    if k == 4:
+        sums = c_einsum("is,js->sij", a, rows)
+    else:
+        sums = c_einsum(
+            "iqs,jqs->sij", a.reshape(a.shape[0], k // 4, 4), rows.reshape(rows.shape[0], k // 4, 4)
+        )
+    pairs = sums[:2] + sums[2:]
+    return pairs[0] + pairs[1]

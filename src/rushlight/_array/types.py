@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import dtypes as D
+from . import kernels
 
 ndarray: Final = np.ndarray
 ufunc: Final = np.ufunc
@@ -139,7 +140,10 @@ def in_single(body: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(body)
     def function(a: Any, *rest: Any) -> Any:
-        return single(body, a, *rest) if is_half(a.dtype) else body(a, *rest)
+        dtype = a.dtype
+        if dtype is FLOAT32 or dtype is FLOAT64 or not is_half(dtype):
+            return body(a, *rest)
+        return single(body, a, *rest)
 
     return function
 
@@ -188,10 +192,19 @@ class Layout:
         self.shape = shape
 
 
+def in_order_copy(array: Any) -> Any:
+    """A copy in C order."""
+    if array.size >= kernels.LEAST and not array.flags.c_contiguous:
+        found = kernels.turned.copied(array)
+        if found is not None:
+            return found
+    return np.array(array, order="C")
+
+
 def copy_like(array: Any, like: Any) -> Any:
     """A copy laid out like `like` (an array, or what `layout` made) where that is dense."""
     if type(like) is Layout or like.flags.c_contiguous or array.ndim < 2 or not is_dense(like):
-        return np.array(array, order="C")
+        return in_order_copy(array)
     fresh = np.empty_like(like, dtype=array.dtype)
     np.copyto(fresh, array)
     return fresh

@@ -28,12 +28,13 @@ import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from . import engine, pool
-from .emit import F64, I1, I32, I64, PTR, VOID, Function, Module, Value
+from .emit import F64, I1, I32, I64, PTR, VOID, Function, Module, Type, Value
 
-__all__ = ["RELEASED", "Array", "Number", "direct", "door", "register"]
+__all__ = ["RELEASED", "Array", "Number", "direct", "door", "register", "starter"]
 
 #: Elements of the first array from which the interpreter's lock is given up for the call.
 RELEASED = 1 << 15
@@ -164,6 +165,41 @@ def _table(target: int, signature: Sequence[Parameter]) -> bytes:
     return struct.pack(f"{len(words)}Q", *words)
 
 
+def starter(name: str, target: int, state: int) -> Callable[[], Any]:
+    """A builtin without arguments that calls `i64 target(ptr state)`, the interpreter's lock free.
+
+    It gives None where that gives 0, else NotImplemented.
+    """
+    if not _known_python():
+        run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(target)
+        return lambda: NotImplemented if run(state) else None
+    api = ctypes.pythonapi
+    entries = [
+        ctypes.cast(function, ctypes.c_void_p).value or 0
+        for function in (api.PyEval_SaveThread, api.PyEval_RestoreThread)
+    ]
+    table = struct.pack("6q", id(None), id(NotImplemented), *entries, target, state)
+    return _builtin(name, engine.load(_start())["start"], table, _NO_ARGUMENTS)
+
+
+@cache
+def _start() -> Module:
+    module = Module("starter")
+    f = module.function("start", [("self", PTR), ("nothing", PTR)], PTR)
+
+    def word(n: int, type: Type = PTR) -> Value:
+        return f.load(f.at_bytes(f.params[0], _BYTES + 8 * n), type)
+
+    thread = f.call(word(2), [], PTR)
+    found = f.call(word(4), [word(5)], I64)
+    f.call(word(3), [thread], VOID)
+    (given,) = f.choose(found.eq(0), lambda: [word(0)], lambda: [word(1)])
+    if sys.version_info < (3, 12):  # later ones are not counted
+        f.store(given, f.load(given, I64) + 1)
+    f.ret(given)
+    return module
+
+
 class _MethodDef(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -173,9 +209,11 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-def _builtin(name: str, address: int, table: bytes) -> Callable[..., Any]:
-    fastcall = 0x80
-    definition = _MethodDef(name.encode(), address, fastcall, None)
+_FASTCALL, _NO_ARGUMENTS = 0x80, 0x4
+
+
+def _builtin(name: str, address: int, table: bytes, flags: int = _FASTCALL) -> Callable[..., Any]:
+    definition = _MethodDef(name.encode(), address, flags, None)
     make = ctypes.pythonapi["PyCFunction_NewEx"]
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.c_void_p]

@@ -48,6 +48,7 @@ class Module:
         self.functions: list[Function] = []
         self._declared: dict[str, str] = {}
         self._constants: dict[str, str] = {}
+        self.imports: dict[str, int] = {}  # functions of other modules: name, address
 
     def function(
         self, name: str, params: Sequence[tuple[str, Type]], returns: Type = VOID
@@ -63,6 +64,14 @@ class Module:
             types = ", ".join(map(str, params))
             self._declared[name] = f"declare {returns} @{name}({types})"
         return name
+
+    def external(self, name: str, address: int, params: Sequence[Type]) -> str:
+        """Declares a function of another module, which has been loaded, and gives its name.
+
+        The text doesn't hold the address, so the object can be kept on disk.
+        """
+        self.imports[name] = address
+        return f"@{self.declare(name, VOID, params)}"
 
     def constants(self, type: Type, numbers: Sequence[Number]) -> str:
         """A read-only array in the module; its name goes to `Function.address_of`."""
@@ -127,6 +136,11 @@ class Function:
         """0, 1, 2, ... in the lanes of an integer or float vector."""
         lanes = ", ".join(f"{type.scalar} {literal(type.element, i)}" for i in range(type.lanes))
         return Value(self, type, f"<{lanes}>")
+
+    def call_external(self, name: str, address: int, args: Sequence[Value]) -> None:
+        """A call of a function of another module: see `Module.external`."""
+        name = self.module.external(name, address, [a.type for a in args])
+        self.call(Value(self, PTR, name), args)
 
     def address_of(self, table: str) -> Value:
         """The address of an array made by `Module.constants`."""

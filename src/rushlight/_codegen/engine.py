@@ -15,7 +15,7 @@ from typing import Any
 from . import cache
 from .emit import Module
 from .llvm import binding
-from .target import machine
+from .target import foreign, machine
 
 __all__ = ["VERSION", "assembly", "load", "object_of", "statistics"]
 
@@ -41,6 +41,9 @@ def load(module: Module) -> dict[str, int]:
         if known is not None:
             statistics["known"] += 1
             return known
+        if foreign():  # compiled, but there is nothing to call
+            statistics["compiled"] += 1 if _compile(text) else 0
+            return _loaded.setdefault(key, {f.name: 0 for f in module.functions})
         body = cache.read(key)
         addresses = None
         if body is not None:
@@ -114,6 +117,8 @@ def _link(name: str, body: bytes, module: Module) -> dict[str, int]:
     library = llvm.JITLibraryBuilder().add_object_img(body).add_current_process()
     for function in names:
         library.export_symbol(function)
+    for function, address in module.imports.items():
+        library.import_symbol(function, address)
     tracker = library.link(_linker, name)
     _keep(tracker)
     return {function: tracker[function] for function in names}

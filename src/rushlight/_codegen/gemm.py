@@ -20,7 +20,8 @@ A tile of C is some rows by some vectors, summed over k in registers: each step 
 of a row of B once, and multiplies them by one element of A for each row of the tile. Where the
 rows of B are short they are read as they lie. Where they are long, each on a page of its own, a
 panel of columns is copied first, a block of k at a time, and sums go on in C from block to block.
-A transposed B is always copied, which turns it.
+A transposed B is always copied, which turns it. A transposed A whose columns are long is copied
+too, a block of k for some rows at a time: else each of its elements lies on a page of its own.
 
 Note [Where BLAS is better]
 For fewer columns than half a vector, whose lanes would be idle; and, on processors whose
@@ -29,10 +30,9 @@ vectors OpenBLAS uses to the full, beyond 1000 rows and columns, for it copies A
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
-from . import engine, target
+from . import engine, target, turning
 from .emit import F64, I64, PTR, Function, Module, Type, Value
 
 __all__ = ["FRAME", "emitted", "load", "load_chunks"]
@@ -40,6 +40,8 @@ __all__ = ["FRAME", "emitted", "load", "load_chunks"]
 _BLOCK = 256  # steps of k in a copied panel
 _LONG = 2048  # bytes of a row of B from which panels are copied,
 _TALL = 32  # if they are used for so many rows of A
+_FAR = 1024  # bytes from column to column of A from which A is copied,
+_HIGH = 384  # bytes of so many rows at a time
 _NAMES = ("a", "b", "c", "m", "n", "k", "rsa", "csa", "rsb", "csb", "rsc")
 
 
@@ -68,11 +70,12 @@ def emitted(type: Type) -> Module:
     lanes = target.lanes(type)
     wide = target.machine().registers >= 32
     heights, widths = ((6, 2, 1), (4, 2, 1)) if wide else ((4, 2, 1), (2, 1))
-    panels = {
-        (vectors, masked): _panel(module, type, lanes, heights, vectors, masked)
-        for vectors, masked in [*((w, False) for w in widths), (1, True)]
-    }
-    _chunks(module, type, _product(module, type, lanes, widths, panels))
+    # Where masks are registers, whole vectors are read as quickly through one.
+    plain = widths[:-1] if target.machine().width == 64 else widths
+    panels = [(w, _panel(module, type, lanes, heights, w, False)) for w in plain]
+    panels.append((1, _panel(module, type, lanes, heights, 1, True)))
+    rows = _rows(module, type, lanes, panels)
+    _chunks(module, type, _product(module, type, lanes, rows))
     return module
 
 
@@ -154,97 +157,137 @@ def _panel(
     return f
 
 
-def _product(
-    module: Module,
-    type: Type,
-    lanes: int,
-    widths: tuple[int, ...],
-    panels: dict[tuple[int, bool], Function],
-) -> Function:
+def _params(type: Type) -> list[tuple[str, Type]]:
     params = [(name, PTR if name in "abc" else I64) for name in _NAMES]
-    f = module.function(
-        "gemm", [*params, ("alpha", type), ("beta", type), ("bias", PTR), ("relu", I64)]
-    )
+    return [*params, ("alpha", type), ("beta", type), ("bias", PTR), ("relu", I64)]
+
+
+def _product(module: Module, type: Type, lanes: int, rows: Function) -> Function:
+    """The product, from a copy of A where that is far apart."""
+    f = module.function("gemm", _params(type))
+    a, b, c, m, n, k, rsa, csa, rsb, csb, rsc, alpha, beta, bias, relu = f.params
+    most = _HIGH // type.size
+    room = f.scratch(type, _BLOCK * most)
+    none = f.constant(PTR, 0)
+    wide = type.vector(lanes)
+
+    def copied() -> list[Value]:
+        with f.loop(0, m, most) as down, f.loop(0, (k + (_BLOCK - 1)) // _BLOCK) as loop:
+            start = loop.index * _BLOCK
+            depth, high = f.minimum(k - start, _BLOCK), f.minimum(m - down.index, most)
+            whole = high - high % lanes
+            mask = f.mask(high - whole, lanes)
+            source = f.at(a, start * csa + down.index, type)
+            with f.loop(0, depth) as step:
+                line, to = f.at(source, step.index * csa, type), f.at(room, step.index * most, type)
+                with f.loop(0, whole, lanes) as place:
+                    f.store(
+                        f.at(to, place.index, type), f.load(f.at(line, place.index, type), wide)
+                    )
+                with f.when(whole < high):
+                    rest = f.load_masked(f.at(line, whole, type), wide, mask)
+                    f.store_masked(f.at(to, whole, type), rest, mask)
+            last = (start + depth).eq(k)
+            before = f.select(start.eq(0), beta, f.constant(type, 1.0))
+            places = [room, f.at(b, start * rsb, type), f.at(c, down.index * rsc, type)]
+            strides = [f.constant(I64, 1), f.constant(I64, most), rsb, csb, rsc]
+            end = [f.select(last, bias, none), f.select(last, relu, 0)]
+            f.call(rows, [*places, high, n, depth, *strides, alpha, before, *end])
+        return []
+
+    def direct() -> list[Value]:
+        f.call(rows, list(f.params))
+        return []
+
+    far = rsa.eq(1) & (csa >= _FAR // type.size) & (k > 32)
+    f.choose(far, copied, direct)
+    f.ret()
+    return f
+
+
+def _rows(module: Module, type: Type, lanes: int, panels: list[tuple[int, Function]]) -> Function:
+    """The product, panel by panel of B: the widest as often as it goes, the masked one at last."""
+    f = module.function("rows", _params(type))
+    f.internal = True
+    copied = _copied(module, type, lanes)
     a, b, c, m, n, k, rsa, csa, rsb, csb, rsc, alpha, beta, bias, relu = f.params
     least = f.select(relu.ne(0), f.constant(type, 0.0), -float("inf"))
     address = f.emit(I64, f"ptrtoint {bias!r} to i64")
-    turned = f.scratch(type, _BLOCK * widths[0] * lanes)
+    turned = f.scratch(type, _BLOCK * panels[0][0] * lanes)
     none = f.constant(PTR, 0)
     lowest = f.constant(type, -float("inf"))
+    copying = csb.ne(1) | ((rsb > _LONG // type.size) & (m >= _TALL))
+    block = f.select(copying, f.constant(I64, _BLOCK), f.maximum(k, 1))
+    blocks = f.maximum((k + (block - 1)) // block, 1)
 
-    def here(column: Value) -> tuple[Value, Value]:
-        """The places of a panel in C and in the bias, if there is one."""
-        return (
-            f.at(c, column, type),
-            f.select(address.eq(0), none, f.at(bias, column, type)),
-        )
-
-    def straight(panel: Function, column: Value, count: Value) -> None:
-        there, added = here(column)
-        line = f.at(b, column, type)
-        sizes = [m, count, k, rsa, csa, rsb, rsc]
-        f.call(panel, [a, line, there, *sizes, alpha, beta, added, least])
-
-    def turn(source: Value, count: Value, depth: Value, stride: int) -> None:
-        with f.loop(0, count) as line:
-            across = f.at(source, line.index * csb, type)
-            with f.loop(0, depth) as step:
-                value = f.load(f.at(across, step.index * rsb, type), type)
-                f.store(f.at(turned, step.index * stride + line.index, type), value)
-
-    def copy(source: Value, count: Value, depth: Value, stride: int) -> None:
-        wide = type.vector(lanes)
-        mask = f.mask(count, lanes)  # matters to the last panel, of one vector
-        with f.loop(0, depth) as step:
-            line, to = f.at(source, step.index * rsb, type), step.index * stride
-            for place in range(0, stride, lanes):
-                there = f.at(line, place, type)
-                value = f.load_masked(there, wide, mask) if stride == lanes else f.load(there, wide)
-                f.store(f.at(turned, to + place, type), value)
-
-    def copying(
-        panel: Function, column: Value, count: Value, stride: int, move: Callable[..., None]
-    ) -> None:
-        there, added = here(column)
-        blocks = f.maximum((k + (_BLOCK - 1)) // _BLOCK, 1)
-        pitch = f.constant(I64, stride)
+    def one(panel: Value, column: Value, count: Value, stride: Value) -> None:
+        there = f.at(c, column, type)
+        added = f.select(address.eq(0), none, f.at(bias, column, type))
+        pitch = f.select(copying, stride, rsb)
         with f.loop(0, blocks) as loop:
-            start = loop.index * _BLOCK
-            depth = f.minimum(k - start, _BLOCK)
+            start = loop.index * block
+            depth = f.minimum(k - start, block)
             source = f.at(f.at(b, start * rsb, type), column * csb, type)
-            move(source, count, depth, stride)
+            with f.when(copying):
+                f.call(copied, [source, turned, count, depth, rsb, csb, stride])
             last = (loop.index + 1).eq(blocks)
             sizes = [m, count, depth, rsa, csa, pitch, rsc]
             before = f.select(loop.index.eq(0), beta, f.constant(type, 1.0))
             end = [f.select(last, added, none), f.select(last, least, lowest)]
-            from_here = f.at(a, start * csa, type)
-            f.call(panel, [from_here, turned, there, *sizes, alpha, before, *end])
+            places = [f.at(a, start * csa, type), f.select(copying, turned, source), there]
+            f.call(panel, [*places, *sizes, alpha, before, *end])
 
-    def all_columns(move: Callable[..., None] | None) -> list[Value]:
-        start = f.constant(I64, 0)
-        for vectors in widths:
-            columns = vectors * lanes
-            stop = n - (n - start) % columns
-            with f.loop(start, stop, columns) as loop:
-                count = f.constant(I64, columns)
-                if move is None:
-                    straight(panels[vectors, False], loop.index, count)
-                else:
-                    copying(panels[vectors, False], loop.index, count, columns, move)
-            start = stop
-        with f.when(start < n):
-            if move is None:
-                straight(panels[1, True], start, n - start)
-            else:
-                copying(panels[1, True], start, n - start, lanes, move)
+    def chosen(place: Value, values: list[Value]) -> Value:
+        found = values[-1]
+        for number, value in enumerate(values[:-1]):
+            found = f.select(place.eq(number), value, found)
+        return found
+
+    # One piece of code for all widths: it takes LLVM longer than the panels, copied for each.
+    functions = [Value(f, PTR, f"@{panel.name}") for _, panel in panels]
+    columns = [f.constant(I64, width * lanes) for width, _ in panels]
+    with f.loop(0, len(panels), carried=[f.constant(I64, 0)]) as kind:
+        (start,) = kind.carried
+        panel, step = chosen(kind.index, functions), chosen(kind.index, columns)
+        last = kind.index.eq(len(panels) - 1)
+        stop = f.select(last, n, n - (n - start) % step)
+        with f.loop(start, stop, step) as loop:
+            one(panel, loop.index, f.minimum(n - loop.index, step), step)
+        kind.next(stop)
+    f.ret()
+    return f
+
+
+def _copied(module: Module, type: Type, lanes: int) -> Function:
+    """Some columns of B, a block of k, one row after the other with so many elements each."""
+    params = [("source", PTR), ("to", PTR), ("count", I64), ("depth", I64), ("rsb", I64),
+              ("csb", I64), ("pitch", I64)]  # fmt: skip
+    f = module.function("copied", params)
+    f.internal = True
+    source, to, count, depth, rsb, csb, pitch = f.params
+    wide = type.vector(lanes)
+
+    def along() -> list[Value]:
+        with f.loop(0, depth) as step, f.loop(0, pitch, lanes) as place:
+            line = f.at(f.at(source, step.index * rsb, type), place.index, type)
+            value = f.load_masked(line, wide, f.mask(count - place.index, lanes))
+            f.store(f.at(to, step.index * pitch + place.index, type), value)
         return []
 
-    lies_apart = (rsb > _LONG // type.size) & (m >= _TALL)
-    f.choose(
-        csb.eq(1),
-        lambda: f.choose(lies_apart, lambda: all_columns(copy), lambda: all_columns(None)),
-        lambda: all_columns(turn),
-    )
+    def squares() -> list[Value]:
+        name, address = f"turned_{type.suffix}", turning.addresses(type)["turned"]
+        f.call_external(name, address, [source, csb, to, pitch, count, depth])
+        return []
+
+    def one_by_one() -> list[Value]:
+        with f.loop(0, count) as line:
+            across = f.at(source, line.index * csb, type)
+            with f.loop(0, depth) as step:
+                value = f.load(f.at(across, step.index * rsb, type), type)
+                f.store(f.at(to, step.index * pitch + line.index, type), value)
+        return []
+
+    f.choose(csb.eq(1), along, lambda: f.choose(rsb.eq(1), squares, one_by_one))
     f.ret()
     return f
 

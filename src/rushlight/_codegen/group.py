@@ -4,8 +4,10 @@ A group runs over (R, C), rows by columns. Every value has a kind that says how 
 both (R, C), `r` by row (R, 1), `c` by column (1, C), `s` not at all; and a dtype out of f32, f64,
 i64, i32 and b1. Instructions are elementwise, or reduce: along a row (the result is an `r`), down
 the columns (a `c`) or over everything (an `s`). Column and full reductions end a group: their
-results may only be given out. `row_top` is a maximum that may pass over nan: a shift, for where the
-sum that follows has the nan anyway. Elementwise work on N numbers is a group without `r` and `c`.
+results may only be given out. An operand of kind `f%` or `r%` is an `f` or `r` whose rows repeat,
+or stay the same for some rows: its frame says how. `row_top` is a maximum that may pass over nan: a
+shift, for where the sum that follows has the nan anyway. Elementwise work on N numbers is a group
+without `r` and `c`.
 
     softmax = trace("softmax", _softmax, {"x": ("f", "f32")})
     def _softmax(x):
@@ -23,9 +25,10 @@ from typing import Any, Final
 
 __all__ = [
     "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast",
-    "column", "column_sum", "cos", "erf", "exp", "expm1", "into", "log", "log1p", "maximum",
-    "minimum", "one_hot", "pick", "power", "row", "row_max", "row_min", "row_sum", "row_top",
-    "rsqrt", "sigmoid", "sin", "sqrt", "tanh", "total", "trace", "where",
+    "ceil", "column", "column_sum", "cos", "erf", "exp", "expm1", "floor", "into", "log", "log1p",
+    "maximum", "minimum", "one_hot", "pick", "power", "rint", "row", "row_max", "row_min",
+    "row_sum", "row_top", "rsqrt", "sigmoid", "sin", "spread", "sqrt", "tanh", "total", "trace",
+    "trunc", "where",
 ]  # fmt: skip
 
 KINDS: Final = "srcf"
@@ -50,7 +53,7 @@ LAST_REDUCTIONS: Final = ("column_sum", "total")
 ARITY: Final = {
     **dict.fromkeys(UNARY, 1), **dict.fromkeys(BINARY, 2), **dict.fromkeys(COMPARISONS, 2),
     **dict.fromkeys(LOGICAL, 2), "not": 1, "where": 3, "cast": 1, "const": 0, "column": 0, "row": 0,
-    "one_hot": 1, "pick": 2, **dict.fromkeys(ROW_REDUCTIONS, 1),
+    "one_hot": 1, "pick": 2, "spread_f": 1, "spread_r": 1, **dict.fromkeys(ROW_REDUCTIONS, 1),
     **dict.fromkeys(LAST_REDUCTIONS, 1),
 }  # fmt: skip
 
@@ -105,7 +108,7 @@ class Group:
     def kind(self, value: int) -> str:
         """How a value varies."""
         count = len(self.operands)
-        return self.operands[value].kind if value < count else self.body[value - count].kind
+        return self.operands[value].kind[0] if value < count else self.body[value - count].kind
 
     def dtype(self, value: int) -> str:
         """The dtype of a value."""
@@ -120,9 +123,11 @@ class Group:
     @property
     def elementwise(self) -> bool:
         """Whether rows and columns mean nothing, so that any N elements can be worked through."""
-        return all(
-            self.kind(v) in "sf" for v in range(len(self.operands) + len(self.body))
-        ) and not any(i.op in ("column", "row", "pick", "one_hot") for i in self.body)
+        return (
+            all(self.kind(v) in "sf" for v in range(len(self.operands) + len(self.body)))
+            and not any(i.op in ("column", "row", "pick", "one_hot") for i in self.body)
+            and not any(o.kind[1:] for o in self.operands)
+        )
 
     def __str__(self) -> str:
         count = len(self.operands)
@@ -168,6 +173,9 @@ def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, 
     if op == "one_hot":
         _need(kinds == ["r"] and dtypes[0][0] == "i", op, "takes a whole r")
         return "f", "b1"
+    if op in ("spread_f", "spread_r"):
+        _need(kinds[0] == "s" or op == "spread_f", op, "takes a value that varies less")
+        return op[-1], dtypes[0]
     if op == "column":
         return "c", "i32"
     if op == "row":
@@ -199,7 +207,8 @@ def _check(group: Group) -> None:
     count = len(group.operands)
     last: set[int] = set()
     for operand in group.operands:
-        _need(operand.kind in KINDS and operand.dtype in DTYPES, "operand", f"{operand}: no such")
+        known = operand.kind in (*KINDS, "f%", "r%") and operand.dtype in DTYPES
+        _need(known, "operand", f"{operand}: no such")
     for place, one in enumerate(group.body):
         _need(one.op in ARITY, one.op, "is no operation")
         _need(len(one.args) == ARITY[one.op], one.op, f"takes {ARITY[one.op]} arguments")
@@ -345,7 +354,11 @@ cos = _unary("cos")
 erf = _unary("erf")
 exp = _unary("exp")
 expm1 = _unary("expm1")
+ceil = _unary("ceil")
+floor = _unary("floor")
 log = _unary("log")
+rint = _unary("rint")
+trunc = _unary("trunc")
 log1p = _unary("log1p")
 rsqrt = _unary("rsqrt")
 sigmoid = _unary("sigmoid")
@@ -381,6 +394,11 @@ def where(condition: Symbol, x: Symbol | float, y: Symbol | float) -> Symbol:
     known = x if isinstance(x, Symbol) else y
     assert isinstance(known, Symbol)
     return condition.trace.add("where", [condition, known.like(x), known.like(y)])
+
+
+def spread(x: Symbol, kind: str) -> Symbol:
+    """A value that varies less as one of kind `f` or `r`: the same in all places."""
+    return x if x.kind == kind else x.trace.add(f"spread_{kind}", [x])
 
 
 def cast(x: Symbol, dtype: str) -> Symbol:
@@ -423,7 +441,7 @@ def trace(
     """
     inputs = tuple(Operand(key, kind, dtype) for key, (kind, dtype) in operands.items())
     tracing = _Trace(inputs)
-    symbols = [Symbol(tracing, place, o.kind, o.dtype) for place, o in enumerate(inputs)]
+    symbols = [Symbol(tracing, place, o.kind[0], o.dtype) for place, o in enumerate(inputs)]
     found = function(*symbols)
     outputs = []
     for one in found if isinstance(found, tuple | list) else (found,):

@@ -20,7 +20,8 @@ _INFINITY: Final = float("inf")
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Where the words of a frame lie: sizes, then a word for each operand and each output, then
-    their strides from row to row in elements.
+    their strides from row to row in elements, then two words for each operand of kind `f%` or `r%`:
+    how many rows it stays the same for, and after how many others it begins anew.
 
     A word is an address; that of an `s` operand is its number (a float64 or an i64) in a kernel
     lowered with `inline`. The total counts elements where rows are pieces of a flat array, of which
@@ -53,7 +54,7 @@ class Frame:
 
     @property
     def words(self) -> int:
-        """The length of a frame."""
+        """The length of a frame, without the words of operands that repeat."""
         return 4 + 2 * (self.operands + self.outputs)
 
 
@@ -77,6 +78,8 @@ def apply(f: Function, one: Instruction, args: list[Value]) -> Value:
         "cast": lambda: f.cast(args[0], TYPES[one.dtype]),
         "floor": lambda: f.floor(args[0]),
         "rint": lambda: f.round_even(args[0]),
+        "spread_f": lambda: args[0],
+        "spread_r": lambda: args[0],
         "ceil": lambda: f.intrinsic("ceil", args[0]),
         "trunc": lambda: f.intrinsic("trunc", args[0]),
     }
@@ -105,6 +108,7 @@ class Lowering:
         self.spread: dict[int, Value] = {}  # the same in all lanes
         self.bases: dict[int, Value] = {}
         self.strides: dict[int, Value] = {}
+        self.turns: dict[int, tuple[Value, Value]] = {}  # of operands that repeat
         self.out_bases: dict[int, Value] = {}
         self.out_strides: dict[int, Value] = {}
         self.here: dict[int, Value] = {}  # where the row of an operand begins
@@ -150,6 +154,9 @@ class Lowering:
             if operand.kind != "s":
                 self.bases[number] = self.word(slot, PTR)
                 self.strides[number] = self.word(self.frame.operand_stride(number))
+                if operand.kind[1:]:
+                    spot = self.frame.words + 2 * len(self.turns)
+                    self.turns[number] = self.word(spot), self.word(spot + 1)
                 continue
             type = self.type(number)
             if not self.inline:
@@ -203,10 +210,14 @@ class Lowering:
             del self.scalars[number]
             self.spread.pop(number, None)
         for number, operand in enumerate(group.operands):
-            if operand.kind in "fr":
-                place = f.at(self.bases[number], row * self.strides[number], self.type(number))
+            if operand.kind[0] in "fr":
+                index = row
+                if number in self.turns:
+                    each, period = self.turns[number]
+                    index = (row // each) % period
+                place = f.at(self.bases[number], index * self.strides[number], self.type(number))
                 self.here[number] = place
-                if operand.kind == "r":
+                if operand.kind[0] == "r":
                     self.scalars[number] = f.load(place, self.type(number))
             elif operand.kind == "c":
                 self.here[number] = self.bases[number]

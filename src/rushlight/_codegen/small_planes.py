@@ -10,7 +10,8 @@ tile has HEIGHT places, each read by its own address, and up to 3 vectors of out
 
 Rows are places and k goes over channels and taps for `correlate`; for `weigh` it is the other way
 round. So weights and gradients are turned around first, and results afterwards; that is little
-beside the sums, as long as there are many of those.
+beside the sums, as long as there are many of those. What has been turned lies in panels, each as
+wide as a tile: (panel, k, columns of the tile).
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from functools import cache
 from . import engine, target
 from .convolution import GATHER, claimed, gather_into, height, words
 from .emit import I64, PTR, Function, Module, Type, Value
+from .turning import turned_into
 
-__all__ = ["CORRELATE", "TURN", "WEIGH", "load"]
+__all__ = ["CORRELATE", "TURN", "WEIGH", "WIDTHS", "load"]
 
 _DEPTH = 1024  # steps of k at a time: their vectors stay in the nearer cache
-_WIDTHS = (3, 2, 1)
+#: Vectors of a tile; narrower ones follow where the columns end.
+WIDTHS = (3, 2, 1)
 _SAMPLES = ("next_x", "channel_x", "channels", "plane", *GATHER)
 #: The words of a frame of `correlate`, 8 bytes each. A chunk is `block` samples; `starts` are the
 #: places of all of them.
@@ -45,8 +48,8 @@ TURN = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to")
 def load(type: Type) -> dict[str, int]:
     """The addresses for float32 or float64."""
     module = Module("small_planes")
-    gather, turned = gather_into(module, type), _turned(module, type)
-    tiles = {vectors: _tile(module, type, vectors) for vectors in _WIDTHS}
+    gather, turned = gather_into(module, type), turned_into(module, type)
+    tiles = {vectors: _tile(module, type, vectors) for vectors in WIDTHS}
     _correlate(module, type, gather, turned, tiles)
     _weigh(module, type, gather, turned, tiles)
     f = module.function("turn", [("frame", PTR), ("chunk", I64)])
@@ -60,69 +63,21 @@ def load(type: Type) -> dict[str, int]:
     return engine.load(module)
 
 
-def _turned(module: Module, type: Type) -> Function:
-    """A matrix with rows and columns exchanged, in squares of vectors."""
-    params = [
-        ("source", PTR), ("line", I64), ("to", PTR), ("line_to", I64), ("rows", I64),
-        ("columns", I64),
-    ]  # fmt: skip
-    f = module.function("turned", params)
-    f.internal = True
-    source, line, to, line_to, rows, columns = f.params
-    side = min(8, target.lanes(type)) if type.size == 4 else 4
-    side = min(side, target.lanes(type))
-    wide = type.vector(side)
-    whole_rows, whole_columns = rows - rows % side, columns - columns % side
-
-    def square(row: Value, column: Value) -> None:
-        start = f.at(source, row * line + column, type)
-        lines = [f.load(f.at(start, line * k, type), wide) for k in range(side)]
-        half, step = side // 2, 1
-        while step < side:
-            mixed: list[Value] = []
-            for a, b in zip(lines[:half], lines[half:], strict=True):
-                near = [p // 2 + side * (p % 2) for p in range(side)]
-                mixed += [f.shuffle(a, b, near), f.shuffle(a, b, [p + half for p in near])]
-            lines, step = mixed, 2 * step
-        start = f.at(to, column * line_to + row, type)
-        for k in range(side):
-            f.store(f.at(start, line_to * k, type), lines[k])
-
-    # Whole cache lines of the source at a time.
-    begin = f.constant(I64, 0)
-    for together in (64 // (side * type.size), 1):
-        some = together * side
-        end = columns - (columns - begin) % some
-        with f.loop(begin, end, some) as column, f.loop(0, whole_rows, side) as row:
-            for k in range(together):
-                square(row.index, column.index + k * side)
-        begin = end
-
-    def one(row: Value, column: Value) -> None:
-        value = f.load(f.at(source, row * line + column, type), type)
-        f.store(f.at(to, column * line_to + row, type), value)
-
-    with f.loop(0, columns) as column, f.loop(whole_rows, rows) as row:
-        one(row.index, column.index)
-    with f.loop(whole_columns, columns) as column, f.loop(0, whole_rows) as row:
-        one(row.index, column.index)
-    f.ret()
-    return f
-
-
 def _tile(module: Module, type: Type, vectors: int) -> Function:
     """See Note [Places and channels]; `again` adds to what is there, else to `bias`."""
     params = [
         ("x", PTR), ("starts", PTR), ("offsets", PTR), ("depth", I64), ("b", PTR), ("line", I64),
-        ("c", PTR), ("bias", PTR), ("again", I64),
+        ("c", PTR), ("line_c", I64), ("bias", PTR), ("again", I64),
     ]  # fmt: skip
     f = module.function(f"places_{vectors}", params)
     f.internal = True
-    x, starts, offsets, depth, b, line, c, bias, again = f.params
+    x, starts, offsets, depth, b, line, c, line_c, bias, again = f.params
     lanes, rows = target.lanes(type), height(type)
     wide = type.vector(lanes)
     bases = [f.at(x, f.load(f.at(starts, row, I64), I64), type) for row in range(rows)]
-    targets = [f.at(c, line * row + v * lanes, type) for row in range(rows) for v in range(vectors)]
+    targets = [
+        f.at(c, line_c * row + v * lanes, type) for row in range(rows) for v in range(vectors)
+    ]
 
     def begun() -> list[Value]:
         added = [f.load(f.at(bias, v * lanes, type), wide) for v in range(vectors)]
@@ -163,7 +118,7 @@ def _columns(f: Function, type: Type, padded: Value) -> list[tuple[int, Value, V
     lanes = target.lanes(type)
     shared = []
     start = f.constant(I64, 0)
-    for vectors in _WIDTHS:
+    for vectors in WIDTHS:
         stop = padded - (padded - start) % (vectors * lanes)
         shared.append((vectors, start, stop))
         start = stop
@@ -193,8 +148,9 @@ def _correlate(
             f.call(tiles[vectors], [
                 memory, f.at(c["starts"], row.index, I64), f.at(c["offsets"], deep.index, I64),
                 f.minimum(c["depth"] - deep.index, _DEPTH),
-                f.at(c["w"], deep.index * line + column.index, type), line,
-                f.at(made, row.index * line + column.index, type),
+                f.at(c["w"], column.index * c["depth"] + deep.index * (vectors * lanes), type),
+                f.constant(I64, vectors * lanes),
+                f.at(made, row.index * line + column.index, type), line,
                 f.at(c["bias"], column.index, type), deep.index,
             ])  # fmt: skip
     with f.loop(0, count) as image:
@@ -225,13 +181,19 @@ def _weigh(
     with f.loop(begin, last, c["block"]) as block:
         count = f.minimum(last - block.index, c["block"])
         _gathered(f, type, c, gather, block.index, count, memory)
-        with f.loop(0, count) as image:
-            f.call(turned, [
-                f.at(c["g"], (block.index + image.index) * c["next_g"], type), c["places"],
-                f.at(grads, image.index * c["places"] * line, type), line, c["columns"],
-                c["places"],
-            ])  # fmt: skip
+        depth = count * c["places"]
         for vectors, start, stop in _columns(f, type, line):
+            wide = f.constant(I64, vectors * lanes)
+            with (
+                f.loop(start, stop, vectors * lanes) as column,
+                f.loop(0, count) as image,
+            ):
+                source = (block.index + image.index) * c["next_g"] + column.index * c["places"]
+                place = column.index * depth + image.index * c["places"] * wide
+                f.call(turned, [
+                    f.at(c["g"], source, type), c["places"], f.at(grads, place, type), wide,
+                    f.minimum(c["columns"] - column.index, wide), c["places"],
+                ])  # fmt: skip
             with (
                 f.loop(start, stop, vectors * lanes) as column,
                 f.loop(top, bottom) as tile,
@@ -239,8 +201,8 @@ def _weigh(
                 row = (share * c["tiles"] + tile.index) * high
                 f.call(tiles[vectors], [
                     memory, f.at(c["offsets"], tile.index * high, I64), c["starts"],
-                    count * c["places"], f.at(grads, column.index, type), line,
-                    f.at(c["totals"], row * line + column.index, type), grads,
+                    depth, f.at(grads, column.index * depth, type), wide,
+                    f.at(c["totals"], row * line + column.index, type), line, grads,
                     f.constant(I64, 1),
                 ])  # fmt: skip
     f.atomic_store(f.at(c["flags"], slot * 8, I64), f.constant(I64, 0))

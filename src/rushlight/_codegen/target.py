@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .llvm import binding
 from .types import Type
 
-__all__ = ["Machine", "available", "lanes", "machine"]
+__all__ = ["Machine", "available", "emit_for", "foreign", "lanes", "machine"]
 
 
 class Machine(NamedTuple):
@@ -62,8 +62,34 @@ def _usable() -> bool:
         return False
 
 
-@cache
+_other: Machine | None = None
+
+
+def emit_for(triple: str, cpu: str, features: str, width: int, registers: int) -> None:
+    """From now on code is made for another machine, and none is loaded: to see that LLVM takes it.
+
+    For a process of its own: functions that were loaded before keep their addresses.
+    """
+    global _other
+    llvm = binding()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    _other = Machine(triple, cpu, features, version, width, registers, True)
+
+
+def foreign() -> bool:
+    """Whether code is made for another machine than this one."""
+    return _other is not None
+
+
 def machine() -> Machine:
+    """The host, or the machine that `emit_for` has named."""
+    return _host() if _other is None else _other
+
+
+@cache
+def _host() -> Machine:
     """The host.
 
     With the environment variable RUSHLIGHT_VECTOR=32, read at the first question, an x86 is taken

@@ -30,6 +30,7 @@ from .saved import free, unpack, unpacked
 from .storage import TensorBase
 
 ndarray: Final = _ndarray
+WORTH_STEALING: Final = 16384  # bytes of a joint formula's gradient from which a copy costs more
 sequence_number: Final = attrgetter("seq")
 slots: Final = Lock()  # held by the run that uses the scratch in the vertices
 
@@ -221,8 +222,23 @@ def needed(
     return kept
 
 
-def deliver(child: Vertex, nr: int, r: Any, run: Run) -> None:
-    """Adds one contribution to a vertex; a leaf that has got its last one accumulates."""
+def alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
+    """Whether a gradient that a joint formula of ours made is seen by nobody else.
+
+    It is linear in `g`, so it can't be a saved array; it may be `g` itself, or stand there twice.
+    """
+    if node.op.joint is None or node.op.kind == "custom" or node.hooks is not None:
+        return False
+    times = len([1 for other in grads if other is r])
+    if type(g) is list:
+        for other in g:
+            if other is r:
+                return False
+    return times == 1 and r is not g
+
+
+def deliver(child: Vertex, nr: int, r: Any, run: Run, fresh: bool = False) -> None:
+    """Adds a contribution (`fresh`: seen by nobody else); a leaf with its last one accumulates."""
     notes = child if run.table is None else run.table[child]
     if notes.run != run.number:
         return
@@ -239,7 +255,7 @@ def deliver(child: Vertex, nr: int, r: Any, run: Run) -> None:
             prev = notes.acc
             if prev is None:
                 notes.acc = r
-                notes.owned = False
+                notes.owned = fresh
             else:
                 notes.acc = prev + r
                 notes.owned = True
@@ -317,7 +333,10 @@ def execute(order: list[Node], run: Run) -> None:
                         deliver(child, nr, grads[i], run)
                         run.profiler.leave(event)
                     else:
-                        deliver(child, nr, grads[i], run)
+                        r = grads[i]
+                        fresh = (isinstance(r, ndarray) and r.nbytes >= WORTH_STEALING
+                                 and not whole and alone(node, r, grads, g))  # fmt: skip
+                        deliver(child, nr, r, run, fresh)
         else:
             op = node.op
             nrs = node.nrs

@@ -11,6 +11,7 @@ from .. import errors
 from .._array import types as T
 from .._array.types import FLOAT32 as _FLOAT32
 from .._array.types import FLOAT64 as _FLOAT64
+from .._array.types import INT64 as _INT64
 from .._array.types import ndarray as _ndarray
 from .._array.types import ufunc as _ufunc
 from . import slow
@@ -27,6 +28,9 @@ ndarray: Final = _ndarray
 ufunc: Final = _ufunc
 FLOAT32: Final[Any] = _FLOAT32
 FLOAT64: Final[Any] = _FLOAT64
+INT64: Final[Any] = _INT64
+# What a number beside 64-bit integers may be without wrapping around.
+BOUND: Final = 1 << 62
 
 
 def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
@@ -41,8 +45,12 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             inference tensor outside of inference mode (it is, as in PyTorch).
     """
     me: TensorBase = args[0]
-    if writer is None and type(op.raw) is ufunc and len(args) == 2 and write_at_once(op, me, args):
-        return me
+    if writer is None and op.broadcasts:
+        if type(op.raw) is ufunc and len(args) == 2:
+            if write_at_once(op, me, args):
+                return me
+        elif write_plainly(op, me, args):
+            return me
     mode = ready()
     if (mode.functions or mode.layers or me._layered) or any_layered(args):
         handled = slow.NOT_HANDLED
@@ -69,6 +77,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             if live:
                 check_writable(me)
     raws = [slow.to_raw(arg) for arg in args]
+    if mode.recorder is not None:
+        raws = mode.recorder.bare(raws)
     array = raws[0]
     promoted: D.dtype | None = None
     if op.promote != PROMOTE_NONE:
@@ -162,6 +172,70 @@ def write_at_once(op: Op, me: TensorBase, args: list[Any]) -> bool:
         op.raw(array, value, array)
     except Exception:
         return False  # shapes that don't fit: nothing has been written
+    bump(me)
+    return True
+
+
+def may_record(t: TensorBase) -> bool:
+    """Whether an operation on a plain tensor may be recorded; views aren't brought up to date."""
+    view = t._view
+    return t._requires_grad or (view is not None and view.tracked and view.base._requires_grad)
+
+
+def write_plainly(op: Op, me: TensorBase, args: list[Any]) -> bool:
+    """Whether an elementwise operation on plain operands has been written into `me`, unrecorded.
+
+    False, with nothing written, for whatever needs a closer look.
+    """
+    mode: Mode = current()
+    if mode.slow or not me._plain:
+        return False
+    array = me._raw
+    dtype = array.dtype
+    whole = dtype is INT64
+    if (dtype is not FLOAT32 and dtype is not FLOAT64 and not whole) or 0 in array.strides:
+        return False
+    if mode.grad and may_record(me):
+        return False
+    raws: list[Any] = [array]
+    for k in range(1, len(args)):
+        other = args[k]
+        if isinstance(other, TensorBase):
+            if not other._plain:
+                return False
+            value = other._raw
+            if value.dtype is not dtype:
+                return False
+            if value is not array and (value.base is not None or array.base is not None):
+                return False  # they may share memory
+            if mode.grad and may_record(other):
+                return False
+            raws.append(value)
+        else:
+            kind = type(other)
+            if whole:
+                if kind is not int or not -BOUND <= other < BOUND:
+                    return False
+                raws.append(other)
+            elif kind is int and k in op.promote_at:
+                raws.append(float(other))
+            elif kind is float or kind is int or other is None:
+                raws.append(other)
+            else:
+                return False
+    try:
+        if op.check is not None:
+            op.check(args, raws)
+        if len(raws) == 1 and type(op.raw) is ufunc:
+            op.raw(array, array)
+            bump(me)
+            return True
+        result = op.raw(*raws)
+    except Exception:
+        return False  # explained there
+    if type(result) is not ndarray or result.dtype is not dtype or result.shape != array.shape:
+        return False
+    array[...] = result
     bump(me)
     return True
 

@@ -39,6 +39,7 @@ class Handlers:
         "misfits",
         "noting",
         "override",
+        "strange",
         "tangent",
         "tangent_copied",
         "tangent_inplace",
@@ -57,7 +58,7 @@ class Handlers:
     layer_call: Any  # (kind, name, function, args, kwargs) -> result, for vmap
     hollow: Any  # (op, args) -> result, for tensors without data
     hollow_inplace: Any  # (op, args, writer) -> the tensor written, likewise
-    hollow_read: Any  # (tensor) -> None: raises where there is no data
+    hollow_read: Any  # (tensor) -> the array that is read, or None: its own; raises without data
     hollow_received: Any  # (leaf, gradient) -> whether it has been taken as one without data
     tangent: Any  # (op, args, outs) -> None, forward mode
     tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent
@@ -71,6 +72,7 @@ class Handlers:
     watch_inplace: Any  # (op, args, writer, mode) -> the tensor written, likewise
     watch_out: Any  # (row, args, out, mode) -> `out`, likewise
     misfits: Any  # (function, args, kwargs) -> result, for arguments that no overload takes
+    strange: Any  # (op, args, error) -> result, by a class that is no tensor, of such arguments
     in_parts: Any  # (op, args) -> the result by PyTorch's steps where it takes several, or None
     autocast: Any  # (op, args, mode) -> the arguments that the operation gets under autocast
     noting: Any  # (op, args, mode) -> result, for anomaly mode where nothing else is on
@@ -99,6 +101,7 @@ class Handlers:
         self.autocast = None
         self.in_parts = None
         self.misfits = None
+        self.strange = None
 
 
 HANDLERS: Final = Handlers()
@@ -114,7 +117,9 @@ def read_by_python(t: TensorBase, how: str) -> Any:
     if recorder is not None:
         recorder.read(t, how, None)
     if t._layered and HANDLERS.hollow_read is not None:
-        HANDLERS.hollow_read(t)
+        found = HANDLERS.hollow_read(t)
+        if found is not None:
+            return found
     return t._raw
 
 
@@ -172,6 +177,8 @@ def apply(op: Op, args: list[Any]) -> Any:
         if made is not None:
             return made
     raws = [to_raw(arg) for arg in args]
+    if mode.recorder is not None:
+        raws = mode.recorder.bare(raws)
     promoted: D.dtype | None = None
     if op.promote != PROMOTE_NONE:
         promoted = promote(op, args, raws)
@@ -184,6 +191,10 @@ def apply(op: Op, args: list[Any]) -> Any:
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
     except Exception as error:
+        if HANDLERS.strange is not None:
+            handled = HANDLERS.strange(op, args, error)
+            if handled is not NOT_HANDLED:
+                return handled
         if mode.grad and not mode.inference:
             live_mask(op, args)  # a view that can't follow its base says so first
         if HANDLERS.explain is None:

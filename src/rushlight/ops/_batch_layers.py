@@ -1,9 +1,10 @@
-"""Batching rules of losses and of normalisation."""
+"""Batching rules of losses, of normalisation and of rounding to grids."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from .._array.axes import axis_of
 from .._core.op import Op
 from ._batch import aligned, call, front, is_tensor, one_by_one, rank_of, rule, spread
 from ._reduction import MEAN, NONE
@@ -132,6 +133,17 @@ def layer_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
     return [out, mean, rstd], 0
 
 
+@rule("_rms_norm")
+def rms_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The last dimensions of each example; weights that are a batch are applied afterwards."""
+    x, shape, weight, eps = args
+    x = spread(x, dims[0], size)
+    if dims[2] is None:
+        return call(op, [x, shape, weight, eps]), 0
+    out, inverse = call(op, [x, shape, None, eps])
+    return [out * aligned(weight, dims[2], x._raw.ndim - 1), inverse], 0
+
+
 @rule("native_group_norm")
 def group_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Batch and samples counted as one."""
@@ -193,3 +205,19 @@ def batch_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
         reshape(p, (size, -1)) if p._raw.size else spread(p, None, size) for p in (saved, inverse)
     ]
     return [out, *parts], 0
+
+
+@rule(
+    "fake_quantize_per_tensor_affine_cachemask",
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "fake_quantize_per_channel_affine_cachemask",
+)
+def fake_quantize(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Elements on the grid that all examples share; a channel's axis comes after the batch."""
+    if dims[0] is None or any(d is not None for d in dims[1:]):
+        return one_by_one(op, args, dims, size)
+    x = front(args[0], dims[0])
+    rest = args[1:]
+    if len(rest) == 5 and not is_tensor(rest[2]):
+        rest = [*rest[:2], axis_of(rest[2], x._raw.ndim - 1) + 1, *rest[3:]]
+    return call(op, [x, *rest]), [0, 0]

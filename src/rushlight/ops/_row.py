@@ -28,6 +28,7 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any, Final
 
+from .._array.later import Function
 from .._core.node import GENERAL, Node
 from .._core.op import (
     ARG,
@@ -335,6 +336,8 @@ def _laid_out(row: Row) -> Row:
     """A row's twin that has what settling finds; its ops belong to the row itself."""
     declared = row.declared
     schema = parse(row.text)
+    if type(row.raw) is Function:  # see Note [Raw modules load late]
+        row.raw = row.raw.found()
     twin = Row()
     twin.declared = declared
     twin.schema = schema
@@ -352,7 +355,9 @@ def _laid_out(row: Row) -> Row:
         tensors = tuple(p for p in schema.params if p.is_tensor)
         text = ", ".join(f"Tensor {p.name}" for p in tensors)
         simple = parse(f"{schema.name}.{schema.overload or 'default'}({text}) -> Tensor")
-        twin.simple_op = _op(simple, short["raw"], formulas, None, row)
+        raw = short["raw"]
+        raw = raw.found() if type(raw) is Function else raw
+        twin.simple_op = _op(simple, raw, formulas, None, row)
         twin.simple_op.node_class = twin.op.node_class
         twin.simple_defaults = tuple(p.default for p in schema.params[len(tensors) :])
     elif twin.op.simple:
@@ -391,8 +396,9 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row
             if formulas.get(schema.params[i].name) is not None or schema.params[i].name == "self"
         )  # fmt: skip
     op.constants = tuple(
-        i for i, p in enumerate(schema.params) if p.is_tensor and i not in op.tensors
-    )
+        i for i, p in enumerate(schema.params)
+        if (p.is_tensor and i not in op.tensors) or (p.type == "Buffer" and not p.is_list)
+    )  # fmt: skip
     lists = [i for i, p in enumerate(schema.params) if p.type == "Tensor" and p.is_list]
     op.lists = lists[0] if lists else -1
     op.defaults = tuple(p.default for p in schema.params)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .. import dtypes as D
-from .._array import erf, gating, logistic
 from .._array import types as T
+from .._array.later import later
 from .._array.masks import ordered
 from .._core.apply import apply1, apply_lone
 from .._core.inplace import apply_inplace
@@ -14,7 +14,12 @@ from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
 from ._row import Row, elementwise, general
-from ._traced import table
+from ._traced import keep, table
+
+erf = later("erf")
+gating = later("gating")
+logistic = later("logistic")
+slopes = later("slopes")
 
 relu = elementwise(
     "relu(Tensor self) -> Tensor",
@@ -25,11 +30,17 @@ relu = elementwise(
 )
 
 
+def _leaky_gradient(g: Any, x: Any, negative_slope: Any) -> Any:
+    return table("where")(x > 0, g, g * negative_slope)
+
+
 def _leaky_relu(node: str) -> Row:
     return elementwise(
         "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
         logistic.leaky_relu,
-        self=lambda xp, g, self, negative_slope: xp.where(self > 0, g, g * negative_slope),
+        self=lambda xp, g, self, negative_slope: xp.fused(
+            slopes.leaky_relu_backward, _leaky_gradient, g, self, negative_slope
+        ),
         promote="none",
         method=False,
         public=False,
@@ -45,16 +56,18 @@ leaky_relu_row = _leaky_relu("LeakyReluBackward0")
 _leaky_relu_written = _leaky_relu("LeakyReluBackward1")  # in place
 
 
-def _elu_gradient(xp: Any, g: Any, self: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
-    low = xp.exp(xp.keep(self, self <= 0) * input_scale)
-    return xp.where(self > 0, g * scale, g * (low * (alpha * scale * input_scale)))
+def _elu_gradient(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    low = table("exp")(keep(x, x <= 0) * input_scale)
+    return table("where")(x > 0, g * scale, g * (low * (alpha * scale * input_scale)))
 
 
 def _elu(node: str) -> Row:
     return elementwise(
         "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
         logistic.elu,
-        self=_elu_gradient,
+        self=lambda xp, g, self, alpha, scale, input_scale: xp.fused(
+            slopes.elu_backward, _elu_gradient, g, self, alpha, scale, input_scale
+        ),
         promote="none",
         method=False,
         public=False,
@@ -71,8 +84,8 @@ _elu_written = _elu("EluBackward1")  # in place
 celu_row = elementwise(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     logistic.celu,
-    self=lambda xp, g, self, alpha: xp.where(
-        self > 0, g, g * xp.exp(xp.keep(self, self <= 0) * (1 / alpha))
+    self=lambda xp, g, self, alpha: xp.fused(
+        slopes.elu_backward, _elu_gradient, g, self, alpha, 1, 1 / alpha
     ),
     promote="none",
     method=False,
@@ -114,16 +127,16 @@ silu_row = elementwise(
 )
 
 
-def _mish_gradient(xp: Any, g: Any, self: Any) -> Any:
-    s = xp.sigmoid(self)
-    t = xp.tanh(xp.softplus(self))
-    return g * (t + self * s * (1 - t * t))
+def _mish_gradient(g: Any, x: Any) -> Any:
+    s = table("sigmoid")(x)
+    t = table("tanh")(table("softplus")(x))
+    return g * (t + x * s * (1 - t * t))
 
 
 mish_row = elementwise(
     "mish(Tensor self) -> Tensor",
     logistic.mish,
-    self=_mish_gradient,
+    self=lambda xp, g, self: xp.fused(slopes.mish_backward, _mish_gradient, g, self),
     promote="none",
     method=False,
     public=False,
@@ -131,11 +144,18 @@ mish_row = elementwise(
     check=_checks.takes("mish_cpu", "f"),
     doc="x tanh(softplus(x)).",
 )
+
+
+def _softplus_gradient(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    t = x * beta
+    return table("where")(t > threshold, g, g * table("sigmoid")(t))
+
+
 softplus = elementwise(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     logistic.softplus,
-    self=lambda xp, g, self, beta, threshold: xp.where(
-        self * beta > threshold, g, g * xp.sigmoid(self * beta)
+    self=lambda xp, g, self, beta, threshold: xp.fused(
+        slopes.softplus_backward, _softplus_gradient, g, self, beta, threshold
     ),
     promote="none",
     method=False,
@@ -148,7 +168,9 @@ softplus = elementwise(
 logsigmoid = elementwise(
     "logsigmoid(Tensor self) -> Tensor",
     logistic.log_sigmoid,
-    self=lambda xp, g, self: g * xp.sigmoid(-self),
+    self=lambda xp, g, self: xp.fused(
+        slopes.log_sigmoid_backward, lambda g, x: g * table("sigmoid")(-x), g, self
+    ),
     promote="none",
     method=False,
     inplace=False,
@@ -157,6 +179,18 @@ logsigmoid = elementwise(
     check=_checks.takes("log_sigmoid_cpu", "f"),
     doc="log(sigmoid(x)), which doesn't underflow.",
 )
+
+
+def _hardtanh_gradient(g: Any, x: Any, low: Any, high: Any) -> Any:
+    return keep(g, ~((x <= low) | (x >= high)))
+
+
+def _hardsigmoid_gradient(g: Any, x: Any) -> Any:
+    return keep(g / 6, (x > -3) & (x < 3))
+
+
+def _hardswish_gradient(g: Any, x: Any) -> Any:
+    return table("where")(x < 3, keep(g * (x / 3 + 0.5), x > -3), g)
 
 
 def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
@@ -171,7 +205,9 @@ def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
 hardtanh_row = elementwise(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
     logistic.hardtanh,
-    self=lambda xp, g, self, min_val, max_val: xp.keep(g, ~((self <= min_val) | (self >= max_val))),
+    self=lambda xp, g, self, min_val, max_val: xp.fused(
+        slopes.hardtanh_backward, _hardtanh_gradient, g, self, min_val, max_val
+    ),
     promote="none",
     method=False,
     public=False,
@@ -183,7 +219,7 @@ hardtanh_row = elementwise(
 hardsigmoid_row = elementwise(
     "hardsigmoid(Tensor self) -> Tensor",
     logistic.hardsigmoid,
-    self=lambda xp, g, self: xp.keep(g / 6, (self > -3) & (self < 3)),
+    self=lambda xp, g, self: xp.fused(slopes.hardsigmoid_backward, _hardsigmoid_gradient, g, self),
     promote="none",
     method=False,
     public=False,
@@ -194,7 +230,7 @@ hardsigmoid_row = elementwise(
 hardswish_row = elementwise(
     "hardswish(Tensor self) -> Tensor",
     logistic.hardswish,
-    self=lambda xp, g, self: xp.where(self < 3, xp.keep(g * (self / 3 + 0.5), self > -3), g),
+    self=lambda xp, g, self: xp.fused(slopes.hardswish_backward, _hardswish_gradient, g, self),
     promote="none",
     method=False,
     public=False,

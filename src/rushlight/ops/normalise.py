@@ -7,18 +7,19 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import channels as raw
-from .._array import element_losses as losses
-from .._array import moments
-from .._array import small_rows as small
 from .._array import types as T
-from .._array.convolve import laid_out_like
+from .._array.channels_last import laid_out_like
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import bump
 from . import _reduction, _traced
 from ._composite import composite
 from ._row import general
-from .number import plus
+
+losses = later("element_losses")
+moments = later("moments")
+raw = later("channels")
+small = later("small_rows")
 
 
 def _centred(x: Any, dims: Any, eps: float) -> tuple[Any, Any]:
@@ -522,50 +523,7 @@ def group_norm_operator(
     return apply_n(GROUP_NORM.op, [input, weight, bias, num_groups, eps])[0]
 
 
-# ---- root mean square, neighbouring channels --------------------------------------------------
-
-
-@composite("", "nn.functional")
-def rms_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
-) -> Any:
-    """The input divided by its root mean square over the last dimensions, scaled.
-
-    `eps` is added to the mean square; None takes the dtype's machine epsilon.
-    Source: B. Zhang, R. Sennrich, Root mean square layer normalization (2019).
-    """
-    if isinstance(normalized_shape, int):
-        raise TypeError(
-            "rms_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int"
-        )
-    shape = tuple(normalized_shape)
-    if input.dim() < len(shape):
-        raise ValueError(
-            f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}"
-        )
-    if not input._raw.flags.c_contiguous:
-        input = input.contiguous()
-    if not shape or tuple(input.shape[-len(shape) :]) != shape:
-        if not shape:
-            _refuse_layer(input._raw, shape)
-        wanted = "".join(map(str, shape[:1])) + "".join(f", {n}" for n in shape[1:])
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but got "
-            f"input of size{list(input.shape)}"
-        )
-    if weight is not None and tuple(weight.shape) != shape:
-        _refuse_parameters(shape, weight._raw, None)
-    if not input.is_floating_point() and not input.is_complex():
-        losses.require_floats(input._raw, "rms_norm")
-    dtype = input.dtype
-    if eps is None:
-        eps = raw.smallest_step(input._raw.dtype)
-    wide = input if dtype.itemsize > 2 else input.to(D.float32)
-    dims = tuple(range(input.dim() - len(shape), input.dim()))
-    mean = wide.pow(2).mean(dims, keepdim=True)
-    out = wide * apply_n(plus.op, [mean, eps]).rsqrt()
-    out = out if weight is None else out * weight
-    return out if out.dtype is dtype else out.to(dtype)
+# ---- neighbouring channels --------------------------------------------------------------------
 
 
 @composite("nn.functional")

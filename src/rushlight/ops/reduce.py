@@ -6,14 +6,16 @@ from typing import Any
 
 from .._array import reduce as raw
 from .._array import scan as raw_scan
-from .._array import spread as raw_spread
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._out import apply_out
 from ._row import general, linear
-from ._traced import table
+from ._traced import expand_reduced, table
+
+raw_spread = later("spread")
 
 _count = raw.count_of
 
@@ -131,17 +133,18 @@ count_nonzero = general(
 )
 
 
-def _logsumexp_gradient(xp: Any, g: Any, self: Any, out: Any, dim: Any, keepdim: bool) -> Any:
+def _logsumexp_gradient(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
     """g exp(x - out): g times the softmax."""
-    shape = self.shape
-    g = xp.expand_reduced(g, shape, dim, keepdim)
-    return g * xp.exp(self - xp.expand_reduced(out, shape, dim, keepdim))
+    g = expand_reduced(g, x.shape, dim, keepdim)
+    return g * table("exp")(x - expand_reduced(out, x.shape, dim, keepdim))
 
 
 logsumexp = general(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     raw.logsumexp,
-    self=_logsumexp_gradient,
+    self=lambda xp, g, self, out, dim, keepdim: xp.fused(
+        raw.logsumexp_backward, _logsumexp_gradient, g, self, out, dim, keepdim
+    ),
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
     doc="The log of the sum of exp over the dimensions `dim`.",
 )

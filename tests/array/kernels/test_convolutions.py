@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from rushlight._array import convolve, kernels, parallel
-from rushlight._array.kernels import convolution, small_planes, sums
+from rushlight._array.kernels import convolution, depthwise, small_planes, sums, volumes
 from rushlight._codegen import target
 
 if not target.available():
@@ -95,6 +95,13 @@ CASES = [
     (3, 5, 1, 1, (15, 14), (5, 3), (2, 3), (2, 0), (1, 2)),
     (2, 3, 4, 1, (9, 8), (3, 3), (1, 1), (1, 1), (1, 1)),
     (2, 4, 1, 2, (9, 17), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (3, 6, 1, 1, (7, 7), (3, 3), (1, 1), (1, 1), (1, 1)),
+    (2, 6, 1, 1, (9, 40), (5, 5), (2, 2), (2, 2), (1, 1)),
+    (2, 4, 1, 1, (3, 35), (5, 3), (1, 1), (4, 0), (1, 1)),
+    (2, 4, 1, 1, (2, 2), (3, 3), (2, 2), (2, 2), (1, 1)),
+    (2, 5, 1, 1, (21, 18), (3, 3), (1, 1), (2, 2), (2, 2)),
+    (3, 1, 64, 48, (16, 16), (4, 4), (2, 2), (1, 1), (1, 1)),
+    (2, 1, 48, 40, (13, 15), (3, 3), (2, 2), (1, 1), (1, 1)),
     (2, 1, 4, 6, (50,), (5,), (1,), (2,), (1,)),
     (2, 2, 4, 6, (200,), (3,), (2,), (2,), (3,)),
     (3, 1, 64, 64, (2, 3), (3, 3), (1, 1), (1, 1), (1, 1)),
@@ -275,3 +282,79 @@ def test_code_for_shorter_vectors_runs_too() -> None:
         check=False,
     )
     assert found.stdout.strip() == "equal", found.stderr
+
+
+# samples, groups, channels, rows, size, kernel, stride, padding, dilation
+VOLUMES = [
+    (2, 1, 4, 6, (5, 6, 7), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    (2, 1, 3, 5, (7, 9, 8), (3, 3, 2), (2, 2, 2), (1, 1, 0), (1, 1, 1)),
+    (1, 1, 8, 4, (4, 5, 5), (1, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1)),
+    (2, 2, 3, 4, (6, 5, 9), (2, 3, 3), (3, 1, 2), (1, 1, 1), (1, 2, 1)),
+    (2, 3, 1, 1, (6, 8, 8), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    (1, 1, 2, 3, (9, 6, 6), (3, 2, 2), (1, 2, 2), (2, 0, 0), (2, 1, 1)),
+    (2, 1, 2, 3, (4, 4, 4), (2, 2, 2), (4, 2, 2), (0, 0, 0), (1, 1, 1)),
+]
+
+
+@pytest.mark.parametrize("case", VOLUMES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_convolutions_of_volumes_equal_numpys(
+    monkeypatch: pytest.MonkeyPatch, dtype: str, case: tuple[Any, ...]
+) -> None:
+    samples, groups, channels, rows, size, k, stride, pad, dilation = case
+    rng = np.random.default_rng(5)
+    out = convolve.out_sizes(size, k, stride, pad, dilation)
+    x = rng.standard_normal((samples, groups * channels, *size)).astype(dtype)
+    g = rng.standard_normal((samples, groups * rows, *out)).astype(dtype)
+    w = rng.standard_normal((groups * rows, channels, *k)).astype(dtype)
+    bias = rng.standard_normal(groups * rows).astype(dtype)
+    rest = (stride, pad, dilation, groups)
+
+    def all_three() -> list[Any]:
+        return [
+            convolve.correlate(x, w, bias, *rest), convolve.spread(g, w, size, *rest),
+            convolve.weigh(x, g, k, *rest),
+        ]  # fmt: skip
+
+    exact = all_three()
+    calls = watched(monkeypatch, volumes, "correlate", "spread", "weigh")
+    for block in (1 << 23, 1):
+        monkeypatch.setattr(kernels, "CONVOLUTION", 0)
+        monkeypatch.setattr(volumes, "_BLOCK", block)
+        for found, wanted in zip(all_three(), exact, strict=True):
+            assert close(found, wanted, int(np.prod(k)) * max(channels, rows) + g.size)
+    assert calls == ["correlate", "spread", "weigh"] * 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [(4, 4), (3,), (2, 3, 2)])
+def test_a_kernel_as_large_as_the_input_is_one_product(size: Any, dtype: str) -> None:
+    rng = np.random.default_rng(6)
+    x, w = rng.standard_normal((3, 5, *size)), rng.standard_normal((7, 5, *size))
+    g = rng.standard_normal((3, 7, *(1,) * len(size)))
+    x, w, g = (v.astype(dtype) for v in (x, w, g))
+    one, none = (1,) * len(size), (0,) * len(size)
+    y = convolve.correlate(x, w, None, one, none, one, 1)
+    assert close(y.reshape(3, 7), x.reshape(3, -1) @ w.reshape(7, -1).T, 100)
+    d = convolve.spread(g, w, size, one, none, one, 1)
+    assert close(d.reshape(3, -1), g.reshape(3, 7) @ w.reshape(7, -1), 100)
+    d = convolve.weigh(x, g, size, one, none, one, 1)
+    assert close(d.reshape(7, -1), g.reshape(3, 7).T @ x.reshape(3, -1), 100)
+
+
+def test_planes_with_kernels_of_their_own_are_read_as_they_lie(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(7)
+    x, w = rng.standard_normal((4, 32, 14, 14)), rng.standard_normal((32, 1, 3, 3))
+    one = (1, 1)
+    exact = convolve.correlate(x, w, None, one, one, one, 32)
+    calls = watched(monkeypatch, depthwise, "correlate", "spread", "weigh")
+    monkeypatch.setattr(kernels, "CONVOLUTION", 1 << 16)
+    assert close(convolve.correlate(x, w, None, one, one, one, 32), exact, 9)
+    convolve.spread(exact, w, (14, 14), one, one, one, 32)
+    convolve.weigh(x, exact, (3, 3), one, one, one, 32)
+    assert calls == ["correlate", "spread", "weigh"]
+    monkeypatch.setattr(parallel, "_threads", 3)
+    assert (convolve.correlate(x, w, None, one, one, one, 32) == convolve.correlate(
+        x, w, None, one, one, one, 32)).all()  # fmt: skip

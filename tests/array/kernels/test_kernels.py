@@ -365,3 +365,24 @@ def test_attention_under_a_mask(
         monkeypatch,
         lambda: attention.attention_backward(g, q, k, v, out, logs, mask, False, None),
     )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((3, 5, 70), 1), ((2, 21, 9, 9), 1), ((40, 33), 0), ((2, 3, 4, 16), -2)]
+)
+def test_softmax_along_an_axis_behind_which_others_lie(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], axis: int, dtype: Any
+) -> None:
+    x, g = 5 * normal(1, dtype, *shape), normal(2, dtype, *shape)
+    y, log_y = rows.softmax(x, axis), rows.log_softmax(x, axis)
+    assert kernels.channel_softmax.along("softmax", axis, x) is not None
+    both(monkeypatch, lambda: rows.softmax(x, axis))
+    both(monkeypatch, lambda: rows.softmax_backward(g, y, axis))
+    both(monkeypatch, lambda: rows.log_softmax(x, axis))
+    both(monkeypatch, lambda: rows.log_softmax_backward(g, log_y, axis))
+    x[(0,) * (x.ndim - 1)] = np.nan
+    x.swapaxes(axis, -1)[-1, ..., :] = -np.inf
+    x.swapaxes(axis, -1)[-1, ..., 0] = 1e4
+    both(monkeypatch, lambda: rows.softmax(x, axis))
+    both(monkeypatch, lambda: rows.log_softmax(x, axis))

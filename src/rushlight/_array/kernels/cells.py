@@ -39,12 +39,15 @@ def lstm(
     base, added, kept, result = address(gates), address(fresh), address(cells), address(out)
     parts = [added + k * width for k in range(4)]
     strides = [4 * size] * 8 + [size] + [4 * size] * 4 + [size, size]
+    run = _LSTM.runner(dtype, size)
 
     def step(start: int, batch: int, before: Any, place: int) -> None:
-        z = base + 4 * width * start
-        mine = [z, z + width, z + 2 * width, z + 3 * width]
-        ends = [kept + width * start, result + width * place]
-        _LSTM.at(dtype, batch, size, [*mine, *parts, address(before), *mine, *ends, *strides])
+        a = base + 4 * width * start
+        b, c, d = a + width, a + 2 * width, a + 3 * width
+        run(
+            batch, a, b, c, d, *parts, address(before), a, b, c, d, kept + width * start,
+            result + width * place, *strides,
+        )  # fmt: skip
 
     return step
 
@@ -63,14 +66,15 @@ def lstm_backward(
     states = [address(dh), address(dc)]
     base, now, old, target = address(gates), address(cells), address(before), address(dz)
     strides = [size, size] + [4 * size] * 4 + [size, size] + [4 * size] * 4 + [size]
+    run = _LSTM_BACK.runner(dtype, size)
 
     def step(start: int, batch: int) -> None:
         z, d = base + 4 * width * start, target + 4 * width * start
-        _LSTM_BACK.at(dtype, batch, size, [
-            *states, z, z + width, z + 2 * width, z + 3 * width,
+        run(
+            batch, *states, z, z + width, z + 2 * width, z + 3 * width,
             now + width * start, old + width * start,
             d, d + width, d + 2 * width, d + 3 * width, states[1], *strides,
-        ])  # fmt: skip
+        )  # fmt: skip
 
     return step
 

@@ -17,8 +17,8 @@ from ..._codegen import pool, target
 from ..._codegen.emit import F32, F64
 from ..parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
-from . import lines, small_planes
-from .launch import address, ready
+from . import depthwise, lines, small_planes
+from .launch import address, guarded, ready
 from .lines import Layout, Output, Plan
 from .slots import SHARES, THREADED, Memory, even, shared
 
@@ -134,6 +134,7 @@ def _made(
     pool.run(addresses["correlate"], frame, count * parts, threads)
 
 
+@guarded
 def correlate(
     x: Any, w: Any, bias: Any, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, groups: int
 ) -> Any:
@@ -143,6 +144,10 @@ def correlate(
     """
     if not _taken(x, w):
         return None
+    if groups == w.shape[0] == x.shape[1] > 1:
+        found = depthwise.correlate(x, w, bias, stride, pad, dilation, out)
+        if found is not None:
+            return found
     y = np.empty((x.shape[0], w.shape[0], *out), x.dtype)
     x, w, y4 = _plane(x), _plane(w), _plane(y)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
@@ -155,6 +160,7 @@ def correlate(
     return y
 
 
+@guarded
 def spread(
     y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Any:
@@ -164,6 +170,10 @@ def spread(
     """
     if not _taken(y, w):
         return None
+    if groups == w.shape[0] > 1 and w.shape[1] == 1:
+        found = depthwise.spread(y, w, size, stride, pad, dilation)
+        if found is not None:
+            return found
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
     y, w, x4 = _plane(y), _plane(w), _plane(x)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)
@@ -178,11 +188,16 @@ def spread(
 
 
 # ---- the weights ------------------------------------------------------------------------------
+@guarded
 def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
     """The sum over samples of what each weight (O, C / groups, *k) scales, or None."""
     if not _taken(x, y):
         return None
     dtype = x.dtype
+    if groups == x.shape[1] == y.shape[1] > 1:
+        found = depthwise.weigh(x, y, k, stride, pad, dilation)
+        if found is not None:
+            return found
     shape = (y.shape[1], x.shape[1] // groups, *k)
     x, y = _plane(x), _plane(y)
     steps = _pair(stride), _pair(pad, 0), _pair(dilation)

@@ -10,7 +10,8 @@ results don't depend on the number of threads.
 
 Note [When LLVM refuses]
 A kernel that can't be compiled warns once, turns all kernels off, and says that it did nothing: the
-caller goes on with NumPy. It is compiled before anything is written.
+caller goes on with NumPy. It is compiled before anything is written. What is not a `Kernel` gets
+the same by `guarded`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ import struct
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, Final
+from functools import cache, lru_cache, wraps
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -40,6 +41,7 @@ __all__ = [
     "chunks_of",
     "floating",
     "grain_of",
+    "guarded",
     "plain",
     "ready",
 ]
@@ -57,6 +59,8 @@ _CHUNK: Final = launcher.CHUNK
 # Rows of a chunk at most, where sums over rows are wanted.
 _SUMMED: Final = 64
 _REFUSALS: Final = (RuntimeError, OSError, AttributeError, MemoryError)
+_FAILURES: Final = (RuntimeError, OSError, MemoryError)
+_Way = TypeVar("_Way", bound=Callable[..., Any])
 
 
 def ready() -> bool:
@@ -90,6 +94,23 @@ def refused(error: Exception) -> None:
         RuntimeWarning,
         stacklevel=3,
     )
+
+
+def guarded(function: _Way) -> _Way:
+    """A function that gives None where LLVM refuses what it needs. See Note [When LLVM refuses].
+
+    Code is loaded before anything is written, so the caller can go on in another way.
+    """
+
+    @wraps(function)
+    def run(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except _FAILURES as error:
+            refused(error)
+            return None
+
+    return run  # type: ignore[return-value]
 
 
 @cache
@@ -325,6 +346,22 @@ class Kernel:
         """Whether `at` can be called for a dtype."""
         return (dtype, None) in self.general or self._compiled(dtype, None, False) is not None
 
+    def runner(self, dtype: Any, columns: int) -> Callable[..., None]:
+        """`at` for rows of one length, called again and again: (rows, *words)."""
+        found = self.general[dtype, None]
+        pack, least, whole, run = found.pack, found.least, found.all, found.run
+
+        def go(rows: int, *words: int) -> None:
+            elements = rows * columns
+            grain = grain_of(rows, columns, False)
+            frame = pack(rows, columns, elements, grain, *words)
+            if elements < least:
+                whole(frame, -(-rows // grain))
+            else:
+                run(frame, -(-rows // grain), elements)
+
+        return go
+
     def at(self, dtype: Any, rows: int, columns: int, words: Sequence[int]) -> None:
         """Runs on addresses, in the order of operands and outputs, followed by their strides."""
         found = self.general[dtype, None]
@@ -348,6 +385,7 @@ def _launched(
     return True
 
 
+@lru_cache(maxsize=1024)
 def grain_of(rows: int, columns: int, summed: bool) -> int:
     """How many rows a chunk has."""
     grain = max(1, _CHUNK // max(columns, 1))

@@ -19,9 +19,9 @@ from ..._codegen import target
 from .. import kernels
 from ..parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
-from .launch import address
+from .launch import address, guarded
 
-__all__ = ["NO_TAPS", "Layout", "better", "product", "summed"]
+__all__ = ["NO_TAPS", "THREADED", "Layout", "better", "code_of", "product", "summed"]
 
 # Elements from one matrix of a stack to the next, from row to row, from column to column.
 Layout = tuple[int, int, int]
@@ -31,7 +31,7 @@ NO_TAPS = np.zeros((1, 2), np.int64)
 # The names that OpenBLAS gives to its kernels for 256-bit vectors.
 _NARROW = {b"Haswell", b"Zen"}
 # Multiplications from which a second thread helps, and of a chunk at least.
-_THREADED = 1 << 22
+THREADED = 1 << 22
 _CHUNK = 1 << 20
 
 
@@ -50,7 +50,7 @@ def better() -> bool:
 
 
 @cache
-def _code(dtype: Any) -> tuple[int, Any, Any]:
+def code_of(dtype: Any) -> tuple[int, Any, Any]:
     """The chunks' address, the function that runs them on threads, and how a frame is packed."""
     from ..._codegen import gemm, pool
     from ..._codegen.emit import F32, F64
@@ -60,6 +60,7 @@ def _code(dtype: Any) -> tuple[int, Any, Any]:
     return gemm.load_chunks(F32 if dtype is FLOAT32 else F64), pool.run, frame.pack
 
 
+@guarded
 def product(a: Any, b: Any, out: Any = None) -> Any:
     """The matrix product of stacks of matrices, or None for what is left to NumPy.
 
@@ -116,13 +117,13 @@ def summed(
     work = m * n * k * count * len(taps)
     block_m, block_n = _blocks(m, n, work, count)
     blocks_m, blocks_n = -(-m // block_m), -(-n // block_n)
-    chunks, run, pack = _code(dtype)
+    chunks, run, pack = code_of(dtype)
     frame = pack(
         a, b, out, m, n, k, left[1], left[2], right[1], right[2], target_[1], 1.0, 0.0, 0, 0,
         left[0], right[0], target_[0], block_m, block_n, blocks_m, blocks_n, len(taps),
         address(taps),
     )  # fmt: skip
-    threads = get_num_threads() if work >= _THREADED else 1
+    threads = get_num_threads() if work >= THREADED else 1
     run(chunks, frame, count * blocks_m * blocks_n, threads)
 
 
@@ -148,7 +149,7 @@ def _layout(x: Any, lead: tuple[int, ...], size: int) -> Layout | None:
 def _blocks(m: int, n: int, work: int, count: int) -> tuple[int, int]:
     """Rows and columns of a chunk, by the sizes alone: results don't depend on threads."""
     each = work // count
-    if work < _THREADED or each <= 2 * _CHUNK:
+    if work < THREADED or each <= 2 * _CHUNK:
         return m, n
     parts = min(16, each // _CHUNK)
     if m >= n:

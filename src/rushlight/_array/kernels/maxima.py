@@ -13,7 +13,7 @@ from ..._codegen import maxima, pool
 from ..._codegen.emit import F32, F64
 from ..parallel import get_num_threads
 from ..types import FLOAT32
-from .launch import address, plain, ready
+from .launch import address, guarded, plain, ready
 
 __all__ = ["largest", "place"]
 
@@ -35,6 +35,7 @@ def _threads(size: int) -> int:
     return get_num_threads() if size >= _THREADED else 1
 
 
+@guarded
 def largest(
     x: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, out: Sizes, indices: bool
 ) -> tuple[Any, Any] | None:
@@ -56,6 +57,7 @@ def largest(
     return y, where
 
 
+@guarded
 def place(g: Any, indices: Any, size: Sizes) -> Any:
     """Zeros with planes of `size`, and each element of g added at its place; or None."""
     if not plain(g) or indices.dtype is not _INDEX or not indices.flags.c_contiguous:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import formulas
+from . import column_norms, formulas
 from .launch import Kernel, chunks_of, floating, plain, ready
 
 __all__ = [
@@ -114,6 +114,8 @@ def batch_norm(
 ) -> Any:
     """See `channels.batch_norm`."""
     if not _takes(x, weight, bias, mean, var):
+        if column_norms.suits(x) and plain(x, weight, bias, mean, var) and ready():
+            return column_norms.batch_norm(x, weight, bias, mean, var, training, eps)
         return None
     samples, channels = x.shape[:2]
     rows = samples * channels
@@ -145,8 +147,15 @@ def batch_norm_backward(
     eps: float, need: Any,
 ) -> Any:  # fmt: skip
     """See `channels.batch_norm_backward`."""
-    if not _takes(x, weight, mean, var) or type(g) is not np.ndarray or g.dtype is not x.dtype:
+    if type(g) is not np.ndarray or g.dtype is not x.dtype:
         return None
+    if not _takes(x, weight, mean, var):
+        if not (column_norms.suits(x) and plain(x, weight, mean, var) and ready()):
+            return None
+        if not training:
+            centre, inverse = mean, 1 / np.sqrt(var.astype(np.float64) + eps)
+        g = np.ascontiguousarray(g)
+        return column_norms.batch_norm_backward(g, x, weight, centre, inverse, training, need)
     g = np.ascontiguousarray(g)
     samples, channels = x.shape[:2]
     rows = samples * channels
@@ -195,17 +204,14 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
         return None
     mean, squares = moments
     inverse = 1 / np.sqrt(squares / length + eps)
-    shape = (samples, groups, channels // groups)
-    means = np.broadcast_to(mean.reshape(samples, groups, 1), shape)
-    scale = np.broadcast_to(inverse.reshape(samples, groups, 1), shape)
+    inner = channels // groups
+    means = np.repeat(mean.astype(dtype), inner)
+    scale = np.repeat(inverse.astype(dtype), inner).reshape(samples, channels)
     if weight is not None:
-        scale = scale * weight.reshape(groups, -1)
+        scale = scale * weight
     shift = np.zeros(channels) if bias is None else bias
     out = np.empty(x.shape, dtype)
-    given = (
-        x, np.ascontiguousarray(means, dtype), np.ascontiguousarray(scale, dtype),
-        _by_row(shift, samples, dtype),
-    )  # fmt: skip
+    given = (x, means, scale, _by_row(shift, samples, dtype))
     rows = samples * channels
     if not _CENTRED.rows(dtype, rows, x.size // rows, given, (out,)):
         return None
@@ -226,24 +232,24 @@ def group_norm_backward(
     inner = channels // groups
     dtype = x.dtype
     shape = (samples, groups, inner)
-    centres = np.ascontiguousarray(np.broadcast_to(mean.reshape(samples, groups, 1), shape))
+    centres = np.repeat(mean.reshape(-1), inner)
     sums, products = np.empty(shape, dtype), np.empty(shape, dtype)
     if not _PRODUCTS.rows(dtype, rows, columns, (g, x, centres), (sums, products)):
         return None
-    inverses = inverse.reshape(samples, groups, 1).astype(np.float64)
+    inverses = inverse.reshape(samples, groups).astype(np.float64)
+    scales = np.ones((groups, inner), dtype) if weight is None else weight.reshape(groups, inner)
     out = None
     if need[0]:
-        scales = np.ones((groups, inner)) if weight is None else weight.reshape(groups, inner)
-        count = inner * columns
         # r (g w - mean(g w) - d r² mean(g w d)), d = x - mean.
-        level = inverses * (sums * scales).sum(2, keepdims=True) / count
-        along = inverses**3 * (products * scales).sum(2, keepdims=True) / count
-        parts = (inverses * scales, along, level)
+        share = inverses / (inner * columns)
+        level = share * np.einsum("ngi,gi->ng", sums, scales)
+        along = share * inverses * inverses * np.einsum("ngi,gi->ng", products, scales)
+        by_row = np.multiply(inverse.reshape(samples, groups, 1), scales)
+        parts = [np.repeat(v.astype(dtype).reshape(-1), inner) for v in (along, level)]
         out = np.empty(x.shape, dtype)
-        by_row = (np.ascontiguousarray(np.broadcast_to(v, shape), dtype) for v in parts)
-        if not _CENTRED_BACK.rows(dtype, rows, columns, (g, x, centres, *by_row), (out,)):
+        if not _CENTRED_BACK.rows(dtype, rows, columns, (g, x, centres, by_row, *parts), (out,)):
             return None
-    flat = (products * inverses).sum(0).reshape(-1)
+    flat = np.einsum("ngi,ng->gi", products, inverses).reshape(-1)
     return (
         out,
         flat.astype(dtype) if need[1] else None,

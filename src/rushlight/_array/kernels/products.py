@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import gemm
-from ..._codegen.emit import F32, F64
-from ..types import FLOAT32
-from .launch import address, plain, ready
+from ..._codegen import target
+from ..parallel import get_num_threads
+from .launch import address, guarded, plain, ready
+from .matrices import NO_TAPS, THREADED, better, code_of
 
 __all__ = ["by_matrix"]
 
-# Rows up to which OpenBLAS leaves much of its speed on the table.
+# Rows up to which OpenBLAS leaves much of its speed on the table, on any machine.
 _ROWS: Final = 64
 _COLUMNS: Final = 32
 
 
-@cache
-def _code(single: bool) -> Any:
-    number = ctypes.c_float if single else ctypes.c_double
-    whole, pointer = ctypes.c_int64, ctypes.c_void_p
-    kind = ctypes.CFUNCTYPE(
-        None, *[pointer] * 3, *[whole] * 3, *[whole] * 5, number, number, pointer, whole
-    )
-    return kind(gemm.load(F32 if single else F64))
-
-
+@guarded
 def by_matrix(matrix: Any, rows: int) -> Callable[[Any, Any], None] | None:
     """A function (a, out) that writes a @ matrix to `out`, for C-ordered arrays of up to `rows`
-    rows; None where BLAS is as good or no kernel applies."""
-    if rows > _ROWS or matrix.shape[1] < _COLUMNS or not matrix.size:
-        return None
-    matrix = np.ascontiguousarray(matrix)
-    if not plain(matrix) or not ready():
-        return None
+    rows; None where BLAS is as good or no kernel applies.
+
+    The matrix is cut into panels of columns, each of which lies together: a copy that all the
+    products after it are faster for.
+    """
     depth, columns = matrix.shape
-    code = _code(matrix.dtype is FLOAT32)
-    place = address(matrix)
-    held = (matrix,)
+    if columns < _COLUMNS or not depth or not ready() or (rows > _ROWS and not better()):
+        return None
+    dtype = matrix.dtype
+    lanes = target.machine().width // dtype.itemsize
+    width = next((w for w in (4 * lanes, 2 * lanes, lanes) if columns % w == 0), columns)
+    panels = columns // width
+    packed = np.ascontiguousarray(matrix.reshape(depth, panels, width).swapaxes(0, 1))
+    if not plain(packed):
+        return None
+    chunks, run, pack = code_of(dtype)
+    place, none = address(packed), address(NO_TAPS)
+    held = (packed,)
 
     def product(a: Any, out: Any) -> None:
         assert held
-        code(
-            address(a), place, address(out), a.shape[0], columns, depth,
-            depth, 1, columns, 1, columns, 1.0, 0.0, None, 0,
+        m = a.shape[0]
+        frame = pack(
+            address(a), place, address(out), m, width, depth, depth, 1, width, 1, columns, 1.0,
+            0.0, 0, 0, 0, depth * width, width, m, width, 1, 1, 1, none,
         )  # fmt: skip
+        run(chunks, frame, panels, get_num_threads() if m * matrix.size >= THREADED else 1)
 
     return product

@@ -43,7 +43,7 @@ def suits(plan: Plan, columns: int, itemsize: int) -> bool:
     tiles, rest = divmod((output.rows - 1) * plan.pitch + output.columns, 3 * lanes)
     # Turns of a loop that has as many products in every lane.
     along = (12 * tiles + 5 * -(-rest // lanes)) * -(-columns // 8)
-    return 4 * places * padded // (8 * lanes) * 12 < along * 10
+    return 4 * places * padded // (8 * lanes) * 21 < along * 20
 
 
 @lru_cache(maxsize=512)
@@ -65,24 +65,43 @@ def _offsets(plan: Plan, channels: int, high: int) -> Any:
     return _whole(plan.offsets(plan.outputs[0], channels), high)
 
 
-def _turned(w: Any, inward: bool, padded: int) -> Any:
-    """Weights (O, C, …) as (C · taps, O), or (O · taps, C) unless `inward`; rows are filled up."""
+def _panels(padded: int, lanes: int) -> list[tuple[int, int]]:
+    """The first column and the width of each panel."""
+    found, start = [], 0
+    for vectors in code.WIDTHS:
+        wide = vectors * lanes
+        while padded - start >= wide:
+            found.append((start, wide))
+            start += wide
+    return found
+
+
+def _turned(w: Any, inward: bool, padded: int) -> tuple[Any, int]:
+    """Weights (O, C, …) as (C · taps, O), or (O · taps, C) unless `inward`, in panels; k."""
     w = np.ascontiguousarray(w)
     rows, channels = w.shape[:2]
     taps = w.shape[2] * w.shape[3]
-    addresses, _, _ = _code(w.dtype)
+    addresses, lanes, _ = _code(w.dtype)
     columns = rows if inward else channels
     depth = w.size // columns
-    made = (np.empty if columns == padded else np.zeros)((depth, padded), w.dtype)
-    if inward:
-        frame = _TURN_FRAME(address(w), address(made), rows, depth, depth, padded, 0, 0)
-        pool.run(addresses["turn"], frame, 1, 1)
-    else:
-        frame = _TURN_FRAME(
-            address(w), address(made), channels, taps, taps, padded, channels * taps, taps * padded
-        )
-        pool.run(addresses["turn"], frame, rows, get_num_threads() if w.size > 1 << 16 else 1)
-    return made
+    made = (np.empty if columns == padded else np.zeros)(depth * padded, w.dtype)
+    size = w.dtype.itemsize
+    threads = get_num_threads() if w.size > 1 << 16 else 1
+    source, to = address(w), address(made)
+    for start, wide in _panels(padded, lanes):
+        some, there = min(wide, columns - start), to + start * depth * size
+        if inward:
+            frame = _TURN_FRAME(
+                source + start * depth * size, there, some, depth, depth, wide, 0, 0
+            )
+            pool.run(addresses["turn"], frame, 1, 1)
+        else:
+            frame = _TURN_FRAME(
+                source + start * taps * size, there, some, taps, taps, wide, channels * taps,
+                taps * wide,
+            )  # fmt: skip
+            pool.run(addresses["turn"], frame, rows, threads)
+    return made, depth
 
 
 def correlate(plan: Plan, x: Any, w: Any, bias: Any, y: Any, inward: bool) -> None:
@@ -93,8 +112,7 @@ def correlate(plan: Plan, x: Any, w: Any, bias: Any, y: Any, inward: bool) -> No
     columns = y.shape[1]
     places = y.shape[2] * y.shape[3]
     padded = -(-columns // lanes) * lanes
-    turned = _turned(w, inward, padded)
-    depth = len(turned)
+    turned, depth = _turned(w, inward, padded)
     threads = get_num_threads() if count * columns * places * depth >= THREADED else 1
     sample = channels * plan.plane
     block = max(1, min(_PLACES // places, -(-count // (2 * threads - 1))))

@@ -12,7 +12,7 @@ from ..._codegen import plane_sums, pool
 from ..._codegen.emit import F32, F64
 from ..parallel import get_num_threads
 from ..types import FLOAT32
-from .launch import address, plain, ready
+from .launch import address, guarded, plain, ready
 
 __all__ = ["by_plane"]
 
@@ -26,6 +26,7 @@ def _code(dtype: Any) -> int:
     return plane_sums.load(F32 if dtype is FLOAT32 else F64)
 
 
+@guarded
 def by_plane(x: Any) -> Any:
     """The sums of x (N, C, …) over all but its first two dimensions; or None."""
     if not plain(x) or not x.size or not ready():

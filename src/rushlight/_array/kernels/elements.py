@@ -1,0 +1,139 @@
+"""Activations, choices and losses by element, by kernels over flat arrays.
+
+Each function gives None where no kernel applies.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..types import BOOL, FLOAT64
+from . import element_formulas as formulas
+from .launch import FLAT, Kernel, address, chunks_of, floating, plain, ready
+
+__all__ = ["activation", "choose", "glu", "glu_backward", "keep", "loss", "slope", "total"]
+
+_KEEP = Kernel(formulas.keep, "f", "f b1")
+_CHOOSE = {
+    (False, False): Kernel(formulas.chosen, "f b1", "f", "f"),
+    (False, True): Kernel(formulas.chosen, "f b1", "f", "s"),
+    (True, False): Kernel(formulas.chosen, "f b1", "s", "f"),
+}
+_WHOLE = Kernel(formulas.whole, "f")
+_GLU = Kernel(formulas.glu, "f", "f")
+_GLU_BACK = Kernel(formulas.glu_backward, "f", "f", "f")
+
+
+@cache
+def _kernel(name: str) -> Kernel:
+    for arrays, table in (
+        (1, formulas.ACTIVATIONS), (2, formulas.SLOPES), (2, formulas.LOSSES),
+        (2, formulas.LOSS_SLOPES),
+    ):  # fmt: skip
+        if name in table:
+            formula, numbers = table[name]
+            return Kernel(formula, *["f"] * arrays, *["s"] * numbers)
+    raise KeyError(name)
+
+
+def activation(name: str, x: Any, *numbers: float) -> Any:
+    """A function of x by element."""
+    dtype = x.dtype
+    if not floating(dtype) or not ready():
+        return None
+    out = np.empty(x.shape, dtype)
+    given = (x, *[float(n) for n in numbers])
+    return out if _kernel(name).flat(dtype, given, (out,), x.size) else None
+
+
+def slope(name: str, g: Any, x: Any, *numbers: float) -> Any:
+    """A function of two arrays of one shape by element."""
+    dtype = x.dtype
+    if not floating(dtype) or g.shape != x.shape or not ready():
+        return None
+    out = np.empty(x.shape, dtype)
+    given = (g, x, *[float(n) for n in numbers])
+    return out if _kernel(name).flat(dtype, given, (out,), x.size) else None
+
+
+def loss(name: str, x: Any, target: Any, *numbers: float) -> float | None:
+    """The sum of a loss over all elements of two arrays of one shape, added up in float64."""
+    if x.shape != target.shape or not plain(x, target) or not x.size or not ready():
+        return None
+    parts = np.empty(chunks_of(-(-x.size // FLAT), FLAT), FLOAT64)
+    given = (x, target, *[float(n) for n in numbers])
+    if not _kernel(name).flat(x.dtype, given, (parts,), x.size):
+        return None
+    return float(np.add.reduce(parts))
+
+
+def total(x: Any) -> Any:
+    """The sum of all elements, added up in float64, as an array of the dtype; or None."""
+    if not floating(x.dtype) or not x.size or not ready():
+        return None
+    parts = np.empty(chunks_of(-(-x.size // FLAT), FLAT), FLOAT64)
+    if not _WHOLE.flat(x.dtype, (x,), (parts,), x.size):
+        return None
+    return np.array(np.add.reduce(parts), x.dtype)
+
+
+def keep(g: Any, mask: Any) -> Any:
+    """g where the mask is True, else 0."""
+    if mask.dtype is not BOOL or g.shape != mask.shape or not floating(g.dtype) or not ready():
+        return None
+    out = np.empty(g.shape, g.dtype)
+    return out if _KEEP.flat(g.dtype, (g, mask), (out,), g.size) else None
+
+
+def choose(mask: Any, a: Any, b: Any) -> Any:
+    """a where the mask is True, else b: arrays of the mask's shape, or one of them a number."""
+    x = b if type(a) is float else a
+    if type(x) is not np.ndarray or not floating(x.dtype) or x.shape != mask.shape or not ready():
+        return None
+    kernel = _CHOOSE.get((type(a) is float, type(b) is float))
+    out = np.empty(x.shape, x.dtype)
+    if kernel is None or (x is a and type(b) is np.ndarray and b.shape != x.shape):
+        return None
+    return out if kernel.flat(x.dtype, (mask, a, b), (out,), x.size) else None
+
+
+def _halved(x: Any, dim: int) -> tuple[int, int] | None:
+    """Rows, and columns of a half, where both halves lie side by side; None where x isn't plain."""
+    if not plain(x) or not ready():
+        return None
+    rows = 1
+    for n in x.shape[: dim % x.ndim]:
+        rows *= n
+    return rows, x.size // (2 * rows)
+
+
+def glu(x: Any, dim: int) -> Any:
+    """See `gating.glu`."""
+    found = _halved(x, dim)
+    if found is None or not _GLU.prepared(x.dtype):
+        return None
+    rows, columns = found
+    shape = list(x.shape)
+    shape[dim] //= 2
+    out = np.empty(shape, x.dtype)
+    here = x.reshape(-1)
+    places = [address(here), address(here[columns:]), address(out)]
+    _GLU.at(x.dtype, rows, columns, [*places, 2 * columns, 2 * columns, columns])
+    return out
+
+
+def glu_backward(g: Any, x: Any, dim: int) -> Any:
+    """See `gating.glu_backward`."""
+    found = _halved(x, dim)
+    if found is None or not plain(g, x) or 2 * g.size != x.size:
+        return None
+    if not _GLU_BACK.prepared(x.dtype):
+        return None
+    rows, columns = found
+    out = np.empty(x.shape, x.dtype)
+    halves = [address(y.reshape(-1)[start:]) for y in (x, out) for start in (0, columns)]
+    _GLU_BACK.at(x.dtype, rows, columns, [address(g), *halves, columns, *[2 * columns] * 4])
+    return out

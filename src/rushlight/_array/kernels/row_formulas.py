@@ -1,0 +1,70 @@
+"""What further kernels on rows compute, written on symbols: see `formulas`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._codegen.group import Symbol, absolute, column_sum, exp, log, row_sum, row_top, sqrt, where
+
+__all__ = [
+    "column_moments", "column_products", "column_totals",
+    "logsumexp", "logsumexp_backward", "rms_norm", "rms_norm_backward", "rms_norm_scaled",
+    "rms_norm_scaled_backward",
+]  # fmt: skip
+
+_INFINITE: Final = float("inf")
+
+
+def logsumexp(x: Symbol) -> Any:
+    """The logarithm of the row sum of exp(x); infinite where the largest element is."""
+    top = row_top(x)
+    shift = where(absolute(top) < _INFINITE, top, 0.0)
+    return log(row_sum(exp(x - shift))) + shift
+
+
+def logsumexp_backward(x: Symbol, g: Symbol, out: Symbol) -> Any:
+    """g exp(x - out), g and out by row."""
+    return exp(x - out) * g
+
+
+def rms_norm(x: Symbol, part: Symbol, eps: Symbol) -> Any:
+    """x over its root mean square, and one over that; `part` is one over the row's length."""
+    inverse = 1 / sqrt(row_sum(x * x) * part + eps)
+    return x * inverse, inverse
+
+
+def rms_norm_scaled(x: Symbol, weight: Symbol, part: Symbol, eps: Symbol) -> Any:
+    """`rms_norm` times `weight`."""
+    hat, inverse = rms_norm(x, part, eps)
+    return hat * weight, inverse
+
+
+def rms_norm_backward(g: Symbol, x: Symbol, inverse: Symbol, part: Symbol) -> Any:
+    """r (g - x̂ mean(g x̂))."""
+    hat = x * inverse
+    return inverse * (g - hat * (row_sum(g * hat) * part))
+
+
+def rms_norm_scaled_backward(
+    g: Symbol, x: Symbol, inverse: Symbol, weight: Symbol, part: Symbol
+) -> Any:
+    """The gradients of `rms_norm_scaled` for x and weight."""
+    hat = x * inverse
+    scaled = g * weight
+    return inverse * (scaled - hat * (row_sum(scaled * hat) * part)), column_sum(g * hat)
+
+
+def column_totals(x: Symbol) -> Any:
+    """The sum of each column."""
+    return column_sum(x)
+
+
+def column_moments(x: Symbol, mean: Symbol) -> Any:
+    """The sums down columns of squares about the means."""
+    d = x - mean
+    return column_sum(d * d)
+
+
+def column_products(g: Symbol, x: Symbol, mean: Symbol) -> Any:
+    """The sums down columns of g, and of g (x - mean)."""
+    return column_sum(g), column_sum(g * (x - mean))

@@ -1,0 +1,77 @@
+"""Root-mean-square norm and logsumexp of rows by kernels; None where none applies."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import row_formulas as formulas
+from .launch import Kernel, chunks_of, floating, plain, ready
+
+__all__ = ["logsumexp", "logsumexp_backward", "rms_norm", "rms_norm_backward"]
+
+_LOGSUMEXP = Kernel(formulas.logsumexp, "f")
+_LOGSUMEXP_BACK = Kernel(formulas.logsumexp_backward, "f", "r", "r")
+_RMS = Kernel(formulas.rms_norm, "f", "s", "s")
+_RMS_SCALED = Kernel(formulas.rms_norm_scaled, "f", "c", "s", "s")
+_RMS_BACK = Kernel(formulas.rms_norm_backward, "f", "f", "r", "s")
+_RMS_SCALED_BACK = Kernel(formulas.rms_norm_scaled_backward, "f", "f", "r", "c", "s")
+
+# Rows shorter than this leave most lanes empty.
+_SHORT = 8
+
+
+def logsumexp(x: Any, columns: int) -> Any:
+    """The logarithms of the sums of exponentials of rows of so many elements."""
+    if columns < _SHORT or not floating(x.dtype) or not ready():
+        return None
+    rows = x.size // columns
+    out = np.empty(rows, x.dtype)
+    return out if _LOGSUMEXP.rows(x.dtype, rows, columns, (x,), (out,)) else None
+
+
+def logsumexp_backward(x: Any, g: Any, total: Any) -> Any:
+    """Its gradient: `g` and `total`, the result, have an element for each row of x."""
+    rows = total.size
+    if not rows or not plain(x, g, total) or g.size != rows or x.size < _SHORT * rows:
+        return None
+    if not ready():
+        return None
+    out = np.empty(x.shape, x.dtype)
+    done = _LOGSUMEXP_BACK.rows(x.dtype, rows, x.size // rows, (x, g, total), (out,))
+    return out if done else None
+
+
+def rms_norm(x: Any, normalized: int, weight: Any, eps: float) -> Any:
+    """x over the root mean square of its last dimensions, scaled; and one over that, by row."""
+    if not plain(x, weight) or not x.size or not ready():
+        return None
+    dtype = x.dtype
+    columns = prod(x.shape[x.ndim - normalized :])
+    rows = x.size // columns
+    out, inverse = np.empty(x.shape, dtype), np.empty(rows, dtype)
+    if weight is None:
+        done = _RMS.rows(dtype, rows, columns, (x, 1 / columns, eps), (out, inverse))
+    else:
+        done = _RMS_SCALED.rows(dtype, rows, columns, (x, weight, 1 / columns, eps), (out, inverse))
+    return (out, inverse) if done else None
+
+
+def rms_norm_backward(g: Any, x: Any, inverse: Any, weight: Any, need: Any) -> Any:
+    """The gradients of `rms_norm` for x and weight, from one over the root mean squares."""
+    if not plain(x, g, inverse, weight) or not x.size or not ready():
+        return None
+    dtype = x.dtype
+    rows = inverse.size
+    columns = x.size // rows
+    out = np.empty(x.shape, dtype)
+    if weight is None:
+        done = _RMS_BACK.rows(dtype, rows, columns, (g, x, inverse, 1 / columns), (out,))
+        return (out, None) if done else None
+    parts = np.empty((chunks_of(rows, columns), columns), dtype)
+    given = (g, x, inverse, weight, 1 / columns)
+    if not _RMS_SCALED_BACK.rows(dtype, rows, columns, given, (out, parts)):
+        return None
+    return out, np.add.reduce(parts, 0).reshape(weight.shape) if need[1] else None

@@ -1,0 +1,83 @@
+"""Sampling at points of a grid by emitted code: bilinear and nearest; None where none applies."""
+
+from __future__ import annotations
+
+import struct
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..._codegen import pool
+from ..._codegen import sampling as code
+from ..._codegen.emit import F32, F64
+from ..parallel import get_num_threads
+from ..types import FLOAT32
+from .launch import address, guarded, plain, ready
+
+__all__ = ["grid_sample", "grid_sample_backward"]
+
+_MODES: Final = (0, 1)  # bilinear, nearest
+_PADDINGS: Final = (0, 1)  # zeros, border
+_MOST: Final = 1 << 24  # elements of a plane: places are whole numbers of 32 bits, and floats
+_THREADED: Final = 1 << 16  # values from which threads are worth waking
+_FORWARD_FRAME = struct.Struct(f"{len(code.FORWARD)}q").pack
+_BACKWARD_FRAME = struct.Struct(f"{len(code.BACKWARD)}q").pack
+
+
+def _suits(x: Any, grid: Any, mode: int, padding: int) -> bool:
+    return (
+        mode in _MODES
+        and padding in _PADDINGS
+        and plain(x, grid)
+        and x.size > 0
+        and prod(x.shape[2:]) < _MOST
+        and ready()
+    )
+
+
+def _code(x: Any, mode: int, padding: int, align: bool) -> dict[str, int]:
+    type = F32 if x.dtype is FLOAT32 else F64
+    return code.load(type, x.ndim - 2, mode == 1, padding == 1, bool(align))
+
+
+def _sizes(x: Any, grid: Any) -> tuple[int, ...]:
+    return (x.shape[1], prod(grid.shape[1:-1]), *(1,) * (5 - x.ndim), *x.shape[2:])
+
+
+@guarded
+def grid_sample(x: Any, grid: Any, mode: int, padding: int, align: bool) -> Any:
+    """See `grid.grid_sample`."""
+    if not _suits(x, grid, mode, padding):
+        return None
+    y = np.empty((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
+    frame = _FORWARD_FRAME(address(x), address(grid), address(y), *_sizes(x, grid))
+    threads = get_num_threads() if y.size >= _THREADED else 1
+    pool.run(_code(x, mode, padding, align)["forward"], frame, x.shape[0], threads)
+    return y
+
+
+@guarded
+def grid_sample_backward(
+    g: Any, x: Any, grid: Any, mode: int, padding: int, align: bool, need: Any
+) -> Any:
+    """See `grid.grid_sample_backward`."""
+    g = np.ascontiguousarray(g)
+    if not _suits(x, grid, mode, padding) or not plain(x, g):
+        return None
+    wanted = need[1] and mode == 0
+    d_x = np.zeros(x.shape, x.dtype) if need[0] else None
+    count, axes, points = x.shape[0], x.ndim - 2, prod(grid.shape[1:-1])
+    along = np.empty((count, axes, points), x.dtype) if wanted else None
+    frame = _BACKWARD_FRAME(
+        address(x), address(grid), address(g), 0 if d_x is None else address(d_x),
+        0 if along is None else address(along), *_sizes(x, grid),
+    )  # fmt: skip
+    threads = get_num_threads() if g.size >= _THREADED else 1
+    pool.run(_code(x, mode, padding, align)["backward"], frame, count, threads)
+    d_grid = None
+    if along is not None:
+        d_grid = np.ascontiguousarray(along.swapaxes(1, 2)).reshape(grid.shape)
+    elif need[1]:
+        d_grid = np.zeros_like(grid)
+    return d_x, d_grid

@@ -1,0 +1,39 @@
+"""Running sums and products of rows by emitted code."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+import numpy as np
+
+from ..._codegen import pool, scan
+from ..._codegen.emit import F32, F64
+from ..parallel import get_num_threads
+from ..types import FLOAT32
+from .launch import address, guarded, plain, ready
+
+__all__ = ["running"]
+
+_CHUNK: Final = 1 << 15  # elements of a chunk, about
+_THREADED: Final = 1 << 18  # elements from which threads are worth waking
+_FRAME = struct.Struct(f"{len(scan.FRAME)}q").pack
+
+
+@guarded
+def running(x: Any, product: bool, back: bool = False) -> Any:
+    """The sums (or products) of each element and those before it in its row, or after it; or None.
+
+    Dtypes: float32 and float64, computed in float64.
+    """
+    if not plain(x) or not x.ndim or not x.size or not ready():
+        return None
+    length = x.shape[-1]
+    rows = x.size // length
+    out = np.empty(x.shape, x.dtype)
+    grain = max(8, _CHUNK // length)
+    frame = _FRAME(address(x), address(out), rows, length, grain, int(back))
+    threads = get_num_threads() if x.size >= _THREADED else 1
+    place = scan.load(F32 if x.dtype is FLOAT32 else F64, product)
+    pool.run(place, frame, -(-rows // grain), threads)
+    return out

@@ -1,0 +1,37 @@
+"""Numbers rounded to a grid of few levels, as integers of few bits would hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def _levels(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> tuple[Any, Any]:
+    """The values on the grid, and where they lay between its ends."""
+    wide = np.float64 if x.dtype == np.float64 else np.float32
+    scale = np.asarray(scale, np.float32)
+    with np.errstate(all="ignore"):
+        inverse = np.float32(1) / scale
+        level = np.rint(x.astype(wide) * inverse + np.asarray(zero_point, np.float32))
+        # What is no number goes where the processor's conversion to an integer puts it: below.
+        level = np.where(np.isnan(level), -np.inf, level)
+        inside = (level >= low) & (level <= high)
+        held = np.clip(level, low, high)
+        steps = (held - zero_point).astype(np.float32)
+        steps += np.float32(0)  # makes -0 a zero, as integers have only one
+        return (steps * scale).astype(x.dtype), inside
+
+
+def fake_quantize(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> Any:
+    """One grid for all elements."""
+    return _levels(x, scale, zero_point, low, high)
+
+
+def fake_quantize_channels(
+    x: Any, scale: Any, zero_point: Any, axis: int, low: int, high: int
+) -> Any:
+    """A grid for each index of an axis."""
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    return _levels(x, scale.reshape(shape), zero_point.reshape(shape), low, high)

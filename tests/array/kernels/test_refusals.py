@@ -1,0 +1,98 @@
+"""What LLVM refuses is computed by NumPy, after one warning; everything stays correct."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rushlight._array import convolve, grid, kernels, pool, scan
+from rushlight._array.types import in_order_copy
+from rushlight._codegen import convolution as convolution_code
+from rushlight._codegen import depthwise as depthwise_code
+from rushlight._codegen import (
+    engine,
+    gemm,
+    maxima,
+    plane_sums,
+    sampling,
+    small_planes,
+    target,
+    turning,
+)
+from rushlight._codegen import scan as scan_code
+from tests.array.kernels.test_kernels import normal
+
+pytest.importorskip("llvmlite")
+pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
+
+ONE, NONE = (1, 1), (0, 0)
+F32 = np.float32
+
+
+def _convolved(groups: int) -> Callable[[], Any]:
+    x, w = normal(1, F32, 2, 32, 14, 14), normal(2, F32, 32, 32 // groups, 3, 3)
+    return lambda: convolve.correlate(x, w, None, ONE, ONE, ONE, groups)
+
+
+def _deep() -> Any:
+    x, w = normal(1, F32, 2, 4, 6, 8, 8), normal(2, F32, 8, 4, 3, 3, 3)
+    return convolve.correlate(x, w, None, (1,) * 3, (1,) * 3, (1,) * 3, 1)
+
+
+def _sampled() -> Any:
+    x, at = normal(1, F32, 2, 3, 9, 9), normal(2, F32, 2, 80, 80, 2)
+    return grid.grid_sample(x, at, 0, 0, False)
+
+
+WAYS: dict[str, Callable[[], Any]] = {
+    "lines": _convolved(1), "groups": _convolved(4), "depthwise": _convolved(32), "volumes": _deep,
+    "maxima": lambda: pool.max_pool(
+        normal(1, F32, 2, 8, 40, 40), (2, 2), (2, 2), NONE, ONE, (20, 20)
+    )[0],
+    "samples": _sampled, "scan": lambda: scan.cumsum(normal(1, F32, 300, 100), 1),
+    "copy": lambda: in_order_copy(normal(1, F32, 200, 300).T),
+    "plane sums": lambda: convolve.channel_sums(normal(1, F32, 4, 8, 40, 40)),
+}  # fmt: skip
+LOADERS: list[Any] = [
+    convolution_code.load, small_planes.load, depthwise_code.load, maxima.load, sampling.load,
+    scan_code.load, turning.addresses, plane_sums.load, gemm.load, gemm.load_chunks,
+]  # fmt: skip
+
+
+def _forget() -> None:
+    for load in LOADERS:
+        load.cache_clear()
+    for module in (kernels.convolution, kernels.small_planes, kernels.maxima, kernels.turned):
+        module._code.cache_clear()
+    kernels.sums._code.cache_clear()
+    kernels.matrices.code_of.cache_clear()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no such register"), OSError("no memory for code")])
+@pytest.mark.parametrize("name", WAYS)
+def test_numpy_goes_on_after_one_warning(
+    monkeypatch: pytest.MonkeyPatch, name: str, error: Exception
+) -> None:
+    assert kernels.launch.ready()
+    for limit in ("LEAST", "PRODUCT", "CONVOLUTION"):
+        monkeypatch.setattr(kernels, limit, 1 << 60)
+    exact = WAYS[name]()
+    for limit in ("LEAST", "PRODUCT", "CONVOLUTION"):
+        monkeypatch.setattr(kernels, limit, 1)
+
+    def refuse(module: Any) -> Any:
+        raise error
+
+    _forget()
+    try:
+        monkeypatch.setattr(engine, "load", refuse)
+        with pytest.warns(RuntimeWarning, match=str(error)) as seen:
+            found = WAYS[name]()
+            again = WAYS[name]()
+        assert len(seen) == 1
+        assert kernels.LEAST == kernels.CONVOLUTION == kernels.PRODUCT > 1 << 60
+    finally:
+        _forget()
+    for value in (found, again):
+        np.testing.assert_allclose(value, exact, rtol=1e-4, atol=1e-4)
