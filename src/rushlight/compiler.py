@@ -14,6 +14,7 @@ __all__ = [
     "compile",
     "cudagraph_mark_step_begin",
     "disable",
+    "get_default_backend",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
@@ -71,6 +72,11 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     return ["inductor"]
 
 
+def get_default_backend() -> str:
+    """The name of the one implementation there is."""
+    return "inductor"
+
+
 STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile",
            "eager_then_compile")  # fmt: skip
 
@@ -79,17 +85,22 @@ class set_stance:
     """Switches compiling off (`"force_eager"`) or on (`"default"`), or does so within `with`."""
 
     def __init__(self, stance: str = "default", **options: Any) -> None:
-        from ._compile.step import STANCE
-
         if stance not in STANCES:
             raise RuntimeError(f"invalid torch.compile stance '{stance}'")
-        self.before = STANCE.off
-        STANCE.off = stance == "force_eager"
+        self.before = set_stance.now
+        self._set(stance)
+
+    now = "default"
+
+    @staticmethod
+    def _set(name: str) -> None:
+        from ._compile.api import stance
+
+        set_stance.now = name
+        stance(name)
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *_: object) -> None:
-        from ._compile.step import STANCE
-
-        STANCE.off = self.before
+        self._set(self.before)

@@ -161,7 +161,9 @@ def test_an_lstm_runs_natively(started: bool) -> None:
         i.name for i in run.variants[0].machine.plan.left()
     }
     for a, b in zip(expected, [found, *(leaf.grad for leaf in leaves)], strict=True):
-        assert float((a - b).detach().abs().max()) <= 1e-11 * max(1.0, float(a.abs().max()))
+        assert float((a - b).detach().abs().max()) <= 1e-11 * max(
+            1.0, float(a.detach().abs().max())
+        )
 
 
 def test_an_embedding_is_looked_up_and_differentiated_natively() -> None:
@@ -183,7 +185,10 @@ def test_an_embedding_is_looked_up_and_differentiated_natively() -> None:
     assert not {"embedding", "embedding_gradient"} & {
         i.name for i in run.variants[0].machine.plan.left()
     }
-    assert abs(float(expected - found)) <= 1e-11 and float((g - table.grad).abs().max()) <= 1e-11
+    assert (
+        abs(float((expected - found).detach())) <= 1e-11
+        and float((g - table.grad).abs().max()) <= 1e-11
+    )
 
 
 @pytest.mark.parametrize("wrong", [11, -1])
@@ -226,18 +231,19 @@ def test_explain_names_the_calls_that_stay_with_python() -> None:
 
 
 def test_a_variant_does_not_keep_the_arguments_alive() -> None:
+    import gc
     import weakref
 
     run = torch.compile(lambda x: (x * 2).tanh())
-    for _ in range(4):
-        run(draw(4, 4))
-    x = draw(4, 4)
-    run(x)
-    gone = weakref.ref(x)
+    seen = []
+    for _ in range(6):  # recorded, compiled, and run by the quick way
+        x = draw(4, 4)
+        seen.append(weakref.ref(x))
+        run(x)
+    assert run.program is not None
     del x
-    assert gone() is None
-    recorded = list(run.variants[0].others[1])
-    assert not any(isinstance(t, torch.Tensor) for t in recorded)
+    gc.collect()
+    assert not any(gone() is not None for gone in seen)
 
 
 def test_a_mask_that_no_kernel_takes_is_still_a_mask() -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ..nn.modules.module import Module
+from .refusal import InvalidBackend
 from .step import STANCE, CompiledStep
 
 __all__ = ["OptimizedModule", "compile", "reset"]
 
-_steps: list[Any] = []
+MODES: Final = (
+    "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune",
+)  # fmt: skip
+#: Names by which programs ask for a backend: this one, and those that give an eager run's digits.
+BACKENDS: Final = {"inductor", "cudagraphs", "openxla", "tvm", "onnxrt"}
+_REPLAYED: Final = ("eager", "aot_eager", "aot_eager_decomp_partition", "eager_noexcept")
+BACKENDS.update(_REPLAYED)
+_steps: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def compile(
@@ -37,8 +46,12 @@ def compile(
     Its results differ from eager ones in the last digits; `options={"native": False}` replays the
     program through NumPy instead, which gives the same digits.
 
-    `fullgraph` raises RuntimeError where a step can't be compiled; `disable` gives the function
-    back. `dynamic`, `backend`, `mode` and further options are accepted without effect.
+    `fullgraph` raises RuntimeError where a step can't be compiled whole. `disable` gives the
+    function back. The backends "eager" and "aot_eager" replay through NumPy, all others are this
+    one; `dynamic`, `mode` and further options have no effect.
+
+    Raises:
+        RuntimeError: for mode and options together, and for a mode or backend that nobody knows.
     """
     if model is None:
 
@@ -47,22 +60,41 @@ def compile(
                            mode=mode, options=options, disable=disable)  # fmt: skip
 
         return decorated
-    if mode is not None and options is not None:
-        raise RuntimeError(
-            "Either mode or options can be specified, but both can't be specified at the same time."
-        )
+    native = _settled(mode, options, backend, dynamic)
     if not callable(model):
-        raise RuntimeError(f"torch.compile() expects a callable, got {type(model).__name__}")
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if disable or getattr(model, "_compile_disabled", False):
         return model
-    native = bool((options or {}).get("native", True))
     if isinstance(model, OptimizedModule | CompiledStep):
         return model
     if isinstance(model, Module):
         return OptimizedModule(model, fullgraph, native)
     step = CompiledStep(model, fullgraph=fullgraph, native=native)
-    _steps.append(step)
+    _steps.add(step)
     return step
+
+
+def _settled(mode: str | None, options: Any, backend: Any, dynamic: Any) -> bool:
+    """Whether machine code is wanted, after a look at all that may be said.
+
+    Raises:
+        RuntimeError, AssertionError: for what nobody knows, in PyTorch's words.
+    """
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    if mode is not None and mode not in MODES:
+        known = ", ".join(MODES)
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {known}")
+    if isinstance(backend, str) and backend not in BACKENDS:
+        raise InvalidBackend(
+            f"Invalid backend: {backend!r}, see `torch._dynamo.list_backends()` for available "
+            "backends."
+        )
+    if dynamic is not None and not isinstance(dynamic, bool):
+        raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
+    return bool(dict(options or {}).get("native", backend not in _REPLAYED))
 
 
 class OptimizedModule(Module):
@@ -74,11 +106,15 @@ class OptimizedModule(Module):
         super().__init__()
         self._orig_mod = module
         self.__dict__["_step"] = CompiledStep(module, fullgraph=fullgraph, native=native)
-        self.training = module.training
-        _steps.append(self._step)
+        self.__dict__["training"] = module.training
+        _steps.add(self._step)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__dict__["_step"](*args, **kwargs)
+        own = self.__dict__
+        if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]
+                or own["_backward_pre_hooks"]):  # fmt: skip
+            return super().__call__(*args, **kwargs)
+        return own["_step"](*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module gives."""
@@ -91,20 +127,17 @@ class OptimizedModule(Module):
 
     def __setattr__(self, name: str, value: Any) -> None:
         inner = self.__dict__.get("_modules", {}).get("_orig_mod")
-        if inner is None or name in ("_orig_mod", "_step"):
+        if inner is None or name == "_orig_mod":
             super().__setattr__(name, value)
-        else:
+        elif name in self.__dict__:
+            self.__dict__[name] = value
             if name == "training":
-                self.__dict__[name] = value
+                inner.training = value
+        else:
             setattr(inner, name, value)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._orig_mod, name)
-
-    def train(self, mode: bool = True) -> Any:
-        """Switches the module within to training mode, or out of it."""
-        super().train(mode)
-        return self
 
     @property
     def program(self) -> Any:
@@ -119,10 +152,13 @@ class OptimizedModule(Module):
 
 def reset() -> None:
     """Forgets every program that has been compiled."""
-    for step in _steps:
+    for step in list(_steps):
         step.reset()
 
 
-def stance(off: bool) -> None:
-    """Switches compiling off for the process, or on again."""
-    STANCE.off = off
+def stance(name: str) -> None:
+    """Has compiled steps run eagerly, or not be recorded anew, or as usual."""
+    STANCE.off = name in ("force_eager", "eager_on_recompile")
+    STANCE.strict = name == "fail_on_recompile"
+    for step in list(_steps):
+        step.hide(name == "force_eager")

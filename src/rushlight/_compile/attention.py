@@ -10,6 +10,7 @@ block comes first: it reaches all keys, and the others add to what it has writte
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Final
 
 from .._array.kernels import formulas
@@ -85,6 +86,61 @@ def _dense(v: Value | None) -> bool:
     return True
 
 
+class Mask:
+    """A mask in memory: where each head's rows lie. Of bools, or added to the scores."""
+
+    def __init__(self, v: Value, heads: tuple[int, ...], rows: int, keys: int) -> None:
+        self.value = v
+        self.kind = "f b1" if v.dtype.name == "bool" else "f"
+        shape = (1,) * (len(heads) + 2 - len(v.shape)) + v.shape
+        steps = (0,) * (len(shape) - len(v.strides)) + v.strides
+        self.step = steps[-2] // v.dtype.itemsize if shape[-2] != 1 else 0
+        self.offsets = [0]
+        for n, m, s in zip(heads, shape, steps):
+            self.offsets = [o + (k * s if m != 1 else 0) for o in self.offsets for k in range(n)]
+
+    def spot(self, head: int) -> tuple[Value, int, int]:
+        """A head's rows."""
+        return self.value, self.offsets[head], self.step
+
+
+def _mask_of(mask: Any, q: Value, k: Value) -> Mask | None:
+    """The mask, where kernels can read it."""
+    rows, keys, heads = q.shape[-2], k.shape[-2], q.shape[:-2]
+    if type(mask) is not Value or mask.dtype.name not in ("bool", q.dtype.name):
+        return None
+    shape = mask.shape
+    if (
+        len(shape) < 2
+        or len(shape) > len(q.shape)
+        or shape[-1] != keys
+        or shape[-2] not in (1, rows)
+    ):
+        return None
+    size = mask.dtype.itemsize
+    if mask.strides[-1] != size or any(s % size or s < 0 for s in mask.strides):
+        return None
+    if any(m not in (1, n) for m, n in zip(shape[:-2][::-1], heads[::-1])):
+        return None
+    return Mask(mask, heads, rows, keys)
+
+
+def _scores(s: Any, mask: Any, scale: Any) -> Any:
+    x = s * scale
+    return G.where(mask, x, -inf) if mask.dtype == "b1" else x + mask
+
+
+def _masked(s: Any, mask: Any, scale: Any) -> Any:
+    """The weights of masked scores, in place; rows that see nothing have no weights."""
+    weights, logs = formulas.masked_weights(_scores(s, mask, scale))
+    return G.into(s, weights.symbol), logs
+
+
+def _masked_back(s: Any, d: Any, mask: Any, logs: Any, along: Any, scale: Any) -> Any:
+    w = G.exp(_scores(s, mask, scale) - logs)
+    return G.into(s, w), G.into(d, w * (d - along) * scale)
+
+
 class Problem:
     """The sizes, and the blocks of rows with the keys that they see."""
 
@@ -126,7 +182,10 @@ def attention(i: Instruction, plan: Any) -> Command | None:
     """The command for scaled dot-product attention without a mask or dropout."""
     q, k, v, dropout, causal, mask, scale = i.inputs
     out, logs = i.outputs
-    if dropout or mask is not None or not _takes(q, k, v) or out is None or logs is None:
+    if dropout or not _takes(q, k, v) or out is None or logs is None:
+        return None
+    seen_by_mask = None if mask is None else _mask_of(mask, q, k)
+    if mask is not None and (seen_by_mask is None or causal):
         return None
     if not _dense(out) or not _dense(logs) or not in_order(logs) or out.root in plan.kept:
         return None
@@ -155,10 +214,14 @@ def attention(i: Instruction, plan: Any) -> Command | None:
                     ))  # fmt: skip
                     spot = (scores, s.offset, seen)
                     log = (logs, (h * p.rows + first) * size, 1)
-                    seen_by = [(visible, first * 8, 1)] if p.causal else []
+                    seen_by: list[Any] = [(visible, first * 8, 1)] if p.causal else []
+                    form: Any = formulas.causal_weights if p.causal else formulas.attention_weights
+                    kinds: Any = ("f", "r i64", "s") if p.causal else ("f", "s")
+                    if seen_by_mask is not None:
+                        seen_by = [seen_by_mask.spot(h)]
+                        form, kinds = _masked, ("f", seen_by_mask.kind, "s")
                     calls.append(machine.rows(
-                        formulas.causal_weights if p.causal else formulas.attention_weights,
-                        ("f", "r i64", "s") if p.causal else ("f", "s"),
+                        form, kinds,
                         q.dtype, last - first, seen,
                         [spot, *seen_by, (factor, 0, 0)], [spot, log],
                     ))  # fmt: skip
@@ -168,13 +231,17 @@ def attention(i: Instruction, plan: Any) -> Command | None:
             found.append(calls)
         return [machine.chain(found)]
 
-    return Command([q, k, v], [out, logs, scores, keys], write)
+    reads = [q, k, v] if mask is None else [q, k, v, mask]
+    return Command(reads, [out, logs, scores, keys], write)
 
 
 def attention_backward(i: Instruction, plan: Any) -> Command | None:
     """The command for the gradients of attention."""
     g, q, k, v, out, logs, mask, causal, scale = i.inputs
-    if mask is not None or not _takes(q, k, v) or not _fits([q, g, out]):
+    if not _takes(q, k, v) or not _fits([q, g, out]):
+        return None
+    seen_by_mask = None if mask is None else _mask_of(mask, q, k)
+    if mask is not None and (seen_by_mask is None or causal):
         return None
     grads: list[Any] = list(i.outputs)
     if type(logs) is not Value or not in_order(logs) or logs.dtype != q.dtype or len(grads) != 3:
@@ -219,12 +286,17 @@ def attention_backward(i: Instruction, plan: Any) -> Command | None:
                     ))  # fmt: skip
                     ends = [(weights, s.offset, seen), (slopes, d.offset, seen)]
                     log = (logs, (h * p.rows + first) * size, 1)
-                    seen_by = [(visible, first * 8, 1)] if p.causal else []
+                    seen_by: list[Any] = [(visible, first * 8, 1)] if p.causal else []
+                    form: Any = (formulas.causal_weights_backward if p.causal
+                                 else formulas.attention_weights_backward)  # fmt: skip
+                    kinds: Any = (("f", "f", "r i64", "r", "r", "s") if p.causal
+                                  else ("f", "f", "r", "r", "s"))  # fmt: skip
+                    if seen_by_mask is not None:
+                        seen_by = [seen_by_mask.spot(h)]
+                        form = _masked_back
+                        kinds = ("f", "f", seen_by_mask.kind, "r", "r", "s")
                     calls.append(machine.rows(
-                        formulas.causal_weights_backward if p.causal
-                        else formulas.attention_weights_backward,
-                        ("f", "f", "r i64", "r", "r", "s") if p.causal
-                        else ("f", "f", "r", "r", "s"),
+                        form, kinds,
                         q.dtype, count, seen, [*ends, *seen_by, log, along, (factor, 0, 0)], ends,
                     ))  # fmt: skip
                     calls.append(machine.gemm(
@@ -238,7 +310,8 @@ def attention_backward(i: Instruction, plan: Any) -> Command | None:
         return [machine.chain(found)]
 
     outputs = [*grads, weights, slopes, inner, keys_turned, values_turned]
-    return Command([g, q, k, v, out, logs], outputs, write)
+    reads = [g, q, k, v, out, logs] + ([] if mask is None else [mask])
+    return Command(reads, outputs, write)
 
 
 MAKERS: Final = {

@@ -23,6 +23,7 @@ class Command:
         self._reads = reads
         self.outputs = outputs
         self.write = write
+        self.name = ""  # of the instruction
         self.plane: tuple[int, ...] = ()  # the size of the planes that its second output names
 
     def reads(self) -> list[Value]:

@@ -11,39 +11,46 @@ into the frames; then come checks, of which any may refuse; then the calls.
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import Any
 
 from .._array import arena
-from .._codegen import engine, target
+from .._codegen import engine
 from .._codegen.emit import F32, F64, I32, I64, PTR, Function, Module, Type
 
 ROW_MAJOR, AS_IT_IS, TRANSPOSED = 101, 111, 112
 
 
 @cache
-def addresses() -> dict[str, int]:
+def addresses() -> Addresses:
     """The native functions by name."""
-    module = Module("program_driver")
-    _run(module)
-    for name, type in (("gemm_f32", F32), ("gemm_f64", F64)):
-        _product(module, name, type)
-    _check_index(module)
-    _check_equal(module)
-    _count(module)
-    _finish(module)
-    _moves(module)
-    _chain(module)
-    for name, type in (("turn_f32", F32), ("turn_f64", F64)):
-        _turn(module, name, type)
-    return engine.load(module)
+    return Addresses()
 
 
-@cache
-def entry() -> Any:
-    """`run(state)` as a Python function: 0, or what a check found."""
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(addresses()["run"])
+class Addresses(dict[str, int]):
+    """Native functions by name; what few programs need is compiled when it is asked for."""
+
+    def __init__(self) -> None:
+        module = Module("program_driver")
+        _run(module)
+        _check_index(module)
+        _check_equal(module)
+        _count(module)
+        _rates(module)
+        _finish(module)
+        _chain(module)
+        super().__init__(engine.load(module))
+
+    def __missing__(self, name: str) -> int:
+        module = Module("program_moves")
+        if name.startswith("gemm"):
+            _product(module, name, F32 if name == "gemm_f32" else F64)
+        else:
+            _moves(module)
+        self.update(engine.load(module))
+        if name not in self:
+            raise KeyError(name)
+        return self[name]
 
 
 def _run(module: Module) -> None:
@@ -130,6 +137,25 @@ def _count(module: Module) -> None:
     with f.loop(0, f.load(frame, I64)) as loop:
         at = f.load(f.at(frame, loop.index + 1, I64), PTR)
         f.store(at, f.load(at, F32) + 1.0)
+    f.ret()
+
+
+def _rates(module: Module) -> None:
+    """Adam's step size and the root of its second correction, from the step's number.
+
+    Words: `pow` of C, the number's address, then as float64 the rate and both betas, then addresses
+    of the two results as float32 and as float64.
+    """
+    f = module.function("rates", [("frame", PTR), ("chunk", I64)])
+    frame = f.params[0]
+    power, number = (f.load(f.at(frame, n, I64), PTR) for n in (0, 1))
+    lr, first, second = (f.load(f.at(frame, n, I64), F64) for n in (2, 3, 4))
+    n = f.cast(f.load(number, F32), F64)
+    size = lr / (1.0 - f.call(power, [first, n], F64))
+    root = f.call(power, [1.0 - f.call(power, [second, n], F64), f.constant(F64, 0.5)], F64)
+    for k, x in enumerate((size, root)):
+        f.store(f.load(f.at(frame, 5 + k, I64), PTR), f.cast(x, F32))
+        f.store(f.load(f.at(frame, 7 + k, I64), PTR), x)
     f.ret()
 
 
@@ -230,42 +256,4 @@ def _chain(module: Module) -> None:
     function, frame, chunks = _words(f, 3, 2)
     with f.loop(0, chunks) as loop:
         f.call(function, [frame, loop.index])
-    f.ret()
-
-
-def _turn(module: Module, name: str, type: Type) -> None:
-    """A matrix transposed, by squares of vectors.
-
-    Words: to, from, rows, columns, elements from row to row of `from` and of `to`, rows of a chunk.
-    """
-    f = module.function(name, [("frame", PTR), ("chunk", I64)])
-    to, source, rows, columns, down, lead, grain = _words(f, 7, 2)
-    lanes = target.lanes(type)
-    first = f.params[1] * grain
-    last = f.minimum(first + grain, rows)
-    wide = type.vector(lanes)
-    with f.loop(first, last, lanes) as over:
-        high = f.minimum(last - over.index, lanes)
-        with f.loop(0, columns, lanes) as along:
-            broad = f.minimum(columns - along.index, lanes)
-            here = f.at(source, over.index * down + along.index, type)
-            there = f.at(to, along.index * lead + over.index, type)
-            whole = high.eq(lanes) & broad.eq(lanes)
-            with f.when(whole):
-                lines = [f.load(f.at(here, down * k, type), wide) for k in range(lanes)]
-                step = 1
-                while step < lanes:
-                    low = [j if not j & step else lanes + j - step for j in range(lanes)]
-                    top = [j + step if not j & step else lanes + j for j in range(lanes)]
-                    for k in range(lanes):
-                        if not k & step:
-                            a, b = lines[k], lines[k + step]
-                            lines[k] = f.shuffle(a, b, low)
-                            lines[k + step] = f.shuffle(a, b, top)
-                    step *= 2
-                for k, line in enumerate(lines):
-                    f.store(f.at(there, lead * k, type), line)
-            with f.when(~whole), f.loop(0, high) as row, f.loop(0, broad) as column:
-                x = f.load(f.at(here, row.index * down + column.index, type), type)
-                f.store(f.at(there, column.index * lead + row.index, type), x)
     f.ret()

@@ -11,13 +11,13 @@ from functools import cache
 from typing import Any
 
 from .._array import arena
-from .._codegen import engine, gemm, scatter, target
+from .._codegen import engine, gemm, narrow, scatter, target, turning
 from .._codegen.emit import F32, F64, Module, Type
 from .._codegen.group import trace
 from .._codegen.pooling import max_pool
 from .._codegen.rows import REGISTERS, Frame, lowered
 from . import driver
-from .products import SHARED, Matrix, blocks_of
+from .products import SHARED, Matrix, blocks_of, narrow_form
 from .program import Value
 from .symbols import DTYPES
 
@@ -78,13 +78,16 @@ class Frames:
         self.offsets: dict[int, int] = {}  # of roots in the arena
         self.base = 0  # of the arena
         self.threaded = False
+        self.numbers_at: dict[int, int] = {}  # words of numbers that are told in each call
 
     def _slot(self, root: int) -> int:
         return self.slots.setdefault(root, len(self.slots))
 
     def _point(self, word: int, v: Value, extra: int = 0) -> None:
         """Has a word hold the address of a value, or of what lies so many bytes behind it."""
-        if v.root in self.offsets:
+        if v.kind == "number":
+            self.fixups.append((word, self.numbers_at[v.number]))
+        elif v.root in self.offsets:
             self.plain[word] = self.base + self.offsets[v.root] + v.offset + extra
         elif v.kind == "constant" and not v.view:
             self.plain[word] = arena.address(v.raw) + extra
@@ -198,6 +201,9 @@ class Frames:
              whole: bool = False) -> tuple[int, int, int]:  # fmt: skip
         """C = A B + beta C, then the bias and zeros for negatives, by the emitted product."""
         m, n, k = a.rows, b.columns, a.columns
+        form = narrow_form(a, b, c, bias is not None or relu)
+        if form is not None and several == 1 and not beta and m * n * k < SHARED:
+            return self._narrow(form, a, b, c, bias, relu)
         blocks = (m, n) if whole or several > 1 else blocks_of(m, n, k) or (m, n)
         across, along = -(-m // blocks[0]), -(-n // blocks[1])
         words = {
@@ -219,21 +225,34 @@ class Frames:
         chunks = across * along * several
         if several > 1 and m * n * k * several < SHARED:
             # One after the other: threads aren't worth waking.
-            return self._in_turn(gemm.load_chunks(type_of(c.value.dtype)), frame, chunks)
+            return self.in_turn(gemm.load_chunks(type_of(c.value.dtype)), frame, chunks)
         self.threaded = self.threaded or chunks > 1
         return gemm.load_chunks(type_of(c.value.dtype)), frame, chunks
+
+    def _narrow(self, form: str, a: Matrix, b: Matrix, c: Matrix, bias: Any,
+                relu: bool) -> tuple[int, int, int]:  # fmt: skip
+        """C = A B with few columns."""
+        apart = (a.down, b.right) if form == "dots" else (a.right, b.down)
+        words: list[Any] = [(m.value, m.offset) for m in (a, b, c)]
+        words += [0 if bias is None else bias, c.rows, c.columns, a.columns, *apart, c.down,
+                  int(relu)]  # fmt: skip
+        address = narrow.load(type_of(c.value.dtype), form)
+        return address, self.words_of(words), 1
 
     def turn(self, to: Value, b: Matrix, offset: int = 0,
              whole: bool = False) -> tuple[tuple[int, int, int], Matrix]:  # fmt: skip
         """A call that turns a matrix whose columns lie in order, and the matrix in its new room."""
         rows, columns = b.columns, b.rows
         grain = 64 if rows * columns >= THREADED and not whole else rows
-        words = [(to, offset), (b.value, b.offset), rows, columns, b.right, rows, grain]
-        single = b.value.dtype.name == "float32"
-        call = self.call("turn_f32" if single else "turn_f64", words, -(-rows // grain))
+        chunks = -(-rows // grain)
+        words = [(b.value, b.offset), (to, offset), rows, columns, b.right, rows, 0, 0, grain,
+                 chunks]  # fmt: skip
+        self.threaded = self.threaded or chunks > 1
+        call = turning.load(type_of(b.value.dtype)), self.words_of(words), chunks
         return call, Matrix(to, b.rows, b.columns, b.columns, 1, offset)
 
-    def _in_turn(self, address: int, frame: int, chunks: int) -> tuple[int, int, int]:
+    def in_turn(self, address: int, frame: int, chunks: int) -> tuple[int, int, int]:
+        """A call of a function for all chunks, one after the other."""
         spot = len(self.plain)
         self.plain += [address, 0, chunks]
         self.fixups.append((spot + 1, frame))

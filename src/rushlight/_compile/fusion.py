@@ -14,9 +14,10 @@ from .._codegen import group as G
 from .._codegen.group import Group, GroupError
 from .._codegen.rows import ROW_LIMIT
 from .._codegen.stages import planned
-from .meanings import Meaning, Shared
+from .meaning import Meaning, Shared
 from .program import Value
-from .symbols import DTYPES
+from .spaces import Layout
+from .symbols import DTYPES, size_of
 
 
 class Kernel:
@@ -28,47 +29,85 @@ class Kernel:
         self.dtype = dtype
         self.members: list[Meaning] = []
         self.made: dict[int, Value] = {}
-        self.kinds: dict[int, str] = {}
+        self.layouts: dict[int, Layout] = {}
         self.fixed: set[int] = set()  # must be operands
         self.ended: set[int] = set()  # reductions that are there when the kernel is done
         self.same: dict[int, int] = {}  # values that are others, seen in another shape
+        self.own: set[int] = set()  # values that aren't looked up in `same`
         self.operands: list[Value] = []
         self.outputs: list[Value] = []
+        self.rooms: list[Value] = []  # results whose memory is only used for what is written there
         self.shared = Shared()
+        self.block = 0  # see `Meaning`
 
-    def takes(self, m: Meaning) -> dict[int, str] | None:
-        """How an instruction's values vary over this space; None where it doesn't fit."""
-        if self.dtype != dtype_of(m):
+    def takes(self, m: Meaning) -> dict[int, Layout] | None:
+        """How an instruction's values lie in this space; None where it doesn't fit."""
+        dtype = dtype_of(m)
+        if dtype and self.dtype and dtype != self.dtype:
             return None
-        kinds = m.kinds(self.rows, self.columns)
-        if kinds is None:
+        layouts = m.layouts(self.rows, self.columns)
+        if layouts is None:
             return None
-        for v in m.reads:
-            n = self.same.get(v.number, v.number)
-            if n in self.ended or self.kinds.get(n, kinds[v.number]) != kinds[v.number]:
+        here: dict[int, Layout] = {}
+        for v in self._in_turn(m):
+            n = self._number(v)
+            one = here.setdefault(n, self.layouts.get(n, layouts[v.number]))
+            if n in self.ended or (one != layouts[v.number] and n in self.made):
+                return None
+            if one != layouts[v.number] and (v.number == n or v.number in self.layouts):
                 return None
             if v.number in m.fixed and n in self.made:
                 return None
-        return kinds
+        columns = self.block or any(self.by_column(one) for one in self.members)
+        if columns and self.by_column(m) and m.block != self.block:
+            return None
+        return layouts
 
-    def add(self, m: Meaning, kinds: dict[int, str]) -> None:
+    def by_column(self, m: Meaning) -> bool:
+        """Whether an instruction has results that are sums down the columns."""
+        return bool(m.ended) and m.split is not None and any(
+            size_of(o.shape) > 1 for o in m.outputs if o.number in m.ended
+        )  # fmt: skip
+
+    def add(self, m: Meaning, layouts: dict[int, Layout]) -> None:
         """Takes an instruction in."""
         self.members.append(m)
-        for v in m.reads:
-            self.kinds[self.same.get(v.number, v.number)] = kinds[v.number]
+        self.dtype = self.dtype or dtype_of(m)
+        self.block = m.block or self.block
+        for v in self._in_turn(m):
+            n = self._number(v)
+            if self.layouts.setdefault(n, layouts[v.number]) != layouts[v.number]:
+                self.own.add(v.number)  # the same elements, read in another way
+                self.layouts[v.number] = layouts[v.number]
         for out in m.outputs:
             self.made[out.number] = out
             if out.number in m.ended:
                 self.ended.add(out.number)
             else:
-                self.kinds[out.number] = kinds[out.number]
+                self.layouts[out.number] = layouts[out.number]
+
+    def _in_turn(self, m: Meaning) -> list[Value]:
+        """What an instruction reads: values first, then what shows them in other shapes."""
+        return sorted(m.reads, key=lambda v: self.same.get(v.number, v.number) != v.number)
+
+    def layout(self, v: Value) -> Layout:
+        """How a value lies in the space."""
+        return self.layouts[self._number(v)]
+
+    @property
+    def flat(self) -> bool:
+        """Whether every value that varies over the space lies in one piece."""
+        return all(
+            one.plain and (one.kind != "f" or self.rows == 1 or one.step == self.columns)
+            for one in (self.layout(v) for v in self.operands)
+        )
 
     def reads(self) -> list[Value]:
         """The values from outside."""
         found: dict[int, Value] = {}
         for m in self.members:
             for v in m.reads:
-                n = self.same.get(v.number, v.number)
+                n = self._number(v)
                 if n not in self.made:
                     found.setdefault(n, v)
         return list(found.values())
@@ -81,9 +120,12 @@ class Kernel:
         """
         self.operands = self.reads()
         self.outputs = [v for n, v in self.made.items() if n in wanted]
+        given = {v.number for v in self.outputs}
+        roots = {v.root for v in self.outputs if v.kind == "write"} - given
+        self.rooms = [self.made[root] for root in roots if root in self.made]
         names = {}
         for k, v in enumerate(self.operands):
-            names[f"x{k}"] = (self.kinds[self._number(v)], DTYPES[v.dtype.name])
+            names[f"x{k}"] = (self.layout(v).symbol, DTYPES[v.dtype.name])
         self.shared = Shared()
         group = G.trace("kernel", self._traced, names)
         if self.columns > ROW_LIMIT and not group.elementwise and planned(group).scratch:
@@ -91,16 +133,31 @@ class Kernel:
         return group
 
     def _number(self, v: Value) -> int:
-        return self.same.get(v.number, v.number)
+        return v.number if v.number in self.own else self.same.get(v.number, v.number)
 
     def _traced(self, *symbols: Any) -> Any:
         found: dict[int, Any] = {self._number(v): s for v, s in zip(self.operands, symbols)}
         for m in self.members:
             inputs = m.instruction.inputs
-            args = [found[self._number(x)] if type(x) is Value else x for x in inputs]
+            args = [found.get(self._number(x)) if type(x) is Value else x for x in inputs]
             for out, made in zip(m.outputs, m.body(args, self.shared)):
                 found[out.number] = made
-        return tuple(found[v.number] for v in self.outputs)
+        given = []
+        for v in self.outputs:
+            symbol = self._spread(v, found[v.number])
+            old = found.get(self._number(v.holder)) if v.kind == "write" else None
+            if old is None or old.value >= len(symbols):  # not there, or made here
+                given.append(symbol)
+            else:
+                given.append(G.into(old, symbol))
+        return tuple(given)
+
+    def _spread(self, v: Value, symbol: Any) -> Any:
+        """A result that varies less than the memory it goes to, in all places of that."""
+        if v.number in self.ended:
+            return symbol
+        wanted = self.layouts[v.number].kind
+        return symbol if symbol.kind == wanted else G.spread(symbol, wanted)
 
 
 def dtype_of(m: Meaning) -> str:

@@ -13,6 +13,7 @@ from .._core.mode import NO_GRAD, READY
 from .._core.storage import CLASSES, TensorBase
 from .program import Program
 from .refusal import Refusal
+from .sources import Free
 from .state import SCALARS, Place, State
 
 TABLES_OF_HOOKS = frozenset({
@@ -28,6 +29,15 @@ class Lines:
         self.names: dict[str, Any] = {}
         self.known: dict[int, str] = {}
         self.count = 0
+
+    def beside(self, text: list[str], names: dict[str, Any]) -> Lines:
+        """Another text that names the same objects."""
+        made = Lines()
+        made.text = text
+        made.names = names
+        made.known = {id(x): name for name, x in names.items() if name in self.names}
+        made.count = self.count
+        return made
 
     def name(self, x: Any, stem: str = "c") -> str:
         """The name of an object in the source."""
@@ -50,18 +60,29 @@ class Lines:
         """The condition that an expression has a value as it had when recorded."""
         if value is None or value is True or value is False:
             return f"{expression} is {value}"
+        if type(value) is Free:  # the program takes any number of this type
+            return (
+                f"({value.source.name} := {expression}).__class__ is {value.source.type.__name__}"
+            )
         if isinstance(value, SCALARS):
             c = self.name(value)
             kind = self.name(type(value))
             x = f"x{self.count}"
             self.count += 1
-            return f"(({x} := {expression}) is {c} or ({x}.__class__ is {kind} and {x} == {c}))"
+            alike = f"{x}.__class__ is {kind} and {x} == {c}"
+            if value == 0 and not isinstance(value, int):  # -0.0 is equal to 0.0, and another
+                alike += f" and repr({x}) == {repr(value)!r}"
+            return f"(({x} := {expression}) is {c} or ({alike}))"
         return f"{expression} is {self.name(value)}"
 
 
 def guard_state(state: State, lines: Lines) -> None:
     """Checks of everything that the step's code can see besides its arguments."""
     empty: list[str] = []
+    kinds = [(x, type(x)) for _, x in state.objects if not isinstance(x, TensorBase)]
+    for start in range(0, len(kinds), 8):
+        lines.unless(" and ".join(f"{lines.name(x)}.__class__ is {lines.name(kind)}"
+                                  for x, kind in kinds[start : start + 8]))  # fmt: skip
     for place in state.places:
         if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
             empty.append(lines.name(place.container))
@@ -75,6 +96,11 @@ def _guard_place(place: Place, lines: Lines) -> None:
     wanted = place.guarded
     entries = {k: v for k, v in place.entries.items() if wanted is None or k in wanted}
     kind = place.kind
+    if kind == "array":
+        c = lines.name(place.container)
+        shape = f"{c}.shape == {place.container.shape!r}"
+        lines.unless(f"{shape} and {c}.tobytes() == {lines.name(entries['bytes'])}")
+        return
     if kind == "set":
         if len(place.entries) > 100:
             raise Refusal(f"{place.label} is a set of more entries than can be checked")
@@ -82,6 +108,8 @@ def _guard_place(place: Place, lines: Lines) -> None:
         frozen = lines.name(frozenset(place.container))
         lines.unless(f"{c} == {frozen}")
         return
+    if place.absent:
+        _guard_absent(place, lines)
     if len(entries) > 2000:
         raise Refusal(f"{place.label} has more entries than can be checked")
     if not entries and kind != "list" and (wanted is not None or kind != "dict"):
@@ -96,11 +124,12 @@ def _guard_place(place: Place, lines: Lines) -> None:
             lines.unless(lines.constant(f"{c}.{key}", value))
         return
     if kind == "class":
-        entries = {k: v for k, v in entries.items() if not k.startswith("__")}
         for key, value in entries.items():
             lines.unless(lines.constant(f"{c}.__dict__.get({key!r})", value))
         return
-    if kind == "list" or (kind == "dict" and wanted is None):
+    if kind == "dict" and wanted is None and len(place.entries) > 1 and place.ordered:
+        lines.unless(_same_keys(c, place.entries, lines))  # their order counts as well
+    elif kind == "list" or (kind == "dict" and wanted is None):
         lines.unless(f"len({c}) == {len(place.entries)}")
     access = ".get({0!r})" if kind in ("names", "dict") else "[{0!r}]"
     conditions = []
@@ -113,6 +142,32 @@ def _guard_place(place: Place, lines: Lines) -> None:
         conditions.append(lines.constant(expression, value))
     for start in range(0, len(conditions), 8):
         lines.unless(" and ".join(conditions[start : start + 8]))
+
+
+def _same_keys(expression: str, entries: dict[Any, Any], lines: Lines) -> str:
+    """The condition that a dict has the same keys in the same order."""
+    if all(isinstance(key, SCALARS) for key in entries):
+        return f"[*{expression}] == {lines.name(list(entries))}"
+    return f"[*map(id, {expression})] == {lines.name([id(key) for key in entries])}"
+
+
+def _guard_absent(place: Place, lines: Lines) -> None:
+    """Checks that nothing was added that would be found before what the step's code found."""
+    c = lines.name(place.container)
+    for start in range(0, len(place.absent), 8):
+        names = place.absent[start : start + 8]
+        if place.kind == "class":
+            found = [f"{c}.__dict__.get({name!r}) is None" for name in names]
+        else:
+            found = [f"{name!r} not in {c}" for name in names]
+        lines.unless(" and ".join(found))
+
+
+def guard_numbers(program: Program, lines: Lines) -> None:
+    """Checks what the step has found out about the numbers that it was given."""
+    for expr, outcome in program.conditions:
+        text = expr.text(lambda leaf: str(leaf.parts[0]), lines.name)
+        lines.unless(text if outcome else f"not {text}")
 
 
 def guard_mode(grad: bool, lines: Lines) -> None:
@@ -161,9 +216,10 @@ def guard_arguments(structure: Any, expression: str, lines: Lines, bound: dict[i
         kind = lines.name(type(structure))
         lines.unless(f"{expression}.__class__ is {kind} and len({expression}) == {len(structure)}")
         if type(structure) is dict:
+            if structure:
+                lines.unless(_same_keys(expression, structure, lines))
             for key, value in structure.items():
                 name = repr(key) if isinstance(key, (str, int)) else lines.name(key)
-                lines.unless(f"{name} in {expression}")
                 guard_arguments(value, f"{expression}[{name}]", lines, bound)
         else:
             for place, value in enumerate(structure):
@@ -189,7 +245,9 @@ def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geome
     same = f"{raw_name}.dtype is {dtype} or {raw_name}.dtype == {dtype}"
     if same_array:
         fixed = lines.name(raw)
-        lines.add(f"if {raw_name} is not {fixed} and not ({shape} and ({same})): return None")
+        lines.add(f"if {raw_name} is not {fixed}:")
+        lines.add(f"    if not ({shape} and ({same})): return None")
+        lines.add("    moved = True")
     else:
         lines.unless(f"{shape} and ({same})")
 

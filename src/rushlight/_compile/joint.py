@@ -21,6 +21,7 @@ from ..autograd.backward import grad
 from .outputs import outlives
 from .program import Instruction, Program, Value
 from .refusal import Refusal
+from .rehearsal import check_rehearsal
 
 
 class Joint:
@@ -70,6 +71,7 @@ def record_gradients(recorder: Any, outputs: list[Any], arguments: list[Any], mo
             raise Refusal("the step returns a view whose history can still be used")
         if t._raw.dtype.name not in ("float32", "float64"):
             raise Refusal("the step returns a tensor with a history that isn't of a float type")
+    check_rehearsal(outputs)
     wanted: list[Any] = []
     tensors: list[Any] = []
     for position, t in enumerate(arguments):
@@ -109,6 +111,7 @@ def parts(program: Program) -> tuple[Program, Program, list[Value]]:
         part.written = program.written
         part.leaves, part.entry, part.without = program.leaves, program.entry, program.without
     first.outputs = program.outputs
+    first.conditions, first.effects = program.conditions, program.effects
     first.inputs = [v for v in program.inputs if v.kind != "incoming"]
     first.instructions = [i for i in program.instructions if not i.part]
     backward = [i for i in program.instructions if i.part]

@@ -16,11 +16,12 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from copy import copy
 from typing import Any
 
 from .._array import arena
 from .._array.parallel import get_num_threads
-from .._codegen import pool, target
+from .._codegen import door, pool, target
 from .._codegen.emit import F32, F64
 from .._codegen.group import GroupError
 from .._codegen.rows import REGISTERS, Frame
@@ -28,16 +29,24 @@ from . import driver
 from .commands import Command
 from .frames import CHUNK, ONE, THREADED, Frames, float_word, kernel_address
 from .fusion import Kernel
+from .passes.layout import laid_out
+from .passes.memory import placed
+from .passes.norms import apart
+from .passes.pieces import in_pieces
+from .passes.told import told
 from .plan import Plan, made_by, reads_of
 from .products import Matrix, Product
 from .program import Instruction, Program, Value
 from .sweeps import Sweep
 from .symbols import DTYPES, size_of
+from .view import lines_of
 
 #: Elements of a piece of a flat array.
 FLAT = 4096
 
 
+#: What counts elements from where a tensor's memory begins, which the arena has none of.
+_BEHIND = ("as_strided", "_as_strided", "_as_strided_copy")
 #: Why programs have no native form, the last few.
 PROBLEMS: list[Exception] = []
 MACHINES: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -82,10 +91,17 @@ class Machine(Frames):
         self.base = arena.address(self.memory)
         self.segments: list[tuple[int, int]] = []
         self.lock = threading.RLock()
+        self.gate = arena.table(
+            arena.words(1), 0, 1
+        )  # other than 0: somebody works with the frames
         MACHINES.add(self)
         self.scalars: dict[int, list[tuple[str, int]]] = {}  # of each part of a sweep
+        self.rates: dict[int, int] = {}  # of each part the word where what they need begins
         self.equal: list[tuple[int, int]] = []
         self.pools: list[int] = []  # the words that hold the pool of threads
+
+    def __str__(self) -> str:
+        return "\n".join(lines_of(self))
 
     def reachable(self, names: dict[int, str]) -> bool:
         """Whether every array that is told in each call has a name, or is made by the program."""
@@ -99,9 +115,14 @@ class Machine(Frames):
         for word in self.pools:
             self.all[word] = state
 
+    def starter(self, segment: int) -> Any:
+        """Runs a segment: None, or NotImplemented where a check refuses."""
+        return door.starter("run", driver.addresses()["run"], self.states[segment])
+
     def fresh(self, segment: int) -> list[Value]:
         """The values that a segment makes and that outlive the call."""
-        return [v for item in self._items(segment) for v in made_by(item) if v.root in self.kept]
+        return [v for item in self._items(segment) for v in made_by(item)
+                if v.root in self.kept and v.kind != "write"]  # fmt: skip
 
     def used(self, segment: int) -> list[int]:
         """The roots whose arrays a segment is told in each call."""
@@ -122,28 +143,10 @@ class Machine(Frames):
 
     # ---- memory --------------------------------------------------------------------------------
     def _lay_out(self) -> None:
-        """Offsets in the arena, by first fit on the times between a value's first and last use."""
-        items = self.plan.items
-        last: dict[int, int] = {}
-        for place, item in enumerate(items):
-            for v in reads_of(item):
-                last[v.root] = place
-        self.top = 0
-        live: list[tuple[int, int, int]] = []  # offset, size, last use
-        for place, item in enumerate(items):
-            live = [x for x in live if x[2] >= place]
-            for v in made_by(item):
-                if v.root in self.kept:
-                    continue
-                size = -(-(size_of(v.shape) * v.dtype.itemsize + 64) // 64) * 64
-                offset = 0
-                for start, length, _ in sorted(live):
-                    if offset + size <= start:
-                        break
-                    offset = max(offset, start + length)
-                self.offsets[v.root] = offset
-                self.top = max(self.top, offset + size)
-                live.append((offset, size, max(last.get(v.root, place), place)))
+        """Offsets in the arena."""
+        self.offsets, self.top, self.reused = placed(
+            self.plan.items, self.kept, reads_of, made_by, self.groups
+        )
 
     def array(self, v: Value) -> Any:
         """A value in the arena as an array, for calls from Python."""
@@ -157,6 +160,10 @@ class Machine(Frames):
     # ---- words ---------------------------------------------------------------------------------
     def build(self, scalars: int = 0) -> None:
         """Writes all frames, and the tables of each segment."""
+        for v in self.plan.program.values:
+            if v.kind == "number":
+                self.numbers_at[v.number] = len(self.plain)
+                self.plain.append(0)
         tables: list[tuple[list[Any], int]] = []
         here: list[Any] = []
         start = 0
@@ -226,24 +233,28 @@ class Machine(Frames):
         vectors: int | None = None
         total = rows * columns
         ragged = False
-        if group.elementwise:
+        if group.elementwise and item.flat:
             ragged = total >= THREADED
             rows, columns = (-(-total // FLAT), FLAT) if ragged else (1, total)
         else:
             count = -(-columns // lanes)
             vectors = count if count <= REGISTERS else None
         grain = max(1, min(rows, CHUNK // columns)) if total >= THREADED else rows
+        grain = item.block or grain
         chunks = -(-rows // grain)
-        self.threaded = self.threaded or chunks > 1
+        apart = chunks > 1 and total >= THREADED  # else chunks run one after the other
+        self.threaded = self.threaded or apart
         frame_of = Frame(len(group.operands), len(group.outputs))
         frame = len(self.plain)
         self.plain += [0] * frame_of.words
         self.plain[frame : frame + 4] = [rows, columns, total, grain]
-        for n, (operand, v) in enumerate(zip(group.operands, item.operands)):
+        for n, v in enumerate(item.operands):
             self._point(frame + frame_of.operand(n), v)
-            self.plain[frame + frame_of.operand_stride(n)] = {"f": columns, "r": 1}.get(
-                operand.kind, 0
-            )
+            one = item.layout(v)
+            step = columns if one.kind == "f" and group.elementwise and item.flat else one.step
+            self.plain[frame + frame_of.operand_stride(n)] = step
+            if not one.plain:
+                self.plain += [one.each, one.period or rows]
         commands = []
         finishing = []
         for n, v in enumerate(item.outputs):
@@ -251,7 +262,7 @@ class Machine(Frames):
             kind = group.kind(group.outputs[n].value)
             self.plain[frame + frame_of.output_stride(n)] = {"f": columns, "r": 1}.get(kind, 0)
             suffix = "f32" if v.dtype.name == "float32" else "f64"
-            if kind == "s" or (kind == "c" and chunks > 1):
+            if kind == "s" or (kind == "c" and chunks > 1 and not item.block):
                 cell = len(self.plain)
                 size = chunks if kind == "s" else -(-chunks * columns * v.dtype.itemsize // 8)
                 self.plain += [0] * size
@@ -265,7 +276,11 @@ class Machine(Frames):
                 finishing.append((driver.addresses()[which], done, 1))
             else:
                 self._point(word, v)
-        commands.append((kernel_address(group, vectors, ragged), frame, chunks))
+        address = kernel_address(group, vectors, ragged)
+        if chunks > 1 and not apart:
+            commands.append(self.in_turn(address, frame, chunks))
+        else:
+            commands.append((address, frame, chunks))
         return commands + finishing
 
     def _sweep(self, item: Sweep) -> list[tuple[int, int, int]]:
@@ -282,6 +297,8 @@ class Machine(Frames):
                 self.plain += [len(places), *places]
                 self.equal.append((driver.addresses()["check_equal"], frame))
                 commands.append((driver.addresses()["count"], frame, 1))
+            if part.rates:
+                commands.append(self._rates(part, numbers))
             for k, p in enumerate(part.params):
                 group = part.group(DTYPES[p.dtype.name])
                 n = size_of(p.shape)
@@ -312,6 +329,20 @@ class Machine(Frames):
                     self.fixups.append((words[first + j], numbers[p.dtype.name] + j))
                 commands.append((address, frame, chunks))
         return commands
+
+    def _rates(self, part: Any, numbers: dict[str, int]) -> tuple[int, int, int]:
+        """The call that computes what differs in each step, where the scalars are."""
+        frame = len(self.plain)
+        count = arena.address(part.counts[0]._raw)
+        self.plain += [arena.routine_of_c("pow"), count, *[0] * 9]
+        places = [k for k, text in enumerate(part.scalars) if not text]
+        for dtype, first in (("float32", 5), ("float64", 7)):
+            for k, place in enumerate(places):
+                start = numbers.get(dtype)
+                word = frame + 9 + k if start is None else start + place
+                self.fixups.append((frame + first + k, word))
+        self.rates[id(part)] = frame + 2
+        return driver.addresses()["rates"], frame, 1
 
     def _function(self, group: Any, ragged: bool) -> tuple[int, Frame]:
         """An elementwise kernel: its address, and how its frame is laid out."""
@@ -363,6 +394,17 @@ class Machine(Frames):
         self.starts = [start for _, start in tables]
 
 
+def native_form(program: Program) -> Program:
+    """The program as only its native form needs it: sums in pieces, copies into order."""
+    found = copy(program)
+    found.instructions = list(program.instructions)
+    told(found)
+    apart(found)
+    in_pieces(found)
+    laid_out(found)
+    return found
+
+
 def planned(program: Program, found: list[str] | None = None) -> Machine | None:
     """The native form of a program; None where it isn't worth it, or not possible here.
 
@@ -372,12 +414,16 @@ def planned(program: Program, found: list[str] | None = None) -> Machine | None:
     if not target.available() or not arena.supported():
         notes.append("no native code: llvmlite isn't installed, or not for this machine")
         return None
+    if any(i.name in _BEHIND for i in program.instructions):
+        notes.append("no native code: it looks at the memory behind a tensor, whole")
+        return None
+    program = native_form(program)
     kept = {v.root for v in program.outputs_values()}
     for i in program.instructions:
         if i.kind == "grad":
             kept.update(v.root for v in i.reads())
     refused: set[int] = set()
-    for _ in range(8):
+    for _ in range(16):
         count = len(program.values)
         try:
             plan = Plan(program, kept, refused)

@@ -21,13 +21,21 @@ HARMLESS: Final = frozenset({
     "hash", "hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map",
     "max", "min", "object", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round",
     "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "vars",
-    "zip", "setattr", "delattr", "__build_class__", "next", "globals",
+    "zip", "setattr", "delattr", "__build_class__", "next",
 })  # fmt: skip
 #: Modules whose builtin functions only compute.
 PURE_MODULES: Final = frozenset({
     "math", "_operator", "operator", "cmath", "_functools", "itertools", "_collections", "_struct",
     "_bisect", "_heapq", "_string", "_abc", "_warnings", "_weakref", "_sre", "_contextvars",
     "_typing", "binascii", "_json",
+})  # fmt: skip
+#: Functions of the library that change its settings, or where a generator stands.
+LASTING: Final = frozenset({
+    "manual_seed", "seed", "set_rng_state", "set_state", "set_default_dtype", "set_default_device",
+    "set_default_tensor_type", "set_num_threads", "set_num_interop_threads", "set_printoptions",
+    "use_deterministic_algorithms", "set_deterministic_debug_mode", "set_warn_always",
+    "set_flush_denormal", "set_float32_matmul_precision", "set_detect_anomaly", "fork_rng",
+    "set_fill_uninitialized_memory", "set_autocast_enabled", "set_autocast_dtype",
 })  # fmt: skip
 #: The code of the import system: modules are loaded once, compiled or not.
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
@@ -99,10 +107,26 @@ class Observation:
     def _blame(self, why: str, frame: Any) -> None:
         if self._imports(frame):
             return
+        through = None
         while frame is not None and is_standard(frame.f_code.co_filename):
+            through = frame
             frame = frame.f_back
+        if through is not None:  # what the user called: `random.choice`, not what that calls
+            module = through.f_globals.get("__name__", "?")
+            why = f"the step calls `{module}.{through.f_code.co_name}`"
         if frame is not None and not is_library(frame.f_code.co_filename):
             self.problem = (why, (frame.f_code.co_filename, frame.f_lineno))
+
+    def settled(self) -> str | None:
+        """The function of the library's, if one ran, that changes what outlives the step."""
+        for code, user in self.codes.items():
+            if not user and code.co_name in LASTING and is_rushlight(code.co_filename):
+                return code.co_name
+        return None
+
+    def own(self) -> list[CodeType]:
+        """The code of the user's that ran, the step's own first."""
+        return [code for code, user in self.codes.items() if user]
 
     def unseen(self, walked: set[CodeType]) -> CodeType | None:
         """Code of the user's that ran and that the walk hasn't found."""

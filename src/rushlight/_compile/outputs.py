@@ -10,8 +10,8 @@ from .._core.op import FREED
 from .._core.saved import Packed
 from .._core.storage import CLASSES, TensorBase
 from .program import same
-from .reads import READS
 from .refusal import Refusal
+from .scalars import NUMBERS
 
 
 class Fresh:
@@ -85,7 +85,7 @@ class Held:
 
     @property
     def __name__(self) -> str:
-        return self.kind
+        return f"argument {self.holder}" if self.kind == "argument" else f"the {self.kind} itself"
 
 
 def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
@@ -97,8 +97,8 @@ def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
     if isinstance(result, TensorBase):
         return _tensor(result, recorder, arguments)
     kind = type(result)
-    if kind in READS:
-        return Read(recorder.value_of(result.tensor))
+    if kind in NUMBERS:
+        return Read(result.expr)
     if result is None or kind in (bool, int, float, complex, str, bytes):
         return result
     if kind in (list, tuple):
@@ -113,20 +113,20 @@ def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
 
 
 class Read:
-    """A number that is read from a value when the program has run."""
+    """A number that is computed, from values and from outside, when the program has run."""
 
-    __slots__ = ("value",)
+    __slots__ = ("expr",)
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, expr: Any) -> None:
+        self.expr = expr
 
     def same_as(self, other: Read) -> bool:
-        """Whether the other is read from the same value."""
-        return same(self.value, other.value)
+        """Whether the other is computed in the same way."""
+        return same(self.expr, other.expr)
 
     @property
     def __name__(self) -> str:
-        return f"{self.value!r}.item()"
+        return repr(self.expr)
 
 
 class Named:
@@ -144,6 +144,14 @@ class Named:
 
 
 def _tensor(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
+    """Where a returned tensor comes from; the same object for one that is returned twice."""
+    found = recorder.described.get(id(t))
+    if found is None:
+        found = recorder.described[id(t)] = _origin(t, recorder, arguments)
+    return found
+
+
+def _origin(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
     for position, argument in enumerate(arguments):
         if argument is t:
             return Held("argument", position)
@@ -172,6 +180,24 @@ def _tensor(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
     if t._requires_grad and t._node is None:
         raise Refusal("the step makes a new leaf that requires grad")
     return Fresh(value, t._node, t._nr, t._requires_grad)
+
+
+def repeated(x: Any) -> set[int]:
+    """The ids of what a result's structure holds more than once."""
+    seen: set[int] = set()
+    twice: set[int] = set()
+    stack = [x]
+    while stack:
+        x = stack.pop()
+        if type(x) in (list, tuple):
+            stack.extend(x)
+        elif type(x) is dict:
+            stack.extend(x.values())
+        elif type(x) is Named:
+            stack.extend(x.items)
+        elif type(x) in (Fresh, Live):
+            (twice if id(x) in seen else seen).add(id(x))
+    return twice
 
 
 def outlives(root: Node) -> bool:

@@ -7,22 +7,24 @@ Views are done when somebody needs them; everything else stays a call from Pytho
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
-from .._array.recording import UFUNC_OF
-from . import attention, commands, recurrence
+from . import attention, commands, moves, recurrence, recurrent_layers
 from .commands import Command
-from .fusion import Kernel, dtype_of
-from .meanings import ENTROPY, meaning_of
-from .products import Product, product_of, worth_turning
+from .fusion import Kernel
+from .passes.epilogues import with_product, with_relu
+from .passes.fuse import fused
+from .passes.sweep import swept
+from .passes.writes import forget, written
+from .products import Product
 from .program import Instruction, Program, Value
-from .sweeps import Sweep, sweep_of
+from .sweeps import Sweep
 from .symbols import in_order, size_of
 
-#: Kernels that are looked at for an instruction to join, at most.
-_NEAR = 48
-_MAKERS = {**commands.MAKERS, **attention.MAKERS, **recurrence.MAKERS}
+_MAKERS = {
+    **moves.MAKERS, **commands.MAKERS, **attention.MAKERS, **recurrence.MAKERS,
+    **recurrent_layers.MAKERS,
+}  # fmt: skip
 
 
 class Plan:
@@ -35,10 +37,14 @@ class Plan:
         self.items: list[Any] = []  # commands, and `Instruction`s for Python
         self.first = 0  # where the segment that is being collected begins
         self.when: dict[int, int] = {}  # root -> the item that makes it
+        self.readers: dict[int, int] = {}  # root -> the last item that reads it
+        self.current: dict[int, Value] = {}  # what values are since they were written in place
+        self.renewed: list[Instruction] = []
         self.views: dict[int, Instruction] = {}
         self.same: dict[int, int] = {}
         self.checks: list[tuple[Value, int]] = []
         self.count: dict[int, int] = {}
+        self.places: dict[int, int] = {}  # whole numbers that are below a limit
         self.origin: dict[int, Instruction] = {}  # of instructions made here, by id
         for i in program.instructions:
             for v in i.reads():
@@ -54,23 +60,30 @@ class Plan:
     def _place(self, i: Instruction) -> None:
         if self._view(i):
             return
-        if (
-            i.kind == "call"
-            and id(i) not in self.refused
-            and (self._product(i) or self._fused(i) or self._command(i))
-        ):
-            return
-        sweep = sweep_of(i) if i.kind == "step" else None
-        if sweep is not None:  # what comes later can't join what came before
-            self.items.append(sweep)
-            self.first = len(self.items)
-            return
-        self.items.append(i)
+        if id(i) not in self.refused:
+            if i.kind == "call" and (
+                with_product(self, i) or with_relu(self, i) or fused(self, i) or self._command(i)
+            ):
+                return
+            if (i.kind == "write" and written(self, i)) or swept(self, i):
+                return
+        place = self.append(i)
         for out in i.outputs:
             if out is not None:
-                self.when[out.root] = len(self.items) - 1
+                self.when[out.root] = place
+        for root in i.writes():
+            self.when[root] = place
+            forget(self, root)
         if i.kind != "grad":
             self.first = len(self.items)
+
+    def append(self, item: Any) -> int:
+        """Adds a command, or a call from Python, at the end; its place."""
+        self.items.append(item)
+        place = len(self.items) - 1
+        for v in reads_of(item):
+            self.readers[v.root] = place
+        return place
 
     def _view(self, i: Instruction) -> bool:
         """Whether an instruction only shows memory in another way: it is done when it's needed."""
@@ -80,6 +93,8 @@ class Plan:
         base = i.inputs[0] if i.inputs else None
         for o in outs:
             self.views[o.number] = i
+            if base is not None and type(base) is Value and base.number in self.places:
+                self.places[o.number] = self.places[base.number]
             if (
                 type(base) is Value and base.root == o.root and base.offset == o.offset
                 and size_of(base.shape) == size_of(o.shape) and base.dtype == o.dtype
@@ -88,7 +103,8 @@ class Plan:
                 self.same[o.number] = self.same.get(base.number, base.number)
         return True
 
-    def _ready(self, v: Value, before: int) -> bool:
+    def ready(self, v: Value, before: int) -> bool:
+        """Whether a value is there before the item at a place runs."""
         made = self.when.get(v.root)
         return made is None or made < before
 
@@ -110,6 +126,8 @@ class Plan:
 
     def check(self, v: Value, limit: int) -> bool:
         """Has whole numbers checked before anything runs; False where they aren't there yet."""
+        if self.places.get(v.number, limit + 1) <= limit:
+            return True  # found by a kernel here
         root = self.program.values[v.root]
         if root.kind not in ("argument", "tensor") or v.root in self.program.written:
             return False
@@ -122,98 +140,10 @@ class Plan:
         command = None if make is None else make(i, self)
         if command is None:
             return False
-        self.items.append(command)
+        command.name = i.name
+        place = self.append(command)
         for v in command.outputs:
-            self.when[v.root] = len(self.items) - 1
-        return True
-
-    def _product(self, i: Instruction) -> bool:
-        product = product_of(i)
-        if product is None:
-            return False
-        out = product.out
-        bias = i.inputs[2] if len(i.inputs) == 3 else None
-        if bias is not None:
-            if type(bias) is not Value or bias.shape != out.shape[-1:] or bias.dtype != out.dtype:
-                return False
-            if product.emitted and in_order(bias):
-                product.bias = bias
-            else:  # the sum is a step of its own, which fuses with what follows
-                product.out = self.scratch(out)
-        a, b, _ = product.parts[0]
-        if (
-            product.emitted
-            and len(product.parts) == product.several == 1
-            and worth_turning(a.rows, b)
-        ):
-            product.room = self.scratch(out, (b.rows, b.columns))
-        self.items.append(product)
-        self.when[product.out.root] = len(self.items) - 1
-        if product.out is out:
-            return True
-        add = Instruction(
-            "call", UFUNC_OF[operator.add], "add", (product.out, bias), (out,), pure=True
-        )
-        self.origin[id(add)] = i
-        if self._fused(add):
-            return True
-        self.items.pop()
-        return False
-
-    def _relu(self, i: Instruction) -> bool:
-        """Whether a product before has taken over the zeros for negatives."""
-        if i.name != "relu" or len(i.inputs) != 1:
-            return False
-        x, out = i.inputs[0], i.outputs[0]
-        if type(x) is not Value or out is None or out.view:
-            return False
-        place = self.when.get(x.root, -1)
-        if place < self.first or x.view or x.root in self.kept or self.count.get(x.root) != 1:
-            return False
-        item = self.items[place]
-        if not isinstance(item, Product) or not item.emitted or item.relu or item.out is not x:
-            return False
-        if not in_order(out):
-            return False
-        item.out, item.relu = out, True
-        self.when[out.root] = place
-        return True
-
-    def _fused(self, i: Instruction) -> bool:
-        if self._relu(i):
-            return True
-        m = meaning_of(i)
-        if m is None:
-            return False
-        if i.name in ENTROPY and not self.check(i.inputs[-3], i.inputs[-4].shape[1]):
-            return False
-        lowest = max(self.first, len(self.items) - _NEAR)
-        for place in range(len(self.items) - 1, lowest - 1, -1):
-            kernel = self.items[place]
-            if not isinstance(kernel, Kernel):
-                continue
-            kinds = kernel.takes(m)
-            if kinds is None:
-                continue
-            outside = [v for v in m.reads
-                       if self.same.get(v.number, v.number) not in kernel.made]  # fmt: skip
-            if all(self._ready(v, place) for v in outside):
-                kernel.add(m, kinds)
-                break
-        else:
-            for rows, columns in m.spaces():
-                kernel = Kernel(rows, columns, dtype_of(m))
-                kernel.same = self.same
-                kinds = kernel.takes(m)
-                if kinds is not None:
-                    break
-            else:
-                return False
-            kernel.add(m, kinds)
-            self.items.append(kernel)
-            place = len(self.items) - 1
-        for out in m.outputs:
-            self.when[out.root] = place
+            self.when[v.root] = place
         return True
 
     def wanted(self) -> dict[int, set[int]]:
@@ -225,11 +155,21 @@ class Plan:
         found: dict[int, set[int]] = {}
         for place, item in enumerate(self.items):
             if isinstance(item, Kernel):
-                found[place] = {
+                last = last_writes(item)
+                over = {item.made[n].root for n in last}
+                found[place] = last | {
                     n for n, v in item.made.items()
-                    if v.root in self.kept or readers.get(v.root, set()) - {place}
+                    if v.root not in over and (
+                        v.root in self.kept or readers.get(v.root, set()) - {place}
+                    )
                 }  # fmt: skip
         return found
+
+
+def last_writes(kernel: Kernel) -> set[int]:
+    """The numbers of the values that a kernel leaves in memory that it writes in place."""
+    found = {(v.root, v.offset, v.shape): n for n, v in kernel.made.items() if v.kind == "write"}
+    return set(found.values())
 
 
 def reads_of(item: Any) -> list[Value]:
@@ -244,4 +184,6 @@ def made_by(item: Any) -> list[Value]:
     """The values that a command makes."""
     if isinstance(item, Product):
         return [item.out] + ([item.room] if item.room is not None else [])
-    return list(item.outputs) if isinstance(item, Kernel | Command) else []
+    if isinstance(item, Kernel):
+        return item.outputs + item.rooms
+    return list(item.outputs) if isinstance(item, Command) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .._array import arena
-from .._codegen import target
+from .._codegen import narrow, target
 from .program import Instruction, Value
 from .symbols import FLOATS, in_order, size_of, space_of
 
@@ -91,6 +91,20 @@ def matrix_of(v: Value, flat: bool = False) -> Matrix | None:
 def turned(a: Matrix) -> Matrix:
     """The transposed matrix."""
     return Matrix(a.value, a.columns, a.rows, a.right, a.down, a.offset)
+
+
+def narrow_form(a: Matrix, b: Matrix, c: Matrix, ended: bool) -> str | None:
+    """The form of a product with few columns (see `_codegen.narrow`); None where it has none.
+
+    `ended`: whether a bias is added, or negatives become zeros.
+    """
+    if c.columns > narrow.MOST or a.rows < 8 or c.right != 1:
+        return None
+    if a.right == 1 and b.down == 1 and a.columns >= 16:
+        return "dots"
+    if a.down == 1 and b.right == 1 and a.rows >= 16 and not ended:
+        return f"outer {c.columns}"
+    return None
 
 
 def worth_turning(m: int, b: Matrix) -> bool:

@@ -10,15 +10,22 @@ the formulas' namespace. `kind` says what else it does:
     write   writes its first operand, through a writer or by copying the function's result
     grad    gives a leaf a gradient, or takes it away
     step    runs an optimizer
+    option  sets a number in one of an optimizer's groups
+    expect  goes on only where a condition on numbers has the outcome that it had; else nothing
+            of the call may have happened, see `speculation`
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 from .._array import recording as T
+from .expressions import GIVEN, READ, Expr
+
+#: Operations that write some of their operands: running statistics.
+BUFFERS: Final = {"native_batch_norm": (3, 4)}
 
 
 class Value:
@@ -73,10 +80,23 @@ class Instruction:
         """The values among the operands."""
         return values_in(self.inputs)
 
+    def writes(self) -> set[int]:
+        """The roots of the memory that it writes."""
+        if self.kind == "write":
+            return {self.inputs[0].root}
+        if self.kind == "call" and self.name in BUFFERS:
+            found = (self.inputs[k] for k in BUFFERS[self.name])
+            return {x.root for x in found if type(x) is Value}
+        return {v.root for v in self.reads()} if self.kind == "step" else set()
+
     def __repr__(self) -> str:
         made = ", ".join("_" if v is None else v.described() for v in self.outputs)
         shown = ", ".join(_shown(x) for x in self.inputs)
         text = f"{self.name}({shown})"
+        if self.kind == "expect":
+            return f"expect {shown.rpartition(', ')[0]} -> {self.inputs[1]}"
+        if self.kind == "option":
+            return f"option {self.name} <- {shown}"
         if self.kind == "write":
             text = f"{_shown(self.inputs[0])} <- {text}"
         return f"{made} = {text}" if made else text
@@ -85,14 +105,16 @@ class Instruction:
 class Program:
     """Everything that a step does, in order."""
 
-    __slots__ = ("values", "instructions", "inputs", "outputs", "leaves", "written", "without",
-                 "entry", "joint", "returned")  # fmt: skip
+    __slots__ = ("conditions", "effects", "values", "instructions", "inputs", "outputs", "leaves",
+                 "written", "without", "entry", "joint", "returned")  # fmt: skip
 
     def __init__(self) -> None:
         self.values: list[Value] = []
         self.inputs: list[Value] = []
         self.instructions: list[Instruction] = []
         self.outputs: Any = None  # the result's structure, see `outputs.py`
+        self.conditions: list[Any] = []  # on numbers from outside, with their outcomes
+        self.effects: list[Any] = []  # numbers that it leaves outside
         self.joint: Any = None  # how results are differentiated later, see `joint.py`
         self.returned: list[Value] = []  # values that are given out beside the result
         self.entry: list[tuple[Any, bool]] = []  # whether each leaf came without a gradient
@@ -100,9 +122,49 @@ class Program:
         self.leaves: list[Any] = []
         self.written: dict[int, int] = {}  # how often each input's memory is written, by root
 
+    def sources(self) -> list[Any]:
+        """Where the numbers come from that differ from call to call."""
+        return [leaf.parts[0] for leaf in self._leaves() if leaf.function is GIVEN]
+
+    def read_leaves(self) -> list[Expr]:
+        """The leaves of expressions that are read from tensors."""
+        return [leaf for leaf in self._leaves() if leaf.function is READ]
+
+    def _leaves(self) -> list[Expr]:
+        found: list[Expr] = []
+        stack: list[Any] = [i.inputs for i in self.instructions] + [self.outputs]
+        stack += [expr for expr, _ in self.conditions] + [e.expr for e in self.effects]
+        while stack:
+            x = stack.pop()
+            if type(x) is Expr:
+                if x.function in (READ, GIVEN):
+                    found.append(x)
+                else:
+                    stack.extend(x.parts)
+            elif isinstance(x, (list, tuple)):
+                stack.extend(x)
+            elif isinstance(x, dict):
+                stack.extend(x.values())
+            elif hasattr(x, "expr"):
+                stack.append(x.expr)
+            elif hasattr(x, "items"):
+                stack.extend(x.items)
+        return found
+
+    def path_texts(self) -> list[str]:
+        """The conditions of the path that it takes, for reading; not more than a few."""
+        conditions = [(expr, outcome, None) for expr, outcome in self.conditions]
+        conditions += [(*i.inputs, i.where) for i in self.instructions if i.kind == "expect"]
+        texts = []
+        for expr, outcome, where in conditions:
+            place = "" if where is None else f" ({where[0].rpartition('/')[2]}:{where[1]})"
+            texts.append(f"{expr!r} is {outcome}{place}")
+        return texts if len(texts) <= 8 else [*texts[:7], f"… and {len(texts) - 7} more"]
+
     def outputs_values(self) -> list[Value]:
         """The values of which tensors are returned."""
         found: list[Value] = list(self.returned)
+        found += [v for effect in self.effects for v in effect.expr.values()]
         if self.joint is not None:
             found += self.joint.grads
         stack = [self.outputs]
@@ -114,6 +176,8 @@ class Program:
                 stack.extend(x)
             elif isinstance(x, dict):
                 stack.extend(x.values())
+            elif hasattr(x, "expr"):
+                found.extend(x.expr.values())
             elif hasattr(x, "value"):
                 stack.append(x.value)
             elif hasattr(x, "items"):
@@ -151,6 +215,10 @@ class Program:
         for value in self.inputs:
             if value.kind != "constant":
                 lines.append(f"{value.described()} = {value.kind}")
+        sources = {str(s): s for s in self.sources()}
+        lines += [f"{n}: {s.type.__name__} = {s.text}" for n, s in sorted(sources.items())]
+        for expr, outcome in self.conditions:
+            lines.append(f"where {expr!r} is {outcome}")
         for value in self.inputs:
             if value.kind == "constant":
                 lines.append(f"{value.described()} = constant")
@@ -161,6 +229,7 @@ class Program:
                 last = instruction.where
                 text = f"{text:<72}  # {last[0].rpartition('/')[2]}:{last[1]}"
             lines.append(text)
+        lines += [repr(effect) for effect in self.effects]
         lines.append(f"return {_shown(self.outputs)}")
         return "\n".join(lines)
 
@@ -172,6 +241,8 @@ def values_in(operands: Any) -> Iterator[Value]:
             yield x
         elif type(x) is list or type(x) is tuple:
             yield from values_in(x)
+        elif type(x) is Expr:
+            yield from x.values()
 
 
 def replaced_in(operands: Any, by: dict[int, Any]) -> Any:
@@ -179,6 +250,8 @@ def replaced_in(operands: Any, by: dict[int, Any]) -> Any:
     kind = type(operands)
     if kind is Value:
         return by.get(operands.number, operands)
+    if kind is Expr:
+        return operands.mapped(by)
     if kind is list or kind is tuple:
         return kind(replaced_in(x, by) for x in operands)
     return operands
@@ -190,6 +263,10 @@ def _shown(x: Any) -> str:
         return f"[{inner}]" if type(x) is list else f"({inner})"
     if T.is_array(x):
         return f"<{x.dtype.name}{list(x.shape)}>"
+    if type(x) is Expr:
+        return repr(x)
+    if "__name__" in type(x).__dict__:  # what a result is made of
+        return str(x.__name__)
     if callable(x) or hasattr(x, "__dict__"):
         return getattr(x, "__name__", type(x).__name__)
     return repr(x)
@@ -226,9 +303,30 @@ def difference(a: Program, b: Program) -> tuple[str, Any] | None:
         return "it reads more tensors in one call than in another", None
     if not same(a.joint, b.joint):
         return "gradients of its results go to other tensors in each call", None
+    if not same(a.conditions, b.conditions):
+        return _other_conditions(a, b), None
+    if not same(a.effects, b.effects):
+        return _other_effects(a, b), None
     if not same(a.outputs, b.outputs):
         return "what it returns is made differently in each call", None
     return None
+
+
+def _other_conditions(a: Program, b: Program) -> str:
+    for p, q in zip(a.conditions, b.conditions):
+        if not same(p, q):
+            return f"it went on from `{p[0]!r}` in one call, from `{q[0]!r}` in the next"
+    return "it compares the numbers that it is given in another way in each call"
+
+
+def _other_effects(a: Program, b: Program) -> str:
+    for p, q in zip(a.effects, b.effects):
+        if not same(p, q):
+            if p.source.text != q.source.text:
+                break
+            return (f"`{p.source.text}` is left as {p.expr!r} by one call, as {q.expr!r} by the "
+                    "next")  # fmt: skip
+    return "it writes other things outside in each call"
 
 
 def _changed(name: str, p: Any, q: Any) -> str:
@@ -261,9 +359,11 @@ def same(p: Any, q: Any) -> bool:
     if T.is_array(p):
         return bool(T.same_bytes(p, q))
     if type(p) is float:
-        return p == q or (p != p and q != q)
+        return repr(p) == repr(q)  # nan is itself, -0.0 isn't 0.0
     if isinstance(p, (int, str, bytes, bool, complex)):
         return bool(p == q)
+    if type(p) is Expr:
+        return p.function is q.function and same(p.parts, q.parts)
     if isinstance(p, (list, tuple)):
         return len(p) == len(q) and all(same(x, y) for x, y in zip(p, q))
     if isinstance(p, dict):

@@ -11,17 +11,23 @@ it is another object. So nothing that the recorder doesn't know of can enter a p
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from .._array import recording as A
 from .._array import types as T
 from .._core.engine import WORLDS
 from .._core.mode import CURRENT, current, replaced
-from .._core.storage import TensorBase, bump, new_tensor, version_of
+from .._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
+from .expressions import Expr
+from .factories import Factory, Keywords, Like
+from .overlap import separated
 from .program import Instruction, Program, Value
 from .proxies import Names, Proxy, World
-from .reads import READS, holds_read, number_read
+from .readings import Readings, settle_reads
+from .reads import holds_read
 from .refusal import Refusal, user_line
+from .scalars import NUMBERS, plain_number
 
 #: Operations whose results have shapes that depend on values.
 SHAPED_BY_VALUES = frozenset({
@@ -33,7 +39,7 @@ SHAPED_BY_VALUES = frozenset({
 PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
 
 
-class Recorder:
+class Recorder(Readings):
     """Notes the calls of one step. It is the `recorder` of the mode in which the step runs."""
 
     def __init__(self, arguments: list[Any], leaves: list[Any], known: dict[int, Any]) -> None:
@@ -45,7 +51,7 @@ class Recorder:
         self.names = Names(self)
         self.known = dict(known)  # tensors that were there before, by id of their array
         self.problem: tuple[str, Any] | None = None
-        self.reads: list[Any] = []
+        Readings.__init__(self)
         self.leaves = {id(leaf): leaf for leaf in leaves}
         self.entry = {id(leaf): leaf._grad for leaf in leaves}
         self.state = dict(self.entry)  # what the program has left in each leaf's `.grad`
@@ -54,6 +60,9 @@ class Recorder:
         self.muted = 0
         self.part = 0  # of the program that instructions belong to
         self.joint: Any = None
+        #: Tensors that the step was given or has made, with their versions.
+        self.watched: list[tuple[Any, int]] = [(t, version_of(t)) for t in arguments]
+        self.described: dict[int, Any] = {}  # tensors of the result, see `outputs.py`
         self.unset: dict[int, Any] = {}
         for position, t in enumerate(arguments):
             if id(t._raw) not in self.values:
@@ -123,8 +132,8 @@ class Recorder:
             if made is not None:
                 self.add("call", A.astype, "astype", (value, raw.dtype), (made,), pure=True)
             return self.values[id(raw)]
-        if isinstance(arg, READS):
-            self.refuse("a number that the step reads by `item()` goes back into the computation")
+        if type(arg) in NUMBERS:
+            return self.number(arg, raw)
         if isinstance(arg, (list, tuple)) and any(isinstance(x, TensorBase) for x in arg):
             return [self.operand(x, r) for x, r in zip(arg, raw)]
         if type(raw) is A.ndarray and id(raw) in self.values:
@@ -146,8 +155,9 @@ class Recorder:
             return
         if op.name in SHAPED_BY_VALUES or _masked(op, args):
             self.refuse(f"the shape of what `{op.name}` gives depends on values")
-        inputs = tuple(self.operand(arg, raw) for arg, raw in zip(args, raws))
+        inputs = self.operands(op, args, raws)
         made = tuple(self.define(out._raw) for out in outs)
+        self.watched += [(out, version_of(out)) for out in outs]
         self.add("call", op.raw, op.name, inputs, made, op=op, pure=op.kind in PURE_KINDS,
                  several=op.n_out != 1)  # fmt: skip
 
@@ -158,7 +168,7 @@ class Recorder:
         if _masked(op, args) and writer is None:
             self.refuse(f"the shape of what `{op.name}` gives depends on values")
         raws = [me._raw, *raws[1:]]
-        inputs = tuple(self.operand(arg, raw) for arg, raw in zip(args, raws))
+        inputs = self.operands(op, args, raws)
         self.note_write(me)
         self.add("write", writer or op.raw, op.name, inputs, (), op=op, holder=writer is not None)
 
@@ -167,9 +177,9 @@ class Recorder:
         value = self.value_of(me)
         written = self.program.written
         written[value.root] = written.get(value.root, 0) + 1
-        base = me if me._view is None else me._view.base
-        held = self.known.get(id(base._raw), base)
-        self.writes[id(held)] = self.writes.get(id(held), 0) + 1
+        cell = version_cell(me)  # tensors that `detach` gives share it
+        self.kept.append(cell)
+        self.writes[id(cell)] = self.writes.get(id(cell), 0) + 1
 
     def copied(self, copy: Any, t: Any) -> None:
         """The core has copied a tensor that is about to be written."""
@@ -188,10 +198,12 @@ class Recorder:
         source = A.copied(t._raw)
         value = self.constant(source)
         made = self.define(t._raw)
+        self.watched.append((t, version_of(t)))
         self.add("call", A.copied, "filled", (value,), (made,))
 
     def drew(self, function: Any, args: tuple[Any, ...], made: list[Any]) -> None:
         """Random arrays have been made by a function of arrays."""
+        args = self.constants(args, "random numbers")
         inputs = tuple(self.value_of(a) if isinstance(a, TensorBase) else a for a in args)
         outs = tuple(self.define(t._raw) for t in made)
         self.add("call", function, "random", inputs, outs, several=True)
@@ -200,11 +212,10 @@ class Recorder:
         """A function that makes a tensor from numbers and shapes is asked for one."""
         stem = name.partition(".")[0]
         if stem == "_local_scalar_dense":
-            value = self.quietly(function, args, kwargs)
-            self.reads.append(args[0])
-            return number_read(self, args[0], value)
+            return self.item(args[0], self.quietly(function, args, kwargs))
         if holds_read((args, kwargs)):
             self.refuse("a number that the step reads by `item()` goes back into a tensor")
+        args, kwargs = self.constants(args, f"`{stem}`"), self.constants(kwargs, f"`{stem}`")
         result = self.quietly(function, args, kwargs)
         if stem == "detach" or not isinstance(result, TensorBase) or "out" in kwargs:
             if "out" in kwargs:
@@ -218,6 +229,7 @@ class Recorder:
         if _holds_tensor((args, list(kwargs.values()))) and not stem.endswith("_like"):
             self.refuse(f"`{stem}` takes its numbers from a tensor")
         made = self.define(result._raw)
+        self.watched.append((result, version_of(result)))
         if made is not None:
             self.add("call", make, stem, (), (made,), pure=not stem.startswith("rand"))
         return result
@@ -232,6 +244,12 @@ class Recorder:
 
     def read(self, t: Any, how: str, value: Any) -> Any:
         """Python has read the elements of a tensor."""
+        if type(value) is bool and how in ("bool()", "is_nonzero()") and t._plain:
+            self.decided(Expr(bool, self.leaf(t)), value)
+            return value
+        if type(value) is int and how in ("int()", "index()") and t._plain:
+            self.decided(Expr(operator.eq, Expr(int, self.leaf(t)), value), True)
+            return value
         self.refuse(f"the step reads the value of a tensor by `{how}`")
         return value
 
@@ -269,7 +287,8 @@ class Recorder:
             function = Keywords(function, kwargs)
         else:
             result = function(*raws)
-        inputs = tuple(self._proxy_operand(x) for x in args)
+        computes = type(function) is A.ufunc or function in A.UFUNC_OF or function is operator.pow
+        inputs = tuple(self._proxy_operand(x, computes) for x in args)
         several = isinstance(result, (list, tuple)) and any(A.is_array(r) for r in result)
         if several:
             arrays = [A.as_array(r) if A.is_array(r) else r for r in result]
@@ -284,11 +303,13 @@ class Recorder:
             self.add("call", function, name, inputs, made, pure=True)
         return Proxy(array, self)
 
-    def _proxy_operand(self, x: Any) -> Any:
+    def _proxy_operand(self, x: Any, computes: bool = False) -> Any:
         if type(x) is Proxy:
             return self.array(x.raw)
+        if type(x) in NUMBERS:
+            return self.number(x, plain_number(x), computes or type(plain_number(x)) is float)
         if type(x) is list or type(x) is tuple:
-            return type(x)(self._proxy_operand(y) for y in x)
+            return type(x)(self._proxy_operand(y, computes) for y in x)
         return x
 
     def formula(self, formula: Any, arguments: list[Any]) -> Any:
@@ -375,13 +396,13 @@ class Recorder:
         before = [(p, p._raw, p._grad, version_of(p)) for p in leaves]
         reads = [None if p._grad is None else self.value_of(p._grad) for p in leaves]
         targets = [self.value_of(p) for p in leaves]
-        result = self.quietly(step, (optimizer,), {})
+        with self.plain_options(optimizer):
+            result = self.quietly(step, (optimizer,), {})
         for p, raw, grad, version in before:
             if p._raw is not raw or p._grad is not grad:
                 self.refuse(f"{type(optimizer).__name__} replaced a parameter's memory")
-            base = p if p._view is None else p._view.base
-            held = self.known.get(id(base._raw), base)
-            self.writes[id(held)] = self.writes.get(id(held), 0) + version_of(p) - version
+            cell = id(version_cell(p))
+            self.writes[cell] = self.writes.get(cell, 0) + version_of(p) - version
         for value in (*reads, *targets):
             if value is None:
                 continue
@@ -402,10 +423,16 @@ class Recorder:
         """
         for leaf in list(self.leaves.values()):
             self.sync(leaf)
+        settle_reads(self)
         for t in self.known.values():
             moved = version_of(t) - self.versions[id(t)]
-            if t._view is None and moved and moved != self.writes.get(id(t), 0):
+            if t._view is None and moved and moved != self.writes.get(id(version_cell(t)), 0):
                 self.refuse("a tensor was written by something that can't be recorded", (None, 0))
+        for t, before in self.watched:
+            moved = version_of(t) - before
+            if t._view is None and moved and moved != self.writes.get(id(version_cell(t)), 0):
+                self.refuse("a tensor was written by something that can't be recorded", (None, 0))
+        self.watched.clear()
         for raw_id, t in self.known.items():
             if id(t._raw) != raw_id:
                 why = "the memory of a tensor was replaced (`p.data = ...`); write it in place"
@@ -415,6 +442,7 @@ class Recorder:
         self.program.entry = [(x, self.entry[id(x)] is None) for x in self.program.leaves]
         if self.problem is not None:
             raise Refusal(*self.problem)
+        separated(self.program)
 
     def release(self) -> None:
         """Lets go of all arrays but constants: a program is kept, what it computed once is not."""
@@ -423,75 +451,12 @@ class Recorder:
                 value.raw = None
 
 
-class Like:
-    """Stands for a tensor of which only shape, type and strides matter: an argument of `*_like`."""
-
-    __slots__ = ("tensor",)
-
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
-
-    @classmethod
-    def of(cls, t: Any) -> Like:
-        return cls(new_tensor(A.copy_like(t._raw, t._raw)))
-
-    def same_as(self, other: Like) -> bool:
-        """Whether the other stands for a tensor of the same geometry."""
-        mine, others = self.tensor._raw, other.tensor._raw
-        return bool(
-            mine.shape == others.shape and mine.dtype == others.dtype
-            and mine.strides == others.strides
-        )  # fmt: skip
-
-
-class Factory:
-    """A call that makes a tensor anew, giving its array."""
-
-    __slots__ = ("function", "args", "kwargs")
-
-    def __init__(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
-        self.function = function
-        self.args = args
-        self.kwargs = kwargs
-
-    def __call__(self) -> Any:
-        given = [a.tensor if type(a) is Like else a for a in self.args]
-        return self.function(*given, **self.kwargs)._raw
-
-    def same_as(self, other: Factory) -> bool:
-        """Whether the other call makes the same."""
-        from .program import same
-
-        return (
-            self.function is other.function
-            and same(self.args, other.args)
-            and same(self.kwargs, other.kwargs)
-        )
-
-
-class Keywords:
-    """A function with keyword arguments that are fixed."""
-
-    __slots__ = ("function", "kwargs")
-
-    def __init__(self, function: Any, kwargs: dict[str, Any]) -> None:
-        self.function = function
-        self.kwargs = kwargs
-
-    def __call__(self, *args: Any) -> Any:
-        return self.function(*args, **self.kwargs)
-
-    def same_as(self, other: Keywords) -> bool:
-        """Whether the other is the same function with the same arguments."""
-        from .program import same
-
-        return same(self.function, other.function) and same(self.kwargs, other.kwargs)
-
-
 def _bare(x: Any) -> Any:
-    """An operand with arrays in place of proxies."""
+    """An operand with arrays in place of proxies, and ordinary numbers."""
     if type(x) is Proxy:
         return x.raw
+    if type(x) in NUMBERS:
+        return plain_number(x)
     if type(x) is list or type(x) is tuple:
         return type(x)(_bare(y) for y in x)
     return x

@@ -14,6 +14,14 @@ _GUESTS: Final = ("numpy", "scipy", "ml_dtypes", "llvmlite")
 _ARRAYS: Final = tuple(f"{os.sep}{name}{os.sep}" for name in _GUESTS)
 
 
+class TorchDynamoException(RuntimeError):
+    """An error of a capture."""
+
+
+class InvalidBackend(TorchDynamoException):
+    """A backend that nobody knows."""
+
+
 class Refusal(Exception):
     """A step can't be compiled."""
 

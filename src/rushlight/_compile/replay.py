@@ -7,28 +7,29 @@ memory goes back as early as in an eager step.
 
 from __future__ import annotations
 
-import linecache
-from itertools import count
 from typing import Any
 
 from .._array import recording as A
-from .._array import types as T
-from .._core.mode import current
-from .._core.storage import bump, new_tensor
-from . import driver
-from .guards import Lines, guard_arguments, guard_mode, guard_state, guard_tensor
+from .expressions import READ, Expr
+from .guards import (
+    Lines,
+    guard_arguments,
+    guard_mode,
+    guard_numbers,
+    guard_state,
+    guard_tensor,
+)
 from .joint import joined, parts
 from .lower import planned
-from .outputs import Bare, Fresh, Held, Live, Named, Read
+from .outputs import Bare, Fresh, Held, Live, Named, Read, repeated
+from .overlap import guard_memory
 from .program import Instruction, Program, Value
+from .sources import written
+from .speculation import Expectations, outcomes
 from .sweeps import guard_sweep
+from .symbols import in_order
+from .text import compiled_text, text_of
 from .ufuncs import ufunc_of
-
-numbers = count()
-NAMES = {
-    "current": current, "new_tensor": new_tensor, "bump": bump, "as_array": A.as_array,
-    "write_into": T.write_into, "number_of": T.number_of, "empty": A.empty,
-}  # fmt: skip
 
 
 class Variant:
@@ -43,81 +44,63 @@ class Variant:
         self.structure = structure
         self.state = state
         self.notes: list[str] = []  # why not all of it is native
-        self.others = (structure, _stand_ins(program, arguments), state, grad)
-        self.replayed: Any = None
+        self.refused = False
         lines = Lines()
         guard_mode(grad, lines)
         bound: dict[int, str] = {}
         guard_arguments(structure[0], "args", lines, bound)
         guard_arguments(structure[1], "kwargs", lines, bound)
         guard_state(state, lines)
+        guard_numbers(program, lines)
         names = _bind_inputs(program, arguments, lines, state)
         whole = program
         ending = None
         if whole.joint is not None:
             program, second, saved = parts(whole)
-            ending = Ending(whole.joint, saved, backward_function(second, saved, whole, native))
+            back = backward_function(second, saved, whole, native)
+            ending = Ending(whole.joint, saved, back, [x.name for x in second.sources()])
         self.machine = planned(program, self.notes) if native else None
+        for sweep in [] if self.machine is None else self.machine.sweeps():
+            guard_sweep(sweep, lines)
+        self.guards = len(lines.text)  # lines of guards
+        self.path = outcomes(program)
+        self.missed = -1  # the place in the path where the last run left it
         body = (
             Body(program, lines, names)
             if self.machine is None
             else NativeBody(program, lines, names, self.machine)
         )
         body.ending = ending
+        body.expectations = Expectations(program, self)
+        body.expectations.begin(lines, names)
         body.write(self.slow)
-        self.source = "\n".join(["def run(args, kwargs):", *("    " + x for x in lines.text)])
-        lines.names.update(NAMES)
-        file = f"<rushlight program {next(numbers)}>"
-        linecache.cache[file] = (len(self.source), None, self.source.splitlines(True), file)
-        exec(compile(self.source, file, "exec"), lines.names)
-        self.run = lines.names["run"]
+        self.lines, self.text, self.names = lines, lines.text, lines.names
+        self.source = text_of("run", "args, kwargs", lines.text)
+        self.reference = compiled_text("run", "args, kwargs", lines.text, lines.names)
+        self.run = self.reference  # until there is a quicker way, see `warming`
 
-    def slow(self, args: Any, kwargs: Any) -> Any:
-        """The call by replay: where a check of the native form refuses, which then raises."""
-        if self.replayed is None:
-            self.replayed = Variant(self.program, *self.others, native=False)
-        return self.replayed.run(args, kwargs)
+    def strayed(self, place: int) -> None:
+        """Notes where a run has left the path of the program, and was abandoned."""
+        self.missed = place
+
+    def slow(self, args: Any, kwargs: Any) -> None:
+        """Has a call run eagerly: a check of the native form refuses, and has done nothing yet.
+
+        An index is out of range, as a rule. So the error is raised where it would be, and what the
+        step has changed by then is changed.
+        """
+        self.refused = True
 
     def described(self) -> str:
         """How much of it is native, and what isn't."""
         if self.machine is None:
             return "; ".join(["replayed by NumPy", *self.notes])
-        left = [i.name for i in self.machine.plan.left()]
-        text = f"native but for {len(left)} calls" if left else "native"
+        left = [i.name for i in self.machine.plan.left() if i.kind != "expect"]
+        calls = "1 call" if len(left) == 1 else f"{len(left)} calls"
+        text = f"native but for {calls}" if left else "native"
         if left:
             text += f" ({', '.join(dict.fromkeys(left))})"
         return "; ".join([text, *self.notes])
-
-
-class Shape:
-    """Shape, type and strides of an array, without its elements."""
-
-    __slots__ = ("shape", "dtype", "strides")
-
-    def __init__(self, raw: Any) -> None:
-        self.shape = raw.shape
-        self.dtype = raw.dtype
-        self.strides = raw.strides
-
-
-class StandIn:
-    """What guards ask of an argument: the tensors of the recording aren't kept."""
-
-    __slots__ = ("_raw", "_requires_grad", "kind")
-
-    def __init__(self, t: Any) -> None:
-        self._raw = Shape(t._raw)
-        self._requires_grad = t._requires_grad
-        self.kind = type(t)
-
-
-def _stand_ins(program: Program, arguments: list[Any]) -> list[Any]:
-    named = [i.holder for i in program.instructions if i.kind == "grad"]
-    named += [v.holder for v in program.inputs if v.kind in ("gradient", "tensor")]
-    named += [*program.without, *program.leaves]
-    return [
-        t if type(t) is StandIn or any(t is x for x in named) else StandIn(t) for t in arguments
-    ]
 
 
 def _bind_inputs(
@@ -125,6 +108,7 @@ def _bind_inputs(
 ) -> dict[int, str]:
     """Checks all tensors that the program reads, and names their arrays."""
     names: dict[int, str] = {}
+    lines.add("moved = False")
     spots = {v.holder: v for v in program.inputs if v.kind == "argument"}
     # Tensors that the program names, not by their place among the arguments.
     held_by_name = [i.holder for i in program.instructions if i.kind == "grad"]
@@ -166,10 +150,28 @@ def _bind_inputs(
         if id(leaf) not in held and not any(leaf is t for t in arguments):
             x = lines.name(leaf)
             lines.unless(f"{x}._requires_grad is {leaf._requires_grad} and {x}.hooks is None")
+    guard_memory(program, names, lines)
+    _guard_unread(program, arguments, state, lines)
     if "grad" in state.names:  # the user's code may ask whether there is one
         for leaf, none in program.entry:
             lines.unless(f"({lines.name(leaf)}._grad is None) is {none}")
+    elif "zero_grad" in state.names:  # which leaves no trace where there is none
+        touched = {id(i.holder) for i in program.instructions if i.kind == "grad"}
+        for leaf, none in program.entry:
+            if none and id(leaf) not in touched:
+                lines.unless(f"{lines.name(leaf)}._grad is None")
     return names
+
+
+def _guard_unread(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
+    """Checks tensors that the program doesn't read, but whose shape the code may have asked for."""
+    seen = {id(v.holder) for v in program.inputs} | {id(leaf) for leaf in program.leaves}
+    seen |= {id(t) for t in arguments} | state.grads
+    for t in state.tensors.values():
+        if id(t) not in seen:
+            name = lines.name(t)
+            lines.unless(f"{name}._requires_grad is {t._requires_grad}")
+            guard_tensor(name, "unread", t, lines, geometry=True, same_array=True)
 
 
 class Body:
@@ -183,6 +185,9 @@ class Body:
         self.count = 0
         self.last = last_uses(program)
         self.ending: Ending | None = None
+        self.twice: set[int] = set()  # ids of results that are returned in several places
+        self.given: dict[int, str] = {}
+        self.expectations: Expectations | None = None
 
     def write(self, slow: Any = None) -> None:
         """Writes all lines."""
@@ -204,7 +209,7 @@ class Body:
         ending = self.ending
         if ending is not None:
             lines = self.lines
-            kept = ", ".join(self._operand(v) for v in ending.saved)
+            kept = ", ".join([*(self._operand(v) for v in ending.saved), *ending.numbers])
             read = [self._holder(v) for v in ending.saved if v.kind in ("argument", "tensor")]
             tensors = [
                 f"t{where}" if kind == "argument" else lines.name(where)
@@ -214,6 +219,11 @@ class Body:
                 f"node = {lines.name(joined)}({lines.name(ending.run)}, [{kept}], "
                 f"[{', '.join(read)}], [{', '.join(tensors)}], {lines.name(ending.joint.metas)})"
             )
+        self.twice = repeated(self.program.outputs)
+        for effect in self.program.effects:
+            place, lines = effect.source, self.lines
+            where = [lines.name(x) for x in (written, place.kind, place.container, place.key)]
+            lines.add(f"{where[0]}({', '.join(where[1:])}, {self._operand(effect.expr)})")
         self.lines.add(f"return [{self._result(self.program.outputs)}]")
 
     def _holder(self, v: Value) -> str:
@@ -251,12 +261,27 @@ class Body:
         if type(x) is tuple:
             inner = ", ".join(self._operand(y) for y in x)
             return f"({inner},)" if len(x) == 1 else f"({inner})"
+        if type(x) is Expr:
+            return x.text(self._number, self._operand)
         if x is None or type(x) in (bool, int) or (type(x) is float and x == x and abs(x) < 1e300):
             return f"({x!r})" if type(x) in (int, float) and x < 0 else repr(x)
         return self.lines.name(x)
 
+    def _number(self, leaf: Expr) -> str:
+        """A leaf of an expression: a tensor's number, or one from outside."""
+        if leaf.function is READ:
+            return f"number_of({self._operand(leaf.parts[0])})"
+        return str(leaf.parts[0])
+
     def _instruction(self, i: Instruction, dying: list[Value]) -> None:
         lines = self.lines
+        if i.kind == "expect":
+            assert self.expectations is not None
+            self.expectations.write(i, self._operand(i.inputs[0]), lines)
+            return
+        if i.kind == "option":
+            lines.add(f"{lines.name(i.holder)}[{i.name!r}] = {self._operand(i.inputs[0])}")
+            return
         if i.kind == "grad":
             leaf = lines.name(i.holder)
             made = f"new_tensor({self._operand(i.inputs[0])})" if i.inputs else "None"
@@ -319,20 +344,29 @@ class Body:
                 return value
         return None
 
+    def _made(self, x: Any) -> str:
+        """A tensor of the result, with the history that it has."""
+        made = f"new_tensor({self.names[x.value.number]})"
+        if type(x) is Live:
+            return f"{self.lines.name(with_history)}({made}, node, {x.number + 1})"
+        if not x.requires_grad:
+            return made
+        return f"{self.lines.name(with_history)}({made}, {self.lines.name(x.node)}, {x.nr})"
+
     def _result(self, x: Any) -> str:
         lines = self.lines
-        if type(x) is Fresh:
-            made = f"new_tensor({self.names[x.value.number]})"
-            if not x.requires_grad:
-                return made
-            return f"{lines.name(with_history)}({made}, {lines.name(x.node)}, {x.nr})"
+        if id(x) in self.twice:  # one tensor, in several places
+            name = self.given.get(id(x))
+            if name is not None:
+                return name
+            name = self.given[id(x)] = f"r{len(self.given)}"
+            return f"({name} := {self._made(x)})"
+        if type(x) in (Fresh, Live):
+            return self._made(x)
         if type(x) is Bare:
             return self.names[x.value.number]
-        if type(x) is Live:
-            made = f"new_tensor({self.names[x.value.number]})"
-            return f"{self.lines.name(with_history)}({made}, node, {x.number + 1})"
         if type(x) is Read:
-            return f"number_of({self.names[x.value.number]})"
+            return self._operand(x.expr)
         if type(x) is Held:
             if x.kind == "argument":
                 return f"t{x.holder}"
@@ -357,9 +391,10 @@ class Body:
 class Ending:
     """What a call with a history leaves for its backward."""
 
-    def __init__(self, joint: Any, saved: list[Value], run: Any) -> None:
+    def __init__(self, joint: Any, saved: list[Value], run: Any, numbers: list[str]) -> None:
         self.joint = joint
         self.saved = saved
+        self.numbers = numbers  # that come from outside: names, kept behind what is saved
         self.run = run
 
 
@@ -376,6 +411,8 @@ def backward_function(second: Program, saved: list[Value], whole: Program, nativ
         for k, v in enumerate(values):
             names[v.number] = f"{stem}{k}"
             lines.add(f"{stem}{k} = {given}[{k}]")
+    for k, source in enumerate(second.sources(), len(saved)):
+        lines.add(f"{source.name} = kept[{k}]")
     second.outputs = [Bare(g) for g in whole.joint.grads]
     machine = planned(second) if native else None
     if machine is not None and (machine.plan.checks or not machine.reachable(names)):
@@ -384,12 +421,7 @@ def backward_function(second: Program, saved: list[Value], whole: Program, nativ
         Body(second, lines, names) if machine is None else NativeBody(second, lines, names, machine)
     )
     body.write()
-    source = "\n".join(["def run(kept, given):", *("    " + x for x in lines.text)])
-    lines.names.update(NAMES)
-    file = f"<rushlight program {next(numbers)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    exec(compile(source, file, "exec"), lines.names)
-    run = lines.names["run"]
+    run = compiled_text("run", "kept, given", lines.text, lines.names)
     return lambda kept, given: run(kept, given)[0]
 
 
@@ -404,10 +436,10 @@ class NativeBody(Body):
     def write(self, slow: Any = None) -> None:
         """Writes all lines: between two calls from Python, one native call."""
         lines, machine = self.lines, self.machine
-        for sweep in machine.sweeps():
-            guard_sweep(sweep, lines)
         lines.add(f"with {lines.name(machine)}.lock:")
         at = len(lines.text)
+        self._told()  # before anything happens: a number may fail to be computed
+        lines.add(f"{lines.name(machine.gate)}[0] = 1")
         if machine.threaded:
             lines.add(f"{lines.name(machine.prepare)}()")
         items = self.plan.items
@@ -434,25 +466,25 @@ class NativeBody(Body):
             if item is not None:
                 self._instruction(item, [])
         self._bumps()
+        lines.add(f"{lines.name(machine.gate)}[0] = 0")
         self._end()
         lines.text[at:] = ["    " + line for line in lines.text[at:]]
 
     def _call(self, segment: int, slow: Any) -> None:
         lines, machine = self.lines, self.machine
         for v in machine.fresh(segment):
-            name = self._fresh()
-            self.names[v.number] = name
-            lines.add(f"{name} = empty({v.shape!r}, {lines.name(v.dtype)})")
+            self.room(v)
         table = lines.name(machine.table)
         for root in machine.used(segment):
             value = self.program.values[root]
             lines.add(f"{table}[{machine.slots[root]}] = id({self._operand(value)})")
         for sweep in machine.sweeps(segment):
             self._numbers(sweep)
-        run = lines.name(driver.entry())
-        call = f"{run}({machine.states[segment]})"
+        call = f"{lines.name(machine.starter(segment))}()"
         if segment == 0 and (self.plan.checks or machine.equal):
-            lines.add(f"if {call}: return {lines.name(slow)}(args, kwargs)")
+            lines.add(f"if {call} is not None:")
+            lines.add(f"    {lines.name(machine.gate)}[0] = 0")
+            lines.add(f"    return {lines.name(slow)}(args, kwargs)")
         else:
             lines.add(call)
         for sweep in machine.sweeps(segment):
@@ -460,16 +492,30 @@ class NativeBody(Body):
                 for leaf in part.leaves:
                     lines.add(f"bump({lines.name(leaf)})")
 
+    def room(self, v: Value) -> str:
+        """Makes the array of a value that outlives the call, and gives its name."""
+        lines, name = self.lines, self._fresh()
+        self.names[v.number] = name
+        if in_order(v):
+            lines.add(f"{name} = empty({v.shape!r}, {lines.name(v.dtype)})")
+        else:
+            like = lines.name(A.pattern(v.shape, v.strides, v.dtype))
+            lines.add(f"{name} = empty_like({like})")
+        return name
+
     def _numbers(self, sweep: Any) -> None:
         """Has a sweep's rates and the like computed from the options as they are now."""
         lines = self.lines
         for part in sweep.groups:
             lines.add(f"o = {lines.name(part.options)}")
-            if part.counts:
-                lines.add(f"count = {lines.name(part.counts[0]._raw)}")
             if part.before:
                 lines.add(part.before)
+            for k, expression in enumerate(part.rates):
+                place = self.machine.rates[id(part)] + k
+                lines.add(f"{lines.name(self.machine.doubles)}[{place}] = {expression}")
             for k, expression in enumerate(part.scalars):
+                if not expression:
+                    continue
                 lines.add(f"x = {expression}")
                 for dtype, word in self.machine.scalars[id(part)]:
                     single = dtype == "float32"
@@ -477,7 +523,19 @@ class NativeBody(Body):
                     place = (word + k) * (2 if single else 1)
                     lines.add(f"{lines.name(table)}[{place}] = x")
 
+    def _told(self) -> None:
+        """Writes the numbers of this call to where kernels read them."""
+        lines, machine = self.lines, self.machine
+        for number, word in machine.numbers_at.items():
+            v = machine.plan.program.values[number]
+            single = v.dtype.name == "float32"
+            table = machine.singles if single else machine.doubles
+            place = word * (2 if single else 1)
+            lines.add(f"{lines.name(table)}[{place}] = {self._operand(v.holder)}")
+
     def _operand(self, x: Any) -> str:
+        if type(x) is Value and x.kind == "number":
+            return self._operand(x.holder)
         if type(x) is Value and x.number not in self.names:
             if self.machine.in_arena(x):
                 return self.lines.name(self.machine.array(x))
@@ -487,7 +545,7 @@ class NativeBody(Body):
         return super()._operand(x)
 
     def _result(self, x: Any) -> str:
-        if type(x) in (Fresh, Read, Live, Bare):
+        if type(x) in (Fresh, Live, Bare):
             self._operand(x.value)
         return super()._result(x)
 

@@ -10,7 +10,10 @@ whose names the code uses are checked before each compiled call.
 
 from __future__ import annotations
 
+import builtins
 import dis
+import functools
+import inspect
 import sys
 from collections import OrderedDict, defaultdict, deque
 from types import (
@@ -18,6 +21,7 @@ from types import (
     CodeType,
     FunctionType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
 )
 from typing import Any, Final
@@ -26,6 +30,7 @@ from .._array import recording as A
 from .._core.storage import TensorBase
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
+from .opaque import SMALL, Opaque, why_opaque
 from .refusal import Refusal, is_library
 
 SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
@@ -34,6 +39,7 @@ LIMIT: Final = 20_000
 UNUSED: Final = frozenset({
     "_non_persistent_buffers_set", "_state_dict_hooks", "_state_dict_pre_hooks",
     "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_is_full_backward_hook",
+    "_compiled_call_impl",
     "_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs",
 })  # fmt: skip
 _ATTRIBUTES: Final = frozenset({
@@ -44,18 +50,27 @@ TABLES: Final = frozenset({
     "_backward_hooks", "_backward_pre_hooks",
 })  # fmt: skip
 
+#: What goes through a module's tables in their order.
+WALKS: Final = frozenset({
+    "parameters", "named_parameters", "buffers", "named_buffers", "state_dict", "_parameters",
+    "_buffers", "parameters_to_vector",
+})  # fmt: skip
+
 
 class Place:
     """A container on which the step may depend, and its entries when it was looked at."""
 
-    __slots__ = ("container", "kind", "entries", "label", "guarded")
+    __slots__ = ("container", "kind", "entries", "label", "guarded", "absent",
+                 "ordered")  # fmt: skip
 
     def __init__(self, container: Any, kind: str, entries: dict[Any, Any], label: str) -> None:
         self.container = container
-        self.kind = kind  # "dict", "list", "set", "cell", "slots", "class"
+        self.kind = kind  # "dict", "list", "set", "cell", "slots", "class", "array", ...
         self.entries = entries
         self.label = label
         self.guarded: Any = None  # the keys to guard; None: all
+        self.ordered = True  # the order of the keys may matter
+        self.absent: tuple[str, ...] = ()  # names that would hide others, were they there
 
 
 class State:
@@ -67,12 +82,17 @@ class State:
         self.globals: set[str] = set()
         self.codes: set[CodeType] = set()
         self.tensors: dict[int, TensorBase] = {}
+        self.grads: set[int] = set()  # the ids of gradients among them
         self.optimizers: list[Optimizer] = []
         self.seen: dict[int, Any] = {}
+        self.moved: set[tuple[int, Any]] = set()  # entries that the program itself writes
         self.arrays_named = False  # the user's code uses NumPy, which reads numbers unseen
         self.stack: list[tuple[Any, str]] = []
         self.objects: list[tuple[Place, Any]] = []
         self.spaces: list[tuple[dict[str, Any], str, bool]] = []
+        self.libraries: list[dict[str, Any]] = []  # modules of Rushlight's that are named
+        self.standard: list[dict[str, Any]] = []  # modules of Python's own that are named
+        self.opaque: list[Opaque] = []  # what can't be watched; matters where it is used
         self._push(function, "the step")
         for value in values:
             self._push(value, "an argument")
@@ -85,6 +105,7 @@ class State:
             if not self.stack and before == (len(self.seen), len(self.names), len(self.globals)):
                 break
         self._narrow()
+        self._hidden()
 
     def _push(self, x: Any, label: str) -> None:
         if id(x) not in self.seen and not isinstance(x, SCALARS):
@@ -108,8 +129,16 @@ class State:
             self.tensors[id(x)] = x
             if x._grad is not None:
                 self.tensors[id(x._grad)] = x._grad
+                self.grads.add(id(x._grad))
+            own = getattr(x, "__dict__", None)
+            if own:
+                self.objects.append((self._place(own, "dict", dict(own), label), x))
+                for name, value in own.items():
+                    self._push(value, f"`{name}`")
         elif isinstance(x, FunctionType):
             self._function(x)
+        elif hasattr(type(x), "_torchdynamo_orig_callable"):  # compiled by itself
+            self._push(x.function, label)
         elif isinstance(x, MethodType):
             self._push(x.__self__, label)
             self._push(x.__func__, label)
@@ -138,12 +167,21 @@ class State:
                 self.arrays_named = True
             if not is_library(getattr(x, "__file__", None) or "<frozen"):
                 self.spaces.append((x.__dict__, x.__name__, True))
-        elif isinstance(x, (BuiltinFunctionType, A.ndarray)):
-            return
-        elif hasattr(x, "func") and hasattr(x, "keywords"):  # a partial
-            for part in (x.func, x.args, x.keywords):
-                self._push(part, label)
-        elif not _library_class(type(x)) or type(x).__module__.startswith("rushlight"):
+            elif x.__name__.partition(".")[0] in ("rushlight", "torch"):
+                self.libraries.append(x.__dict__)
+            else:
+                self.standard.append(x.__dict__)
+        elif isinstance(x, A.ndarray) and x.nbytes <= SMALL:
+            self._place(x, "array", _contents(x), label)
+        elif (why := why_opaque(x)) is not None:
+            self.opaque.append(Opaque(x, why, label))
+        elif isinstance(x, (BuiltinFunctionType, MethodWrapperType)):  # `items.append`
+            if not isinstance(x.__self__, (ModuleType, type(None))):
+                self._push(x.__self__, label)
+        elif isinstance(x, functools.partial):
+            for held in (x.func, x.args, x.keywords):
+                self._push(held, label)
+        else:
             self._object(x, label)
 
     def _contents(self, x: Any, kind: str, entries: dict[Any, Any], label: str) -> None:
@@ -167,6 +205,11 @@ class State:
                 self._push(inner, f.__name__)
             return
         self._code(code)
+        if f.__dict__:
+            self._place(f.__dict__, "dict", dict(f.__dict__), f"`{f.__name__}`")
+            for name, value in f.__dict__.items():
+                if name != "__wrapped__":
+                    self._push(value, f"`{name}`")
         self.spaces.append((f.__globals__, f.__module__ or "globals", False))
         entries = {}
         for name, cell in zip(code.co_freevars, f.__closure__ or ()):
@@ -195,6 +238,8 @@ class State:
                 self._code(constant)
             elif isinstance(constant, str) and constant.isidentifier():
                 self.names.add(constant)  # getattr(self, "name")
+            elif isinstance(constant, tuple):  # `case Point(x=0)`
+                self.names.update(x for x in constant if isinstance(x, str) and x.isidentifier())
 
     def _named(self, space: dict[str, Any], label: str, names: set[str],
                done: set[tuple[int, str]]) -> None:  # fmt: skip
@@ -212,8 +257,8 @@ class State:
     def _object(self, x: Any, label: str) -> None:
         kind = type(x)
         user = not _library_class(kind)
-        entries = getattr(x, "__dict__", None)
-        if isinstance(entries, dict):
+        entries = _attributes(x)
+        if entries is not None:
             place = self._place(entries, "dict", dict(entries), label)
             self.seen[id(entries)] = entries
             if isinstance(x, Module):
@@ -223,9 +268,11 @@ class State:
                 if name not in UNUSED:
                     self._push(value, f"`{name}`")
         for base in kind.__mro__:
-            for name in getattr(base, "__slots__", ()) if user else ():
-                if isinstance(name, str) and name != "__dict__" and hasattr(x, name):
-                    value = getattr(x, name)
+            slots = vars(base).get("__slots__", ()) if user else ()
+            for name in (slots,) if isinstance(slots, str) else slots:
+                found = vars(base).get(name)
+                if inspect.ismemberdescriptor(found) and _is_set(found, x):
+                    value = found.__get__(x)
                     self._place(x, "slots", {name: value}, label)
                     self._push(value, f"`{name}`")
         if user:
@@ -246,6 +293,12 @@ class State:
 
     def _optimizer(self, x: Optimizer, label: str) -> None:
         self.optimizers.append(x)
+        own = vars(x)
+        methods = {k: own[k] for k in ("param_groups", "step", "zero_grad") if k in own}
+        place = self._place(own, "names", methods, label)
+        place.absent = tuple(k for k in ("step", "zero_grad") if k not in own)
+        for name in ("step", "zero_grad"):
+            self._push(own.get(name), f"`{name}`")
         self._place(x.param_groups, "list", dict(enumerate(x.param_groups)), label)
         for group in x.param_groups:
             params = group["params"]
@@ -257,14 +310,63 @@ class State:
 
     def _narrow(self) -> None:
         """Leaves to the guards only entries whose names some code of the user's has."""
-        if (self.globals | self.names) & {"getattr", "vars", "__dict__", "attrgetter"}:
+        if self._by_any_name():
             return
         for place, x in self.objects:
             if isinstance(x, Module) and not _library_class(type(x)):
+                if any(_reads_itself(base) for base in type(x).__mro__):
+                    continue  # attributes are read by a forward of the library's
                 place.guarded = frozenset(k for k in place.entries
                                           if k in TABLES or k in self.names)  # fmt: skip
             elif not isinstance(x, Module):
                 place.guarded = frozenset(k for k in place.entries if k in self.names)
+
+    def _by_any_name(self) -> bool:
+        """Whether the code may use names that don't stand in it."""
+        return bool((self.globals | self.names) & {"getattr", "vars", "__dict__", "attrgetter"})
+
+    def _by_names_only(self, kind: type) -> bool:
+        """Whether only names that stand in the code are asked of a class: no library does."""
+        own = all(not _library_class(base) for base in kind.__mro__[1:-1])
+        return own and not self._by_any_name()
+
+    def _hidden(self) -> None:
+        """Notes the names that, were they added somewhere, would be found before others."""
+        wanted = self.names | {"forward"}
+        for place, x in self.objects:
+            if isinstance(x, TensorBase):
+                continue
+            kind = type(x)
+            inner = isinstance(x, Module) and _library_class(kind)
+            place.absent = tuple(
+                sorted(
+                    k for k in (("forward",) if inner else wanted)
+                    if k not in place.entries and _would_hide(inspect.getattr_static(kind, k, None))
+                )
+            )  # fmt: skip
+        for place in self.places:
+            if place.kind == "class" and self._by_names_only(place.container):
+                place.guarded = frozenset(k for k in place.entries
+                                          if k in wanted or k.startswith("__"))  # fmt: skip
+            if place.kind == "class":
+                kind = place.container
+                below = [vars(base) for base in kind.__mro__[1:] if base is not object]
+                place.absent = tuple(
+                    sorted(k for k in wanted
+                           if k not in place.entries and any(k in names for names in below))
+                )  # fmt: skip
+        if not (self.names | self.globals) & WALKS and not self._by_any_name():
+            tables = {
+                id(place.entries.get(table)) for place, x in self.objects
+                if isinstance(x, Module) and _library_class(type(x))
+                for table in ("_parameters", "_buffers")
+            }  # fmt: skip
+            for place in self.places:
+                place.ordered = id(place.container) not in tables
+        for space in {id(x[0]): x for x in self.spaces if not x[2]}.values():
+            found = sorted(k for k in self.globals if k not in space[0] and hasattr(builtins, k))
+            if found:
+                self._place(space[0], "names", {}, space[1]).absent = tuple(found)
 
     def known(self) -> dict[int, Any]:
         """The tensors by the ids of their arrays."""
@@ -286,8 +388,12 @@ class State:
             old = place.entries
             if len(now) != len(old):
                 return f"{place.label} got or lost an entry"
+            if place.kind == "dict" and list(now) != list(old):
+                return f"the order of {place.label}'s entries was changed by the step"
             for key, value in old.items():
                 if key not in now or not unchanged(value, now[key]):
+                    if (id(place.container), key) in self.moved:
+                        continue
                     if key in ("_grad", "grad"):
                         continue
                     shown = key if isinstance(key, str) else f"entry {key}"
@@ -315,7 +421,42 @@ def current_entries(place: Place) -> dict[Any, Any]:
             return {}
     if kind == "class":
         return {k: vars(c)[k] for k in place.entries if k in vars(c)}
+    if kind == "array":
+        return _contents(c)
     return {k: getattr(c, k) for k in place.entries if hasattr(c, k)}
+
+
+def _contents(raw: Any) -> dict[str, Any]:
+    """All that code can learn of an array."""
+    return {"bytes": raw.tobytes(), "shape": str(raw.shape), "dtype": str(raw.dtype)}
+
+
+def _attributes(x: Any) -> dict[str, Any] | None:
+    """The `__dict__` of an object, without running code of its class."""
+    try:
+        found = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_set(member: Any, x: Any) -> bool:
+    """Whether a slot of an object holds something."""
+    try:
+        member.__get__(x)
+    except AttributeError:
+        return False
+    return True
+
+
+def _would_hide(found: Any) -> bool:
+    """Whether an attribute of a class gives way to one of the same name in an object."""
+    return found is not None and not hasattr(type(found), "__set__")
+
+
+def _reads_itself(base: type) -> bool:
+    """Whether a base class is a layer of the library's, whose code reads its own attributes."""
+    return issubclass(base, Module) and base is not Module and _library_class(base)
 
 
 def unchanged(old: Any, new: Any) -> bool:

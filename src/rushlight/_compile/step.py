@@ -10,26 +10,37 @@ modules) costs one more recording.
 
 from __future__ import annotations
 
+import copy
 import functools
+import sys
 import threading
+from types import MethodType
 from typing import Any, Final
 
 from .. import watching as watching
-from .._core.mode import CURRENT, ready, replaced
+from .._core.mode import CURRENT, current, ready, replaced
 from . import reads as reads
-from .guards import check_inputs, structure_of
+from .arguments import Given, returned_container
+from .blame import advice_for, formats, place_of
+from .guards import check_inputs
 from .joint import live_outputs, record_gradients
 from .observation import Observation
+from .opaque import refuse_opaque
 from .outputs import described
 from .passes import improved
 from .program import Program, difference
 from .recorder import Recorder
 from .refusal import Refusal, Unreached
 from .replay import Variant
+from .sources import Numbers, Substitution, freed
+from .speculation import hoisted, misses, outcomes
 from .state import State
+from .surroundings import take_up
+from .warming import warm
 
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12
+MAX_STRAYS: Final = 32
 
 
 class Recording:
@@ -57,11 +68,14 @@ class CompiledStep:
         self.fullgraph = fullgraph
         self.native = native
         self.variants: list[Variant] = []
+        self.hidden: list[Variant] = []
         self.recordings: list[Recording] = []
         self.refusals: list[Refusal] = []
         self.attempts = 0
         self.gave_up = False
         self.calls = {"eager": 0, "recorded": 0}
+        self.strays = 0  # how often no variant took the path of a call, since there are no more
+        self.numbers = Numbers()
         self.lock = threading.RLock()
         functools.update_wrapper(self, function, updated=())
 
@@ -71,18 +85,61 @@ class CompiledStep:
             found = variant.run(args, kwargs)
             if found is not None:
                 return found[0]
+            if variant.refused:
+                variant.refused = False
+                self.calls["eager"] += 1
+                return self.function(*args, **kwargs)
+            if variant.missed >= 0:
+                return self._strayed(variant, args, kwargs)
         return self._miss(args, kwargs)
 
-    def __get__(self, owner: Any, kind: Any = None) -> Any:
-        return self if owner is None else functools.partial(self, owner)
+    def _strayed(self, first: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A run has left its program's path: another variant goes on from the start, or none.
 
-    def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        mode = ready()
-        for variant in self.variants:  # a context that nobody had used yet is one of its own
+        See Note [Expected outcomes].
+        """
+        tried = [(first.path, first.missed)]
+        first.missed = -1
+        start = self.variants.index(first) + 1 if first in self.variants else 0
+        for variant in self.variants[start:]:
+            if any(misses(path, place, variant.path) for path, place in tried):
+                continue
             found = variant.run(args, kwargs)
             if found is not None:
+                if self.strays > 0:
+                    self.strays -= 1
+                if variant in self.variants:  # the path that was taken last is tried first
+                    others = [x for x in self.variants if x is not variant]
+                    self.variants = [variant, *others]
                 return found[0]
+            if variant.missed >= 0:
+                tried.append((variant.path, variant.missed))
+                variant.missed = -1
+        if self.gave_up:
+            self.strays += 2
+            if self.strays > MAX_STRAYS:
+                self.variants = [x for x in self.variants if not x.path]
+                self.refusals.append(Refusal("its branches on values take too many paths"))
+        return self._miss(args, kwargs, tried=True)
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self if owner is None else MethodType(self, owner)
+
+    @property
+    def _torchdynamo_orig_callable(self) -> Any:
+        return self.function
+
+    def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], tried: bool = False) -> Any:
+        before = current()
+        mode = ready()
+        if mode is not before and not tried:  # a context that nobody had used yet is one of its own
+            return self(*args, **kwargs)
         plain = not mode.slow and not mode.carrying
+        if STANCE.strict and self.variants and plain:
+            raise RuntimeError(
+                "Detected recompile when torch.compile stance is 'fail_on_recompile'. "
+                f"filename: {_place(self.function)}"
+            )
         if self.gave_up or not plain or STANCE.off or not self.lock.acquire(blocking=False):
             self.calls["eager"] += 1
             return self.function(*args, **kwargs)
@@ -95,12 +152,14 @@ class CompiledStep:
         """Runs the step eagerly under a recorder, and compiles it if that agrees with an earlier
         recording.
         """
-        found: list[Any] = []
-        structure = structure_of(args, found), structure_of(kwargs, found)
+        given = Given(args, kwargs)
+        found, structure = given.tensors, given.structure
         self.attempts += 1
         try:
             state = State(self.function, _others(structure))
+            take_up(state)
             recorder = Recorder(found, _with_leaves(state, found), state.known())
+            numbers = Substitution(self.numbers.seen(state, args, kwargs), state, recorder)
         except Refusal as refusal:
             self._refuse(refusal)
             return self.function(*args, **kwargs)
@@ -109,22 +168,36 @@ class CompiledStep:
         token = CURRENT.set(replaced(mode, recorder=recorder))
         try:
             observation.recorder = recorder
-            with observation:
+            args, kwargs = numbers.arguments(args, kwargs)
+            with numbers, observation:
                 result = self.function(*args, **kwargs)
+            grad = current().grad
+        except BaseException:
+            recorder.close()
+            raise
         finally:
             CURRENT.reset(token)
+        if grad is not mode.grad:
+            CURRENT.set(replaced(mode, grad=grad))
+            recorder.refuse("the step leaves the gradient mode another than it was", (None, 0))
         try:
-            self._take(recorder, observation, state, structure, found, result, mode)
+            self._take(recorder, observation, state, given, result, mode, numbers)
         except Unreached as refusal:
             self._refuse(refusal, final=self.attempts >= 3)
         except Refusal as refusal:
             self._refuse(refusal)
+        finally:
+            recorder.close()
         return reads.plain(result)
 
-    def _take(self, recorder: Recorder, observation: Observation, state: State, structure: Any,
-              arguments: list[Any], result: Any, mode: Any) -> None:  # fmt: skip
+    def _take(self, recorder: Recorder, observation: Observation, state: State, given: Given,
+              result: Any, mode: Any, numbers: Substitution) -> None:  # fmt: skip
+        arguments = given.tensors
         if observation.problem is not None:
             raise Refusal(*observation.problem)
+        lasting = observation.settled()
+        if lasting is not None:
+            raise Refusal(f"the step calls `{lasting}`, whose effect outlives it")
         if recorder.reads and state.arrays_named:
             recorder.refuse("a number is read by `item()` in code that also uses NumPy")
         live = live_outputs(result) if mode.grad else []
@@ -134,6 +207,11 @@ class CompiledStep:
         program = recorder.program
         program.joint = recorder.joint
         program.outputs = described(result, recorder, arguments)
+        program.conditions, program.effects = recorder.conditions, numbers.effects
+        self.numbers.settle(program.conditions)
+        recorder.settle_unseen(any(formats(code) for code in observation.own()))
+        if recorder.problem is not None:
+            raise Refusal(*recorder.problem)
         check_inputs(program, arguments)
         if program.joint is not None:
             program.joint.outputs = []
@@ -144,23 +222,33 @@ class CompiledStep:
                 f"the step runs `{unseen.co_name}`, which can't be reached from what it names",
                 (unseen.co_filename, unseen.co_firstlineno),
             )
-        changed = state.changed()
+        refuse_opaque(state, observation.codes)
+        if returned_container(result, given.containers, state.seen):
+            raise Refusal("the step returns a list or dict that was there before")
+        changed = given.changed() or state.changed()
+        structure = freed(given.structure, state, numbers.found)
         mine = Recording(program, structure, list(arguments), state, mode.grad)
         problem: Any = None
+        path = outcomes(program)
         for other in reversed(self.recordings):
+            if outcomes(other.program) != path:  # it went another way
+                continue
             problem = difference(other.program, program)
             if problem is None:
                 if changed is not None:
-                    raise Refusal(changed)
+                    raise Refusal(changed, place_of(changed, observation.own()))
                 self._compile(mine)
                 return
         self.recordings.append(mine)
-        del self.recordings[:-4]
-        if len(self.recordings) > 1 and problem is not None:
-            self._refuse(Refusal(changed or problem[0], problem[1]), final=False)
+        del self.recordings[:-MAX_VARIANTS]
+        if problem is not None:
+            why, where = (changed, None) if changed else problem
+            where = where or place_of(why, observation.own())
+            self._refuse(Refusal(why, where), final=False)
 
     def _compile(self, recording: Recording) -> None:
         program = improved(recording.program)
+        hoisted(program)
         parts = (recording.structure, recording.arguments, recording.state, recording.grad)
         try:
             variant = Variant(program, *parts, self.native)
@@ -169,6 +257,7 @@ class CompiledStep:
                 raise
             variant = Variant(program, *parts, False)
             variant.notes.append(f"no native code: {type(error).__name__}: {error}")
+        warm(variant)
         self.recordings.clear()
         self.refusals.clear()
         self.attempts = 0
@@ -187,15 +276,51 @@ class CompiledStep:
             self.gave_up = True
             self.recordings.clear()
 
+    # ---- copies --------------------------------------------------------------------------------
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledStep:
+        """A step of its own: of the same function, or of the copied object's method or module."""
+        made = CompiledStep.__new__(CompiledStep)
+        memo[id(self)] = made
+        function = copy.deepcopy(self.function, memo)
+        CompiledStep.__init__(made, function, fullgraph=self.fullgraph, native=self.native)
+        return made
+
+    def __copy__(self) -> CompiledStep:
+        return CompiledStep(self.function, fullgraph=self.fullgraph, native=self.native)
+
+    def __reduce__(self) -> Any:
+        """Pickled by name where it stands under its name, as functions are; else with its own."""
+        name = getattr(self, "__qualname__", "")
+        module = sys.modules.get(getattr(self, "__module__", None) or "")
+        if name and getattr(module, name, None) is self:
+            return name
+        return restored, (self.function, self.fullgraph, self.native)
+
     # ---- looking -------------------------------------------------------------------------------
     @property
     def program(self) -> Program | None:
         """The program that was compiled last; None as long as there is none."""
         return self.variants[0].program if self.variants else None
 
+    def hide(self, hidden: bool) -> None:
+        """Has no program run until they are shown again."""
+        if hidden and self.variants:
+            self.hidden, self.variants = [*self.variants, *self.hidden], []
+        elif not hidden and self.hidden:
+            self.variants, self.hidden = [*self.variants, *self.hidden], []
+
+    @property
+    def machine(self) -> Any:
+        """How the program that was compiled last runs natively; None where NumPy replays it.
+
+        Printed, it shows kernels, products with what follows them, sweeps and the arena.
+        """
+        return self.variants[0].machine if self.variants else None
+
     def reset(self) -> None:
         """Forgets all programs."""
         self.variants.clear()
+        self.hidden.clear()
         self.recordings.clear()
         self.refusals.clear()
         self.attempts = 0
@@ -206,9 +331,9 @@ class CompiledStep:
         name = getattr(self.function, "__qualname__", type(self.function).__name__)
         lines = [f"{name}: {len(self.variants)} compiled"]
         for variant in self.variants:
-            lines[0] += f", {len(variant.program.instructions)} calls on arrays"
-        for variant in self.variants:
-            lines.append(f"  {variant.described()}")
+            calls = sum(i.kind != "expect" for i in variant.program.instructions)
+            lines.append(f"  {calls} calls on arrays, {variant.described()}")
+            lines += [f"    where {text}" for text in variant.program.path_texts()]
         if self.gave_up and not self.variants:
             lines[0] = f"{name}: runs eagerly"
         elif not self.variants:
@@ -219,16 +344,30 @@ class CompiledStep:
             if text not in seen:
                 seen.add(text)
                 lines.append(f"  {text}")
+                advice = advice_for(refusal.why)
+                if advice is not None:
+                    lines.append(f"    {advice}")
         return "\n".join(lines)
+
+
+def restored(function: Any, fullgraph: bool, native: bool) -> CompiledStep:
+    """A step that was pickled."""
+    return CompiledStep(function, fullgraph=fullgraph, native=native)
 
 
 class Stance:
     """Whether compiling is switched off for the process."""
 
     off = False
+    strict = False  # a call that no program fits is an error
 
 
 STANCE: Final = Stance()
+
+
+def _place(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    return "?" if code is None else f"{code.co_filename}, line {code.co_firstlineno}"
 
 
 def _others(structure: Any) -> list[Any]:

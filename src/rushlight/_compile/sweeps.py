@@ -1,4 +1,4 @@
-"""Optimizer updates as native sweeps: SGD, Adam and AdamW on plain parameters.
+"""Optimizer updates as native sweeps: SGD, Adam, AdamW and those of `updates`, plain parameters.
 
 The state stays the optimizer's own: a sweep writes the very arrays that `state_dict` shows, counts
 the very step counters. Options are read from the groups at each call, so schedules work; what
@@ -20,8 +20,11 @@ from ..optim.adamw import AdamW
 from ..optim.sgd import SGD
 from .program import Instruction, Value
 from .symbols import in_order
+from .updates import NESTEROV, RULED, Rule, decayed, largest, largest_coupled, rule_of
 
-_FLAGS: Final = ("maximize", "differentiable", "capturable", "amsgrad", "nesterov")
+_FLAGS: Final = ("maximize", "differentiable", "capturable")
+#: Options whose being zero, or false, decides which formula runs.
+_CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered", "lr_decay")
 
 
 class Sweep:
@@ -49,7 +52,8 @@ class Part:
         self.counts: list[Any] = []
         self.names: tuple[str, ...] = ()
         self.body: Callable[..., Any] = _descend
-        self.scalars: list[str] = []  # Python expressions over `o`, the options
+        self.scalars: list[str] = []  # Python expressions over `o`, the options; "": see `rates`
+        self.rates: list[str] = []  # what the scalars are computed from that differ in each step
         self.before = ""  # a line that computes what they share
 
     def group(self, dtype: str) -> Group:
@@ -63,7 +67,7 @@ class Part:
 def sweep_of(i: Instruction) -> Sweep | None:
     """The native form of an optimizer's step; None where it has none."""
     optimizer = i.holder
-    make = _MAKERS.get(type(optimizer))
+    make = _MAKERS.get(type(optimizer), _ruled_part if type(optimizer) in RULED else None)
     if make is None or hooked(optimizer):
         return None
     params, grads = i.inputs
@@ -142,6 +146,8 @@ def _sgd_part(part: Part, optimizer: Any) -> bool:
     o = part.options
     decays = bool(o["weight_decay"])
     part.scalars = ["o['lr']"]
+    if o["nesterov"]:
+        return _follow(part, decayed(NESTEROV) if decays else NESTEROV, optimizer)
     if o["momentum"]:
         part.names = ("momentum_buffer",)
         part.scalars += ["o['momentum']", "1 - o['dampening']"]
@@ -155,20 +161,45 @@ def _sgd_part(part: Part, optimizer: Any) -> bool:
 
 def _adam_part(part: Part, optimizer: Any) -> bool:
     o = part.options
-    beta1, beta2 = o["betas"]
-    if type(beta1) is not float or type(beta2) is not float or not 1 - beta1 < 0.5:
+    if not betas_usable(o["betas"]) or not arena.routine_of_c("pow"):
         return False
     part.names = ("exp_avg", "exp_avg_sq")
-    part.before = "b1, b2 = o['betas']; n = count.item() + 1.0; lr = o['lr']"
-    part.scalars = ["1 - b1", "b2", "1 - b2", "o['eps']", "lr / (1 - b1**n)",
-                    "(1 - b2**n) ** 0.5"]  # fmt: skip
+    part.before = "b1, b2 = o['betas']; lr = o['lr']"
+    part.scalars = ["1 - b1", "b2", "1 - b2", "o['eps']", "", ""]
+    part.rates = ["lr", "b1", "b2"]
     part.body = _adam
+    most = bool(o["amsgrad"])
+    if most:
+        part.names = (*part.names, "max_exp_avg_sq")
+        part.body = largest
     if o["weight_decay"]:
         decoupled = o.get("decoupled_weight_decay")
         part.body = _adam_decoupled if decoupled else _adam_coupled
+        if most:
+            part.body = largest if decoupled else largest_coupled
         part.scalars.append("1 - lr * o['weight_decay']" if decoupled else "o['weight_decay']")
     if not _with_state(part, optimizer):
         return False
+    part.counts = [optimizer.state[leaf].get("step") for leaf in part.leaves]
+    return all(t is not None and t._raw.dtype.name == "float32" for t in part.counts)
+
+
+def _ruled_part(part: Part, optimizer: Any) -> bool:
+    rule = rule_of(optimizer, part.options)
+    return rule is not None and _follow(part, rule, optimizer)
+
+
+def _follow(part: Part, rule: Rule, optimizer: Any) -> bool:
+    part.names, part.body, part.scalars = rule.names, rule.body, list(rule.scalars)
+    if rule.rates:
+        if not betas_usable(part.options["betas"]) or not arena.routine_of_c("pow"):
+            return False
+        part.before = "b1, b2 = o['betas']; lr = o['lr']"
+        part.rates = ["lr", "b1", "b2"]
+    if not _with_state(part, optimizer):
+        return False
+    if not rule.counted:
+        return True
     part.counts = [optimizer.state[leaf].get("step") for leaf in part.leaves]
     return all(t is not None and t._raw.dtype.name == "float32" for t in part.counts)
 
@@ -194,24 +225,32 @@ _MAKERS: Final[dict[Any, Any]] = {SGD: _sgd_part, Adam: _adam_part, AdamW: _adam
 
 def guard_sweep(sweep: Sweep, lines: Any) -> None:
     """Checks that an optimizer's state and the options that choose its formula are as they were."""
-    optimizer = lines.name(sweep.optimizer)
-    lines.add(f"if {lines.name(hooked)}({optimizer}): return None")
-    state = lines.name(sweep.optimizer.state)
-    lines.unless(f"{optimizer}.state is {state}")
+    optimizer = sweep.optimizer
+    o = lines.name(optimizer)
+    hooks = {name: getattr(optimizer, name) for name in
+             ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")}  # fmt: skip
+    lines.unless(" and ".join(f"{o}.{name} is {lines.name(x)}" for name, x in hooks.items()))
+    everywhere = (rules._global_optimizer_pre_hooks, rules._global_optimizer_post_hooks)
+    tables = [lines.name(x) for x in (*hooks.values(), *everywhere)]
+    lines.add(f"if {' or '.join(tables)}: return None")
+    own = lines.name(vars(optimizer))
+    lines.unless(f"{own}.get('step') is {lines.name(vars(optimizer).get('step'))}")
+    state = lines.name(optimizer.state)
+    lines.unless(f"{o}.state is {state}")
     for part in sweep.groups:
         o = lines.name(part.options)
         flags = [f"{o}.get({flag!r})" for flag in _FLAGS if flag in part.options]
         lines.add(f"if {' or '.join(flags)}: return None")
         lines.unless(f"{o}['lr'].__class__ is float")
-        for choice in ("weight_decay", "momentum"):
+        for choice in _CHOICES:
             if choice in part.options:
                 lines.unless(f"({o}[{choice!r}] != 0) is {bool(part.options[choice])}")
         if "betas" in part.options:
-            lines.unless(f"{o}['betas'] is {lines.name(part.options['betas'])}")
+            lines.unless(f"{lines.name(betas_usable)}({o}['betas'])")
         if not part.names:
             continue
         for k, leaf in enumerate(part.leaves):
-            own = sweep.optimizer.state[leaf]
+            own = optimizer.state[leaf]
             s = lines.name(own)
             tensors = dict(zip(part.names, part.state[k]))
             if part.counts:
@@ -221,6 +260,14 @@ def guard_sweep(sweep: Sweep, lines: Any) -> None:
                 checks.append(f"{s}.get({name!r}) is {lines.name(t)}")
                 checks.append(f"{lines.name(t)}._raw is {lines.name(t._raw)}")
             lines.unless(" and ".join(checks))
+
+
+def betas_usable(betas: Any) -> bool:
+    """Whether Adam's formula takes these, as its options hold them: they may change."""
+    return (
+        type(betas) is tuple and len(betas) == 2
+        and all(type(b) is float for b in betas) and 1 - betas[0] < 0.5
+    )  # fmt: skip
 
 
 def address_of(t: Any) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import compiler
+from .._compile.api import BACKENDS
 from ..advice import advised
 from . import config, exc
 from .eval_frame import OptimizedModule
@@ -55,7 +56,7 @@ def is_dynamo_supported() -> bool:
 
 def optimize(backend: Any = "inductor", **options: Any) -> Callable[[Any], Any]:
     """A decorator that does what `torch.compile` does."""
-    return lambda fn: compiler.compile(fn)
+    return lambda fn: compiler.compile(fn, backend=backend)
 
 
 optimize_assert = optimize
@@ -63,11 +64,15 @@ optimize_assert = optimize
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
     """The names that `torch.compile(backend=…)` may be given."""
-    return ["eager"]
+    hidden = () if not exclude_tags else ("eager", "aot_eager", "onnxrt")
+    return sorted(name for name in BACKENDS if not name.startswith(hidden or "\0"))
 
 
 def register_backend(compiler_fn: Any = None, name: str | None = None, tags: Any = ()) -> Any:
-    """The function itself: no graph will be handed to it."""
+    """The function itself: its name is known from now on, but no graph will be handed to it."""
+    found = name or getattr(compiler_fn, "__name__", None)
+    if found is not None:
+        BACKENDS.add(found)
     return _itself if compiler_fn is None else compiler_fn
 
 

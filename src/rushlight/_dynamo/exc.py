@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from .._compile.refusal import InvalidBackend, TorchDynamoException
+
 __all__ = [
-    "BackendCompilerFailed", "InternalTorchDynamoError", "TorchDynamoException",
+    "BackendCompilerFailed", "InternalTorchDynamoError", "InvalidBackend", "TorchDynamoException",
     "TorchRuntimeError", "Unsupported", "UserError",
 ]  # fmt: skip
-
-
-class TorchDynamoException(RuntimeError):
-    """An error of a capture."""
 
 
 class InternalTorchDynamoError(TorchDynamoException):

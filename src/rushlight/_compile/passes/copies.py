@@ -45,6 +45,8 @@ def _replace_outputs(program: Program, by: dict[int, Value]) -> None:
             stack.extend(x)
         elif isinstance(x, dict):
             stack.extend(x.values())
+        elif hasattr(x, "expr"):
+            x.expr = x.expr.mapped(by)
         elif hasattr(x, "value"):
             x.value = by.get(x.value.number, x.value)
         elif hasattr(x, "items"):

@@ -35,6 +35,8 @@ _forward_pre_everywhere = _everywhere.forward_pre
 _forward_everywhere = _everywhere.forward
 _backward_pre_everywhere = _everywhere.backward_pre
 _backward_everywhere = _everywhere.backward
+#: Holds something as soon as `compile()` of any module has been called.
+COMPILED: list[bool] = []
 
 
 def _insert(table: _Table, hook: Any, *companions: _Table, first: bool = False) -> RemovableHandle:
@@ -203,9 +205,25 @@ class Hooked:
             self._call_the_faithful(args, kwargs, called)
             raise
 
-    # A plain function under both names: a subclass may call either, and no frame is added.
-    __call__: Callable[..., Any] = _call_impl
-    _wrapped_call_impl = _call_impl
+    def _wrapped_call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        # As `_call_impl`, for modules that `compile()` was called on: a frame less than if one
+        # called the other.
+        if not (
+            self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or _forward_everywhere
+            or _forward_pre_everywhere
+            or _backward_everywhere
+            or _backward_pre_everywhere
+            or COMPILED
+        ):
+            return self.forward(*args, **kwargs)
+        compiled = self.__dict__.get("_compiled_call_impl") if COMPILED else None
+        return (compiled or self._call_impl)(*args, **kwargs)
+
+    __call__: Callable[..., Any] = _wrapped_call_impl
 
     def _call_with_hooks(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int]

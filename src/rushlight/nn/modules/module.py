@@ -1,5 +1,6 @@
 """`Module`, the base class of everything in `nn`."""
 
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from .._ground import Tensor, dtypes, f, no_grad
 from .._ground import device as as_device
 from ..parameter import is_lazy
 from ._hooks import (
+    COMPILED,
     Hooked,
     register_module_backward_hook,
     register_module_forward_hook,
@@ -184,10 +186,12 @@ class Module(Registry, Hooked, Stateful):
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Moves and casts in place: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
 
-        Only floating-point and complex tensors are cast. Returns the module.
+        Only floating-point and complex tensors are cast; `memory_format=` lays out tensors of four
+        and five dimensions. Returns the module.
 
         Raises: TypeError, for a dtype that is neither.
         """
+        layout = kwargs.pop("memory_format", None)
         device, dtype, non_blocking = _destination(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
@@ -209,6 +213,8 @@ class Module(Registry, Hooked, Stateful):
             if tensor.is_meta and device is not None and device.type != "meta":
                 raise NotImplementedError(_NO_DATA)
             moved: Tensor = tensor.to(device, dtype if castable else None, non_blocking)
+            if layout is not None and tensor.ndim in (4, 5):
+                moved = moved.to(memory_format=layout)
             return moved
 
         return self._apply(convert)
@@ -299,7 +305,19 @@ class Module(Registry, Hooked, Stateful):
                 grad.zero_()
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepts PyTorch's request to compile `forward`; the module runs as it is."""
+        """Has calls of the module compiled, hooks included, as `rushlight.compile` does.
+
+        Takes the arguments of `rushlight.compile` beside the function. The module stays what it is:
+        its parameters keep their names. Copies and pickles of it aren't compiled.
+        """
+        package: Any = sys.modules[__name__.partition(".")[0]]
+        self.__dict__["_compiled_call_impl"] = package.compile(self._call_impl, *args, **kwargs)
+        COMPILED[:] = [True]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_compiled_call_impl", None)
+        return state
 
     def _replicate_for_data_parallel(self) -> Self:
         """A shallow copy with tables of its own, for a worker that will put other tensors in."""
@@ -342,12 +360,16 @@ def _destination(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool]:
         like: Any = args[0] if args else kwargs.get("tensor", kwargs.get("other"))
         blocking = args[1] if len(args) > 1 else kwargs.get("non_blocking", False)
         return like.device, like.dtype, bool(blocking)
-    rest = list(args)
+    rest = [
+        dtypes.OF_PYTHON[a] if isinstance(a, type) and a in dtypes.OF_PYTHON else a for a in args
+    ]
     device = kwargs.get("device")
     if rest and not isinstance(rest[0], dtypes.dtype):
         device = rest.pop(0)
     dtype = rest.pop(0) if rest else kwargs.get("dtype")
     blocking = rest.pop(0) if rest else kwargs.get("non_blocking", False)
+    if isinstance(dtype, type) and dtype in dtypes.OF_PYTHON:
+        dtype = dtypes.OF_PYTHON[dtype]
     if dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise TypeError(f"to() received an invalid combination of arguments - got {args}")
     return (None if device is None else as_device(device)), dtype, bool(blocking)

@@ -1,0 +1,85 @@
+"""Fusion: chains of elementwise work, broadcasts and reductions become loop nests.
+
+An instruction joins a kernel that is already there if all that it reads from outside is computed
+before that kernel; see `fusion`. Else it begins a kernel of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..fusion import Kernel, dtype_of
+from ..losses import target_of
+from ..meaning import Meaning
+from ..meanings import meaning_of
+from ..program import Instruction, replaced_in
+from ..reductions import PLACES, dimension_of
+
+#: Kernels that are looked at for an instruction to join, at most.
+_NEAR: Final = 48
+
+
+def fused(plan: Any, i: Instruction) -> bool:
+    """Whether the instruction has become part of a kernel of the plan."""
+    m = meaning_of(renewed(plan, i))
+    if m is None:
+        return False
+    named = target_of(i)
+    if named is not None and not plan.check(*named):
+        return False
+    place = joined(plan, m)
+    if place is None:
+        return False
+    for out in m.outputs:
+        if out.dtype.name == "int64" and i.name in PLACES:
+            plan.places[out.number] = dimension_of(i)
+    return True
+
+
+def renewed(plan: Any, i: Instruction) -> Instruction:
+    """The instruction on what has been written in place, so that it may join the writing kernel."""
+    if not any(v.number in plan.current for v in i.reads()):
+        return i
+    inputs = replaced_in(i.inputs, plan.current)
+    made = Instruction(i.kind, i.function, i.name, inputs, i.outputs, op=i.op, where=i.where,
+                       pure=i.pure, holder=i.holder, several=i.several)  # fmt: skip
+    plan.origin[id(made)] = plan.origin.get(id(i), i)
+    plan.renewed.append(made)  # ids stay unique as long as it lives
+    return made
+
+
+def joined(plan: Any, m: Meaning, least: int = 0) -> int | None:
+    """The place of the kernel that takes a meaning, a new one if need be; None where none does."""
+    lowest = max(plan.first, len(plan.items) - _NEAR, least)
+    for place in range(len(plan.items) - 1, lowest - 1, -1):
+        kernel = plan.items[place]
+        if not isinstance(kernel, Kernel):
+            continue
+        layouts = kernel.takes(m)
+        if layouts is None:
+            continue
+        # What the kernel makes itself may have been written in place since, by a later one.
+        if all(
+            plan.when.get(v.root, place) == place
+            if plan.same.get(v.number, v.number) in kernel.made
+            else plan.ready(v, place)
+            for v in m.reads
+        ):
+            kernel.add(m, layouts)
+            break
+    else:
+        for rows, columns in m.spaces():
+            kernel = Kernel(rows, columns, dtype_of(m))
+            kernel.same = plan.same
+            layouts = kernel.takes(m)
+            if layouts is not None:
+                break
+        else:
+            return None
+        kernel.add(m, layouts)
+        place = plan.append(kernel)
+    for v in m.reads:
+        plan.readers[v.root] = max(place, plan.readers.get(v.root, 0))
+    for out in m.outputs:
+        plan.when[out.root] = place
+    return place

@@ -1,0 +1,21 @@
+"""Sweeps: an optimizer's update of all its parameters, as kernels that follow one another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..program import Instruction
+from ..sweeps import sweep_of
+
+
+def swept(plan: Any, i: Instruction) -> bool:
+    """Whether an optimizer's step has become a sweep of the plan.
+
+    What comes later can't join what came before: it may read what is swept.
+    """
+    sweep = sweep_of(i) if i.kind == "step" else None
+    if sweep is None:
+        return False
+    plan.append(sweep)
+    plan.first = len(plan.items)
+    return True

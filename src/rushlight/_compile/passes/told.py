@@ -1,0 +1,72 @@
+"""Numbers that differ from call to call become operands of kernels, told before the native calls.
+
+A rate that is an argument of the step, or a count that goes into a correction: Python computes the
+number, as it did while the step was recorded, and writes it into a word that kernels read. Numbers
+that are read from the program's own tensors aren't there before, and stay with Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..expressions import Expr
+from ..program import Instruction, Program, Value, replaced_in
+from ..symbols import FLOATS
+
+_NAMES: Final = frozenset((
+    "add", "sub", "mul", "div", "rsub", "_rsub", "_plus", "_minus", "_times", "_over", "truediv",
+    "multiply", "subtract", "divide", "addcmul", "addcdiv", "pow", "lerp", "add_scaled",
+))  # fmt: skip
+
+
+def told(program: Program) -> None:
+    """Puts values in the places of numbers that are given in each call."""
+    known: dict[Any, Value] = {}
+    arrays: dict[int, Any] = {}  # arrays of one number, see `numbers`
+    kept = []
+    for i in program.instructions:
+        out = i.outputs[0] if len(i.outputs) == 1 else None
+        if i.name == "number" and i.kind == "call" and out is not None:
+            expr = i.inputs[0]
+            if type(expr) is Expr and not expr.depends_on_tensors():
+                arrays[out.number] = _value(program, expr, out, known)
+                continue
+        kept.append(_with(i, replaced_in(i.inputs, arrays)) if _reads(i, arrays) else i)
+    program.instructions[:] = kept
+    for k, i in enumerate(program.instructions):
+        if i.kind not in ("call", "write") or i.name not in _NAMES:
+            continue
+        if not any(type(x) is Expr for x in i.inputs):
+            continue
+        like = i.inputs[0] if i.kind == "write" else i.outputs[0]
+        if type(like) is not Value or like.dtype.name not in FLOATS:
+            continue
+        if any(type(x) is Expr and x.depends_on_tensors() for x in i.inputs):
+            continue
+        inputs = tuple(_value(program, x, like, known) if type(x) is Expr else x for x in i.inputs)
+        program.instructions[k] = _with(i, inputs)
+
+
+def _reads(i: Instruction, values: dict[int, Any]) -> bool:
+    return any(v.number in values for v in i.reads())
+
+
+def _value(program: Program, expr: Expr, like: Value, known: dict[Any, Value]) -> Value:
+    key = (id(expr), like.dtype)
+    if key not in known:
+        made = Value.__new__(Value)
+        for name in Value.__slots__:
+            setattr(made, name, getattr(like, name))
+        made.kind, made.holder, made.raw = "number", expr, None
+        made.number = made.root = len(program.values)
+        made.shape, made.strides, made.view, made.offset = (), (), False, 0
+        program.values.append(made)
+        known[key] = made
+    return known[key]
+
+
+def _with(i: Instruction, inputs: tuple[Any, ...]) -> Instruction:
+    made = Instruction(i.kind, i.function, i.name, inputs, i.outputs, op=i.op, where=i.where,
+                       pure=i.pure, holder=i.holder, several=i.several)  # fmt: skip
+    made.part = i.part
+    return made
