@@ -32,6 +32,7 @@ BELOW_THE_CORE = (
     "schema.py",
     "_native.py",
     "_array/types.py",
+    "_array/kernels/__init__.py",
     "_array/axes.py",
     "_array/windows.py",
     "_array/strided.py",
@@ -107,6 +108,7 @@ def stage() -> list[str]:
     for package in ("", "_array", "_core"):
         (STAGE / "rushlight" / package / "__init__.py").touch()
     for name in BELOW_THE_CORE:
+        (STAGE / "rushlight" / name).parent.mkdir(exist_ok=True)
         shutil.copy2(SOURCE / name, STAGE / "rushlight" / name)
     modules = sorted(p for p in (SOURCE / "_core").glob("*.py") if p.name != "__init__.py")
     for path in modules:

@@ -66,6 +66,7 @@ globals().update(_TYPES)
 for _name in _settings.__all__:
     globals()[_name] = getattr(_settings, _name)
 pi, e, inf, nan, newaxis = _math.pi, _math.e, _math.inf, _math.nan, None
+legacy_contiguous_format = contiguous_format
 
 _LAZY: Final = frozenset(
     {
@@ -78,6 +79,7 @@ _LAZY: Final = frozenset(
         "_guards",
         "classes",
         "_dynamo",
+        "_inductor",
         "_jit_internal",
         "_linalg_utils",
         "_lobpcg",
@@ -149,6 +151,12 @@ _CHECKS: Final = (
 _SYMBOLIC: Final = (
     "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
 )  # fmt: skip
+_SCRIPT_TYPES: Final = (
+    "AnyType", "AwaitType", "BoolType", "ComplexType", "DeviceObjType", "DictType", "FloatType",
+    "FutureType", "IntType", "ListType", "NoneType", "NumberType", "OptionalType", "PyObjectType",
+    "RRefType", "StreamObjType", "StringType", "SymBoolType", "SymIntType", "TensorType",
+    "TupleType", "Type", "UnionType",
+)  # fmt: skip
 _ELSEWHERE: Final = {
     "install_as_torch": "torch_alias",
     "wait": "jit",
@@ -156,6 +164,7 @@ _ELSEWHERE: Final = {
     "CompilationUnit": "jit",
     "ScriptFunction": "jit",
     "save": "serialization",
+    "GradScaler": "amp",
     "smm": "sparse",
     "sparse_coo_tensor": "sparse",
     "sparse_csr_tensor": "sparse",
@@ -198,6 +207,9 @@ _ELSEWHERE: Final = {
     "SymInt": "symbols",
     "_disable_dynamo": "_dynamo",
     "DispatchKey": "_C",
+    **dict.fromkeys(_SCRIPT_TYPES, "jit.script_types"),
+    "Event": "streams",
+    "Stream": "streams",
 }
 
 

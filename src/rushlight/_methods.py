@@ -17,6 +17,7 @@ from ._array import types as T
 from ._core.apply import apply1, apply2, apply_n
 from ._core.inplace import apply_inplace
 from ._core.op import Op
+from ._core.slow import HANDLERS, NOT_HANDLED
 from ._core.storage import TensorBase, new_tensor
 from .ops import TENSOR_METHODS
 from .ops._row import LOCK, ROWS
@@ -42,7 +43,7 @@ INPLACE: Final = {
 }  # fmt: skip
 #: operator -> the row that it calls with (other, self), for a number on the left
 REFLECTED: Final = {
-    "rfloordiv": "_rfloor_divide", "rmod": "remainder", "rpow": "pow",
+    "rfloordiv": "floor_divide", "rmod": "remainder", "rpow": "pow",
     "rlshift": "bitwise_left_shift",
     "rrshift": "bitwise_right_shift",
 }  # fmt: skip
@@ -103,6 +104,9 @@ def _otherwise(function: Binary, self: Any, other: Any) -> Any:
     try:
         return function(self, other)
     except TypeError:
+        if hasattr(type(other), "__torch_function__"):
+            handled = HANDLERS.misfits(function, (self, other), {})
+            return NotImplemented if handled is NOT_HANDLED else handled
         return NotImplemented
 
 

@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .advice import advised, located
 from .device import device as _device
 
 __all__ = [
@@ -47,7 +48,7 @@ def refusing(space: Namespace, kind: type[BaseException], message: str, text: st
         def function(
             *args: Any, _said: str = message.replace("{name}", name), **kwargs: Any
         ) -> Any:
-            raise kind(_said)
+            raise located(kind(_said))
 
         space[name] = signed(
             function,
@@ -62,7 +63,10 @@ def dummy(space: Namespace, text: str) -> None:
     for name in text.split():
 
         def init(self: Any, *args: Any, _name: str = name, **kwargs: Any) -> None:
-            raise RuntimeError(f"Tried to instantiate dummy base class {_name}")
+            raise advised(
+                RuntimeError(f"Tried to instantiate dummy base class {_name}"),
+                "there is no such device here: ask torch.cuda.is_available() before",
+            )
 
         doc = "No such device here: can't be made."
         space[name] = type(

@@ -32,3 +32,11 @@ def advised(error: _Error, what_to_do: str) -> _Error:
     where = place()
     error.add_note(f"Rushlight: {what_to_do}" + (f" (asked for at {where})" if where else ""))
     return error
+
+
+def located(error: _Error) -> _Error:
+    """The error with a note that says which line of the user's program asked, where one did."""
+    where = place()
+    if where:
+        error.add_note(f"Rushlight: asked for at {where}")
+    return error

@@ -74,7 +74,7 @@ def rebuilt_over(cls: Any, array: Any, requires_grad: bool, attributes: Any = No
     t = TensorBase.__new__(cls)
     init_tensor(t, array)
     t._requires_grad = requires_grad
-    if cls._overrides or type(array) is Hollow:
+    if cls._overrides or cls._dispatches or type(array) is Hollow:
         t._plain = False
         t._layered = True
     if attributes:

@@ -145,7 +145,14 @@ def hollow(where: str | device | int | None) -> bool:
     """
     if where is None:
         return DEFAULTS.told and default_device() is META
+    if where is CPU or (type(where) is str and where == "cpu"):
+        return False
     return usable(where) is META
+
+
+def no_cuda() -> AssertionError:
+    """PyTorch's error where there is no CUDA, with what to do."""
+    return advised(AssertionError("Torch not compiled with CUDA enabled"), _ADVICE)
 
 
 def check_cpu(where: str | device | int | None) -> device:
@@ -161,7 +168,7 @@ def check_cpu(where: str | device | int | None) -> device:
     if found.type == "cpu":
         return CPU
     if found.type == "cuda":
-        raise advised(AssertionError("Torch not compiled with CUDA enabled"), _ADVICE)
+        raise no_cuda()
     raise advised(
         RuntimeError(f"Rushlight computes on the CPU; there is no device {found} here"), _ADVICE
     )

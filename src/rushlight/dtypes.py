@@ -121,6 +121,11 @@ ALIASES: Final[dict[str, dtype]] = {
     "bool": bool_,
 }
 
+#: Python's number types, where a dtype is asked for, are those of the same size.
+OF_PYTHON: Final[dict[type, dtype]] = {
+    float: float64, int: int64, bool: bool_, complex: complex128,
+}  # fmt: skip
+
 _SCALAR_NAMES: Final[dict[str, str]] = {
     "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
     "int64": "Long", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",

@@ -352,6 +352,12 @@ DEEPCOPY_NON_LEAF: Final = (
 )
 
 
+def type_name(value: object) -> str:
+    """The name of a value's class as PyTorch's messages have it: with its module outside Python."""
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
 def not_implemented(kernel: str, dtype: str) -> str:
     """The message for an element type that an operation doesn't support."""
     return f"\"{kernel}\" not implemented for '{dtype}'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Final
 
 from . import dtypes as D
@@ -13,6 +14,7 @@ from ._core.mode import current
 from ._core.storage import TensorBase, Version, init_tensor, new_tensor
 from .device import hollow
 from .ops import _hollow
+from .ops._once import warn_of_arrays
 from .ops.create import size_of
 from .tensor import Tensor
 
@@ -35,6 +37,8 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
         if type(first).__name__ == "Size":
             return raw.empty(tuple(first), dtype)
         if isinstance(first, (list, tuple, T.ndarray)):
+            if isinstance(first, (list, tuple)):
+                warn_of_arrays(first)
             return raw.array_of(first, dtype)
     if all(isinstance(a, int) or T.is_integer_scalar(a) for a in args):
         return raw.empty(size_of("new", args), dtype)
@@ -74,7 +78,7 @@ def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
     made = TensorBase.__new__(cls)
     array = legacy_array(D.get_default_dtype(), args)
     init_tensor(made, hollowed(array) if nowhere else array)
-    if cls._overrides or nowhere:
+    if cls._overrides or cls._dispatches or nowhere:
         made._plain = False
         made._layered = True
     return made
@@ -99,9 +103,11 @@ def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: An
         made._plain = False
         made._cell = Version()
     made._requires_grad = require_grad
-    if cls._overrides:
+    if cls._overrides or cls._dispatches:
         made._plain = False
         made._layered = True
+        if cls._dispatches:
+            _hollow.DISPATCHING[0].noted(made)
     return made
 
 
@@ -112,7 +118,17 @@ def as_subclass(self: Any, cls: Any) -> Any:
 
 Tensor.__new__ = _new  # type: ignore[method-assign]
 Tensor.__init__ = _init  # type: ignore[method-assign]
+
+
+def _make_wrapper_subclass(cls: Any, size: Any, **kwargs: Any) -> Any:
+    """A tensor of class `cls` of that size, without memory: its class keeps the data."""
+    return importlib.import_module(f"{__package__}.wrappers").make_wrapper_subclass(
+        cls, size, **kwargs
+    )
+
+
 Tensor._make_subclass = staticmethod(_make_subclass)
+Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[attr-defined]
 Tensor.as_subclass = as_subclass
 
 

@@ -13,6 +13,8 @@ _FORMATS: Final = {"float16": (10, 15, 3), "bfloat16": (7, 127, 2), "float32": (
 
 
 def _checked(name: str, value: Any) -> D.dtype:
+    if isinstance(value, type) and value in D.OF_PYTHON:
+        return D.OF_PYTHON[value]
     if not isinstance(value, D.dtype):
         given = type(value).__name__
         raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {given}")

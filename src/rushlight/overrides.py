@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from . import ops as _ops
+from . import watching as _watching  # noqa: F401 - it wraps what is wrapped again here
 from ._core.mode import CURRENT, current, ready, replaced
 from ._core.slow import NOT_HANDLED
 from ._methods import settle
-from .autograd.grad_mode import settled
 from .nn import functional as _functional
 from .ops._composite import COMPOSITES, METHODS
 from .subclasses import (
@@ -54,7 +54,7 @@ class TorchFunctionMode:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        CURRENT.set(settled(replaced(ready(), functions=self.__dict__["_before"].pop())))
+        CURRENT.set(replaced(ready(), functions=self.__dict__["_before"].pop()))
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
@@ -282,9 +282,21 @@ def _spelled(function: Any, module: str, args: Any, kwargs: Any) -> tuple[Any, A
 def _asking(function: Any, name: str) -> Any:
     """A function that asks modes and the classes of its arguments before it runs."""
 
+    # What asks modes only is passed by where there is none.
+    plain = getattr(function, "_in_no_mode", function)
+
     @functools.wraps(function)
     def asking(*args: Any, **kwargs: Any) -> Any:
-        if current().functions:
+        mode = current()
+        if not (mode.slow or (STANDINS and _among(args, kwargs))):
+            try:
+                return plain(*args, **kwargs)
+            except (AttributeError, TypeError):
+                handled = _of_others(asking, args, kwargs)
+                if handled is NOT_HANDLED:
+                    raise
+                return handled
+        if mode.functions:
             answer = by_mode(asking, tuple(type(a) for a in foreign(args)), args, kwargs)
             if answer is NotImplemented:
                 raise all_refused(asking, current().functions[-1:], ())
@@ -307,6 +319,15 @@ def _asking(function: Any, name: str) -> Any:
     return asking
 
 
+# Modules that were loaded before this one know functions under their first names.
+_EARLIER: Final = frozenset(sys.modules)
+
+
+def _made_before(cls: type) -> bool:
+    """Whether a class of somebody else stems from before functions were made to ask classes."""
+    return cls.__module__ in _EARLIER and not cls.__module__.startswith(f"{__package__}.")
+
+
 def _of_others(function: Any, args: Any, kwargs: Any) -> Any:
     """What classes that are no tensors make of a call that no tensor function understands."""
     values = [*args, *kwargs.values()]
@@ -316,12 +337,20 @@ def _of_others(function: Any, args: Any, kwargs: Any) -> Any:
     if not found:
         return NOT_HANDLED
     types = tuple(type(item) for item in found)
-    # A class that was made before this module was loaded knows the function under its other name.
-    for name in (function, function.__wrapped__):
-        if name is not function and any(isinstance(item, Tensor) for item in found):
-            break
+    if any(isinstance(item, Tensor) for item in found):
+        names = [function]
+    else:
+        names = [function, function.__wrapped__]
+        if all(_made_before(type(item)) for item in found):
+            names.reverse()
+    for name in names:
         for item in found:
-            answer = item.__torch_function__(name, types, args, kwargs or None)
+            try:
+                answer = item.__torch_function__(name, types, args, kwargs or None)
+            except (NotImplementedError, TypeError, KeyError):
+                if name is names[-1]:
+                    raise
+                break  # under its other name the class may know the function
             if answer is not NotImplemented:
                 return answer
     raise all_refused(function, (), types)

@@ -75,7 +75,7 @@ def _received(
     t = TensorBase.__new__(cls)
     init_tensor(t, S.seen(S.opened(sent.detach(), size), dtype, lying))
     t._requires_grad = requires_grad
-    if cls._overrides:
+    if cls._overrides or cls._dispatches:
         t._plain = False
         t._layered = True
     if attributes:

@@ -40,14 +40,15 @@ class Size(tuple[int, ...]):
 
     def __getitem__(self, index: Any) -> Any:
         found = tuple.__getitem__(self, index)
-        return Size(found) if isinstance(index, slice) else found
+        return tuple.__new__(Size, found) if isinstance(index, slice) else found
 
     def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
             raise TypeError(
                 f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
             )
-        return Size(tuple.__add__(self, other))
+        made = tuple.__add__(self, other)
+        return tuple.__new__(Size, made) if type(other) is Size else Size(made)
 
     def __radd__(self, other: Any) -> Size:
         if not isinstance(other, tuple):

@@ -8,6 +8,7 @@ gives the results the subclass. `Parameter` opts out: its results are plain tens
 from __future__ import annotations
 
 import importlib
+import sys
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from ._core.apply import apply_n
 from ._core.inplace import apply_inplace
 from ._core.mode import CURRENT, current, ready, replaced
 from ._core.storage import TensorBase, init_tensor
+from .ops._hollow import DISPATCHING
 from .ops.shape import alias
 from .tensor import Tensor
 
@@ -82,9 +84,11 @@ def in_place_of(t: Any, cls: Any) -> Any:
     init_tensor(made, t._raw)
     made._node, made._nr, made._requires_grad = t._node, t._nr, t._requires_grad
     made._cell, made._view, made._inference = t._cell, t._view, t._inference
-    if cls._overrides or type(t._raw) is Hollow:
+    if cls._overrides or cls._dispatches or type(t._raw) is Hollow:
         made._plain = False
         made._layered = True
+        if cls._dispatches:
+            DISPATCHING[0].noted(made)
     else:
         made._plain = t._plain or not t._inference
     return made
@@ -135,6 +139,20 @@ def all_refused(function: Any, modes: Any, types: Any) -> TypeError:
     )  # fmt: skip
 
 
+def _in_here(frame: Any) -> bool:
+    return str(frame.f_globals.get("__package__")).startswith(str(__package__))
+
+
+def _inside_of_another() -> bool:
+    """Whether a function that asks classes itself has been called, and is still running."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and _in_here(frame):
+        if frame.f_code.co_name == "asking":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
     """What classes that are no tensors make of arguments that no overload takes."""
     values = [*args, *kwargs.values()]
@@ -145,11 +163,30 @@ def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
     # From here on functions that are made of operations ask such classes, too.
     importlib.import_module(f"{__name__.rpartition('.')[0]}.overrides")
     types = tuple(type(item) for item in found)
+    if not STANDINS.issuperset(kind for kind in types if not issubclass(kind, Tensor)):
+        STANDINS.update(kind for kind in types if not issubclass(kind, Tensor))
+        if _inside_of_another():
+            return slow.NOT_HANDLED  # the function that the program has called asks first
     for item in found:
         answer = item.__torch_function__(function, types, args, kwargs or None)
         if answer is not NotImplemented:
             return answer
     raise all_refused(function, (), types)
+
+
+def _strange(op: Any, args: list[Any], error: Exception) -> Any:
+    """What classes that are no tensors make of an operation that has failed on their instances."""
+    if not isinstance(error, (TypeError, AttributeError)):
+        return slow.NOT_HANDLED
+    if not any(hasattr(type(arg), "__torch_function__") for arg in args
+               if not isinstance(arg, TensorBase)):  # fmt: skip
+        return slow.NOT_HANDLED
+    package = sys.modules[__name__.rpartition(".")[0]]
+    function = getattr(package, op.row.schema.name.lstrip("_"), None) or _function_of(op)
+    if hasattr(function, "_asks"):  # it asks the classes itself when it hears of the error
+        return slow.NOT_HANDLED
+    first, named = _given(op, args)
+    return _misfits(function, first, named)
 
 
 def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
@@ -240,8 +277,13 @@ def _note(cls: Any, /, **kwargs: Any) -> None:
     super(Tensor, cls).__init_subclass__(**kwargs)
     rule = cls.__torch_function__
     own = getattr(rule, "__func__", rule)
+    if "__torch_dispatch__" in cls.__dict__ and own is _inherited:
+        cls.__torch_function__ = own = disabled  # it is asked below autograd, and not above
     cls._overrides = not getattr(own, "_opts_out", False)
     package = __name__.rpartition(".")[0]
+    if "__torch_dispatch__" in cls.__dict__ and not cls._dispatches:
+        cls._dispatches = True
+        importlib.import_module(f"{package}.wrappers")
     if cls._overrides and own is not _inherited and not cls.__module__.startswith(package + "."):
         STANDINS.add(cls)
         importlib.import_module(f"{package}.overrides")
@@ -251,3 +293,4 @@ Tensor.__torch_function__ = classmethod(_inherited)
 Tensor.__init_subclass__ = classmethod(_note)  # type: ignore[assignment]
 slow.HANDLERS.override = _asked
 slow.HANDLERS.misfits = _misfits
+slow.HANDLERS.strange = _strange

@@ -25,9 +25,10 @@ from ._core.storage import (
     version_of,
 )
 from ._core.views import current_node
-from .device import CPU, META, device
+from .device import CPU, META, device, no_cuda
 from .memory_format import strided
 from .ops import _hollow, complexes
+from .ops._once import warn_of_lost_history
 from .printed_form import printed
 from .readonly import ReadOnly
 from .size import Size
@@ -41,6 +42,7 @@ class Tensor(TensorBase):
     __slots__ = ("__dict__", "__weakref__")
 
     _overrides = False  # a subclass whose `__torch_function__` wants to see operations
+    _dispatches = False  # a subclass that says by `__torch_dispatch__` what operations do
     _printed_as_tensor = False  # a subclass that prints as `tensor(...)`, not under its own name
 
     # ---- what it is ---------------------------------------------------------------------------
@@ -241,7 +243,7 @@ class Tensor(TensorBase):
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return T.address(self._raw) if type(self._raw) is not Hollow else 0
+        return T.address(self._raw) if not isinstance(self._raw, Hollow) else 0
 
     def element_size(self) -> int:
         """Bytes per element."""
@@ -293,7 +295,7 @@ class Tensor(TensorBase):
         self, device: Any = None, non_blocking: bool = False, memory_format: Any = None
     ) -> Tensor:
         """Raises AssertionError: there is no CUDA here."""
-        raise AssertionError("Torch not compiled with CUDA enabled")
+        raise no_cuda()
 
     def pin_memory(self, device: Any = None) -> Tensor:
         """This tensor: there is no device to pin memory for."""
@@ -369,24 +371,26 @@ class Tensor(TensorBase):
         array = self._raw
         if array.size != 1:
             raise RuntimeError(errors.boolean_value(array.size))
-        _hollow.refuse_item(self)
-        return bool(array.item())
+        return bool(_hollow.elements(self).item())
 
     def __float__(self) -> float:
+        if self._requires_grad and current().grad:
+            warn_of_lost_history()
         return float(_real(self, "double"))
 
     def __int__(self) -> int:
         return int(_real(self, "int64_t"))
 
     def __complex__(self) -> complex:
+        if self._requires_grad and current().grad:
+            warn_of_lost_history()
         return complex(_only(self))
 
     def __index__(self) -> int:
         array = self._raw
         if array.size != 1 or array.dtype.kind not in "biu":
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        _hollow.refuse_item(self)
-        return int(array.item())
+        return int(_hollow.elements(self).item())
 
     def __len__(self) -> int:
         if self._raw.ndim == 0:
@@ -400,9 +404,9 @@ class Tensor(TensorBase):
 
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex)):
-            _hollow.refuse_item(self)
+            array = _hollow.elements(self)
             other = element._raw if isinstance(element, TensorBase) else element
-            return bool((self._raw == other).any())
+            return bool((array == other).any())
         raise RuntimeError(
             "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
             f"{type(element)}."
@@ -513,8 +517,7 @@ class Tensor(TensorBase):
 def _only(t: TensorBase) -> Any:
     if t._raw.size != 1:
         raise ValueError(errors.ONE_ELEMENT)
-    _hollow.refuse_item(t)
-    return T.number_of(t._raw)
+    return T.number_of(_hollow.elements(t))
 
 
 def _real(t: TensorBase, target: str) -> Any:

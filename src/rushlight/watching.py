@@ -204,6 +204,10 @@ FACTORIES: Final = {
 }  # fmt: skip
 
 
+#: What makes tensors where the class of an argument dispatches, once there is such a class.
+BY_CLASS: Final[list[Any]] = []
+
+
 def _factory(function: Any, name: str) -> Any:
     """A function that makes tensors, which shows dispatch modes and the profiler its calls."""
 
@@ -213,10 +217,14 @@ def _factory(function: Any, name: str) -> Any:
         if mode.recorder is not None:
             return mode.recorder.factory(function, name, args, kwargs)
         if mode.profiler is None and not mode.dispatch:
+            if BY_CLASS and args and getattr(type(args[0]), "_dispatches", False):
+                return BY_CLASS[0](function, name, args, kwargs)
             return function(*args, **kwargs)
         return _shown(mode, function, name, args, kwargs)
 
     made._shown = True  # type: ignore[attr-defined]
+    # Not the function's own, which `wraps` has copied: the class of an argument may be asked.
+    made._in_no_mode = made  # type: ignore[attr-defined]
     return made
 
 

@@ -159,3 +159,17 @@ def test_tests_that_pass_on_torch_alone_are_named(parts):
     theirs = {"a": "passed", "b": "passed", "c": "failed", "d": "skipped"}
     ours = {"a": "passed", "b": "failed", "c": "failed"}
     assert parts["suites"].compare(theirs, ours) == ["b"]
+
+
+def test_folders_that_hide_other_archives_tests_are_taken_away(parts, tmp_path, monkeypatch):
+    packages = parts["packages"]
+    monkeypatch.setattr(packages, "PACKAGES", tmp_path)
+
+    def pip(command, **options):
+        (tmp_path / "tests").mkdir()
+        (tmp_path / "kept").mkdir()
+        return packages.subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(packages.subprocess, "run", pip)
+    packages.fetch(["kept==1.0"], timeout=1.0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept"]

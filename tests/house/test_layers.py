@@ -20,12 +20,12 @@ LAYERS = {
     4: "array_protocol printed_form copies sharing tensor return_types legacy subclasses batching "
     "_methods",
     5: "absent sparse layouts storage foreach _coverage autograd fft func linalg masked random "
-    "settings signal special watching",
+    "settings signal special watching wrappers",
     6: "_compile _loaded types version testing distributions _C _functorch compiler cuda amp "
-    "backends accelerator cpu library mps mtia nested quantization ao xpu package nn optim "
+    "backends accelerator cpu library mps mtia nested quantization ao xpu package streams nn optim "
     "optimize utils serialization viz overrides profiler jit futures _jit_internal "
-    "multiprocessing distributed hub onnx _dynamo export functional _higher_order_ops _utils "
-    "_tensor _vmap_internals _VF _linalg_utils _lowrank _lobpcg _logging __future__ "
+    "multiprocessing distributed hub onnx _dynamo _inductor export functional _higher_order_ops "
+    "_utils _tensor _vmap_internals _VF _linalg_utils _lowrank _lobpcg _logging __future__ "
     "_subclasses _custom_ops symbols _tensor_str quasirandom checks classes _guards fx _ops",
     7: "torch_alias __main__",
     8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see

@@ -76,6 +76,9 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
                 raise RuntimeError(errors.SCALAR_ONLY)
             if T.is_discrete(t._raw.dtype) or t._raw.dtype.kind == "c":
                 raise RuntimeError(errors.real_scalar_only(T.from_raw(t._raw.dtype)))
+        kind: Any = type(t)
+        if not t._plain and kind._dispatches:
+            return _hollow.DISPATCHING[0].started(t)
         one = T.ones_like(t._raw) if t._plain else hollow.ones_like(t._raw)
         recorder = ready().recorder
         if recorder is not None:
@@ -97,7 +100,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     if g._raw.dtype != t._raw.dtype:
         wanted = T.from_raw(t._raw.dtype)
         g = g.to(wanted) if traced else new_tensor(g._raw.astype(t._raw.dtype))  # type: ignore[attr-defined]
-    return g if traced else g._raw
+    return g if traced or type(g)._dispatches else g._raw
 
 
 def edge_gradient(edge: GradientEdge, g: Any, position: int, traced: bool) -> Any:
@@ -141,7 +144,8 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
     if not traced and any(type(v) is hollow.Hollow for v in values):
         with META:
             return _watched(roots, nrs, values, keep, places, accumulate)
-    watched = mode.profiler is not None or mode.recorder is not None or mode.dispatch
+    watched: Any = mode.profiler is not None or mode.recorder is not None or mode.dispatch
+    watched = watched or _hollow.LIVE
     if watched and not traced:
         return _watched(roots, nrs, values, keep, places, accumulate)
     outer = RUNNING.get()
@@ -166,7 +170,9 @@ def run(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, trac
 
 def _started(g: Any) -> Any:
     """A gradient that a run starts with as a Tensor."""
-    return _hollow.without_data(g) if type(g) is hollow.Hollow else wrapped(g, False)
+    if type(g) is hollow.Hollow:
+        return _hollow.without_data(g)
+    return wrapped(g, False)
 
 
 def _watched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,

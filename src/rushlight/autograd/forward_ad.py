@@ -8,7 +8,6 @@ from .._array import types as T
 from .._core.mode import CURRENT, ready, replaced
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase
-from ..batching import BatchedTensor, gathered, layers_of, spread_over
 from ..ops import dual as rows
 from . import pushforward as _pushforward  # noqa: F401 - says how operations carry tangents
 from .duals import LEVELS, Level, begin_anew, set_tangent, tangent_of
@@ -75,6 +74,13 @@ class dual_level(_ModeContext):
         exit_dual_level()
 
 
+def _batches() -> Any:
+    """The module of what `vmap` maps over, which programs without it never load."""
+    from .. import batching
+
+    return batching
+
+
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """A view of `tensor` that carries `tangent`.
 
@@ -100,10 +106,11 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "Trying to access a forward AD level with an invalid index. This index was either not "
             "created or is already deleted."
         )
-    if tensor._layered and isinstance(tensor, BatchedTensor):
-        layers = layers_of([tensor])
+    if tensor._layered and isinstance(tensor, (batches := _batches()).BatchedTensor):
+        spread_over = batches.spread_over
+        layers = batches.layers_of([tensor])
         whole = make_dual(spread_over(tensor, layers), spread_over(tangent, layers), level=level)
-        return gathered(whole, layers)
+        return batches.gathered(whole, layers)
     if tangent_of(tensor) is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
@@ -143,10 +150,11 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
             "_unpack_dual(): argument 'dual' (position 1) must be Tensor, not "
             f"{type(tensor).__name__}"
         )
-    if tensor._layered and isinstance(tensor, BatchedTensor):
-        layers = layers_of([tensor])
-        parts = unpack_dual(spread_over(tensor, layers), level=level)
-        return UnpackedDualTensor(*[None if p is None else gathered(p, layers) for p in parts])
+    if tensor._layered and isinstance(tensor, (batches := _batches()).BatchedTensor):
+        layers = batches.layers_of([tensor])
+        parts = unpack_dual(batches.spread_over(tensor, layers), level=level)
+        found = [None if p is None else batches.gathered(p, layers) for p in parts]
+        return UnpackedDualTensor(*found)
     mode = ready()
     tangent = tangent_of(tensor) if mode.forward_grad and not level else None
     token = CURRENT.set(replaced(mode, forward_grad=False))

@@ -16,6 +16,10 @@ from .._core.storage import TensorBase, new_tensor
 from ..batching import Batching, unwrapped, wrap
 from ..ops import PUBLIC
 from . import forward_ad
+from ._functional_parts import gradient as _autograd_grad  # noqa: F401
+from ._functional_parts import settled as _grad_postprocess  # noqa: F401
+from ._functional_parts import standard_basis as _construct_standard_basis_for  # noqa: F401
+from ._functional_parts import unpacked as _tuple_postprocess  # noqa: F401
 from .backward import grad
 from .grad_mode import enable_grad
 
@@ -49,6 +53,17 @@ def _fresh(inputs: Tensors, create_graph: bool, need_graph: bool = True) -> Tens
         else:
             made.append(x.detach().requires_grad_(need_graph))
     return tuple(made)
+
+
+def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Tensors:
+    """The tensors as a tuple; packages call it by PyTorch's private name."""
+    if arg_name is None and fn_name is None:
+        return tuple(inp) if isinstance(inp, (tuple, list)) else (inp,)
+    is_tuple, group = _tuple_of(inp, str(arg_name), str(fn_name))
+    return (is_tuple, group)
+
+
+_grad_preprocess = _fresh
 
 
 def _settled(values: Tensors, create_graph: bool) -> Tensors:
@@ -160,6 +175,9 @@ def _recorded(values: Tensors, what: str, strict: bool) -> None:
                 raise RuntimeError(MISSING["back"].format(i=i))
             if not g._requires_grad:
                 raise RuntimeError(UNRECORDED[what].format(i=i))
+
+
+_fill_in_zeros = _filled
 
 
 def _single(outputs: Tensors, is_tuple: bool, caller: str) -> None:

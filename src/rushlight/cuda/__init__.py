@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from .. import absent
 from ..absent import AcceleratorError, OutOfMemoryError
+from ..device import no_cuda
 from ..legacy import TYPES
 from ..types import Device as _Device
 
@@ -44,7 +45,7 @@ def empty_cache() -> None:
 
 
 def _lazy_init() -> NoReturn:
-    raise AssertionError(_NO_CUDA)
+    raise no_cuda()
 
 
 def _lazy_call(callable: Any, **kwargs: Any) -> None:

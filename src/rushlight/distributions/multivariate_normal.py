@@ -29,6 +29,15 @@ def precision_to_scale_tril(precision: Any) -> Any:
     return linalg.solve_triangular(inverse_factor, identity, upper=False)
 
 
+def _batch_mv(matrices: Any, vectors: Any) -> Any:
+    """The products of matrices and vectors, one of each in a batch."""
+    return f.matmul(matrices, vectors.unsqueeze(-1)).squeeze(-1)
+
+
+# PyTorch's own names of these, which packages import.
+_batch_mahalanobis, _precision_to_scale_tril = mahalanobis, precision_to_scale_tril
+
+
 class GivenCovariance(Distribution):
     """What distributions share that are given one of a covariance, its inverse, its factor."""
 

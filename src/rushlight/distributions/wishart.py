@@ -127,12 +127,16 @@ class Wishart(GivenCovariance, ExponentialFamily):
         return root @ root.transpose(-2, -1)
 
     def rsample(self, sample_shape: Any = (), max_try_correction: Any = None) -> Any:
-        """Draws; those that came out singular are drawn again, a few times."""
+        """Draws; what was drawn is drawn again, and what is singular then a few times more.
+
+        PyTorch's first question for singular matrices is the wrong way round: it draws again what
+        was fine, and warns. The numbers of a seed depend on it, so it is asked that way here too.
+        """
         if max_try_correction is None:
             max_try_correction = 3 if self._event_shape[-1] < 10 else 10
         shape = Size(sample_shape)
         sample = self._bartlett(shape)
-        singular = self.support.check(sample).logical_not()
+        singular = self.support.check(sample)
         if self._batch_shape:
             singular = singular.amax(self._batch_dims)
         if singular.any():

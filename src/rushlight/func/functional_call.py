@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .._core.storage import TensorBase
@@ -33,7 +34,7 @@ def _given(dictionaries: Any) -> dict[str, Any]:
         ValueError: for something else, or where two dictionaries share a key.
     """
     if isinstance(dictionaries, dict):
-        return dict(dictionaries)
+        return dictionaries
     if not isinstance(dictionaries, Sequence):
         raise ValueError(
             "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
@@ -69,21 +70,20 @@ def _strictly(module: Any, given: dict[str, Any], own: dict[str, Any], tie: bool
     raise RuntimeError("\n".join(lines))
 
 
-def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None,
-                    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True,
-                    strict: bool = False) -> Any:  # fmt: skip
-    """`module(*args, **kwargs)` with the given tensors in place of its own for this call.
+@contextmanager
+def reparametrized(
+    module: Any, given: dict[str, Any], tie_weights: bool = False, strict: bool = False
+) -> Iterator[None]:
+    """A context in which the module has the given tensors in place of its own.
 
-    A tensor for one name of tied parameters stands for all of them, unless `tie_weights=False`.
+    What its names hold on leaving goes back to `given`: a buffer that a call replaced is found
+    there.
 
     Raises:
-        ValueError: where dictionaries in a sequence share a key, or tied names get two tensors.
+        ValueError: where tied names get two tensors.
         RuntimeError: where `strict` and names are missing or unknown.
         TypeError: for a value that is no tensor.
     """
-    if type(module).__name__ == "DataParallel":
-        raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
-    given = _given(parameter_and_buffer_dicts)
     own: dict[str, TensorBase] = {}
     for path, child in module.named_modules(remove_duplicate=False):
         for table in (child._parameters, child._buffers):
@@ -109,8 +109,7 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
                 )
             for k in names:
                 replacements[k] = first
-    undo: list[tuple[Any, str, Any]] = []
-    call_args = () if args is None else args if isinstance(args, tuple) else (args,)
+    undo: list[tuple[Any, str, Any, str]] = []
     try:
         for path, value in replacements.items():
             if not isinstance(value, TensorBase):
@@ -120,12 +119,35 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
                 continue
             holder, table_name, name = found
             entries = getattr(holder, table_name)
-            undo.append((entries, name, entries[name]))
+            undo.append((entries, name, entries[name], path))
             entries[name] = value
-        return module(*call_args, **(kwargs or {}))
+        yield
     finally:
-        for entries, name, value in reversed(undo):
+        for entries, name, value, path in reversed(undo):
+            if path in given:
+                given[path] = entries[name]
             entries[name] = value
+
+
+def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None,
+                    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True,
+                    strict: bool = False) -> Any:  # fmt: skip
+    """`module(*args, **kwargs)` with the given tensors in place of its own for this call.
+
+    A tensor for one name of tied parameters stands for all of them, unless `tie_weights=False`.
+    A buffer that the call replaced is found in the dictionary afterwards, where one was given.
+
+    Raises:
+        ValueError: where dictionaries in a sequence share a key, or tied names get two tensors.
+        RuntimeError: where `strict` and names are missing or unknown.
+        TypeError: for a value that is no tensor.
+    """
+    if type(module).__name__ == "DataParallel":
+        raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
+    given = _given(parameter_and_buffer_dicts)
+    call_args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with reparametrized(module, given, tie_weights, strict):
+        return module(*call_args, **(kwargs or {}))
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

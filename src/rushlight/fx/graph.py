@@ -300,11 +300,12 @@ class _Writer:
     def _line(self, node: Node) -> str:
         target: Any = node.target
         if node.op == "get_attr":
-            return f"{node.name} = {self.root}{_path(target)}"
+            return f"{node.name} = {_path(self.root, target)}"
         if node.op == "output":
             return f"return {self._value(node.args[0])}"
         if node.op == "call_module":
-            return f"{node.name} = {self.root}{_path(target)}({self._call(node.args, node.kwargs)})"
+            called = self._call(node.args, node.kwargs)
+            return f"{node.name} = {_path(self.root, target)}({called})"
         if node.op == "call_method":
             rest = self._call(node.args[1:], node.kwargs)
             return f"{node.name} = {self._value(node.args[0])}.{target}({rest})"
@@ -316,13 +317,7 @@ class _Writer:
 
     def code(self) -> PythonCode:
         inputs, lines = [], []
-        last: dict[Node, list[Node]] = {}
-        for node in self.graph.nodes:
-            for used in node.all_input_nodes:
-                last[used] = [node]
-        dying: dict[Node, list[str]] = {}
-        for used, (user,) in last.items():
-            dying.setdefault(user, []).append(used.name)
+        last = {used: node for node in self.graph.nodes for used in node.all_input_nodes}
         for node in self.graph.nodes:
             if node.op == "placeholder":
                 default = f" = {self._value(node.args[0])}" if node.args else ""
@@ -332,19 +327,18 @@ class _Writer:
                     lines.append(f"{node.name} = {plain}")
                 continue
             line = self._line(node)
-            gone = dying.get(node, [])
+            gone = [used.name for used in node.all_input_nodes if last[used] is node]
             if gone and node.op != "output":
                 # Memory is let go of as soon as the last user of a value has run.
-                line += ";  " + " = ".join(reversed(gone)) + " = None"
+                line += ";  " + " = ".join(gone) + " = None"
             lines.append(line)
         body = "".join(f"    {line}\n" for line in lines or ["pass"])
-        source = f"def forward({', '.join([self.root, *inputs])}):\n{body}"
+        source = f"\n\n\ndef forward({', '.join([self.root, *inputs])}):\n{body}    "
         return PythonCode(source, self.globals)
 
 
-def _path(qualified: str) -> str:
-    """`.a.b`; names that aren't identifiers (`0` of a Sequential) by way of `_modules`."""
-    return "".join(
-        f".{atom}" if atom.isidentifier() else f'._modules["{atom}"]'
-        for atom in qualified.split(".")
-    )
+def _path(root: str, qualified: str) -> str:
+    """`root.a.b`; names that aren't identifiers (`0` of a Sequential) by way of `getattr`."""
+    for atom in qualified.split("."):
+        root = f"{root}.{atom}" if atom.isidentifier() else f'getattr({root}, "{atom}")'
+    return root

@@ -179,7 +179,8 @@ class GraphModule(Module):
         return made
 
     def __str__(self) -> str:
-        return "\n\n".join([super().__str__(), self._code])
+        more = "# To see more debug info, please use `graph_module.print_readable()`"
+        return "\n".join([super().__str__(), self._code, more])
 
 
 def _packed(graph: Graph) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from typing import Any, Final
 
-from .._array import numpy_ns
+from .._array import later, numpy_ns
 from .._array.types import ignore_float_errors
 from .._core.engine import WORLDS
 from .._core.mode import on_first_use
@@ -37,6 +37,7 @@ def _families() -> list[str]:
 
 for _family in _families():
     importlib.import_module(f"{__name__}.{_family}")
+later.declared()
 
 PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> function
 TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included

@@ -106,6 +106,8 @@ def scaling(args: list[Any], raws: list[Any]) -> None:
     if len(raws) < 3 or type(raws[2]) is int:
         return
     alpha = raws[2]
+    if type(alpha) is float and type(raws[0]) is T.ndarray and raws[0].dtype.kind == "f":
+        return
     highest = max(category(raws[0]), category(raws[1]))
     if isinstance(alpha, bool) and highest != D.BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")

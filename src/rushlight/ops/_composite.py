@@ -24,6 +24,31 @@ def _with_out(name: str, function: F) -> F:
     return taking_out  # type: ignore[return-value]
 
 
+#: Composite functions that take NumPy's names for `dim` and `keepdim` too, as all rows do.
+_NUMPY_WORDS: Final = frozenset({
+    "chunk", "cosine_similarity", "cross", "cumulative_trapezoid", "diff", "fft", "fft2", "fftn",
+    "fftshift", "gradient", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",
+    "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "logsumexp", "matrix_norm",
+    "nanmean", "nanquantile", "narrow", "quantile", "repeat_interleave", "rfft", "rfft2", "rfftn",
+    "take_along_dim", "tensor_split", "trapezoid", "trapz", "vecdot",
+})  # fmt: skip
+
+
+def _with_numpy_words(function: F) -> F:
+    """The function, which also takes `axis` for `dim` and `keepdims` for `keepdim`."""
+
+    @functools.wraps(function)
+    def translating(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if "axis" in kwargs and "dim" not in kwargs:
+                kwargs["dim"] = kwargs.pop("axis")
+            if "keepdims" in kwargs and "keepdim" not in kwargs:
+                kwargs["keepdim"] = kwargs.pop("keepdims")
+        return function(*args, **kwargs)
+
+    return translating  # type: ignore[return-value]
+
+
 def composite(
     *namespaces: str, method: bool = False, name: str = "", out: bool = False
 ) -> Callable[[F], F]:
@@ -39,10 +64,13 @@ def composite(
             function.__module__ = "rushlight.nn.functional"
         if out:
             function = _with_out(shown, function)
+        public = function
+        if shown in _NUMPY_WORDS or (shown == "norm" and namespaces == ("linalg",)):
+            public = _with_numpy_words(function)
         for namespace in namespaces or ("",):
-            COMPOSITES[(namespace, shown)] = function
+            COMPOSITES[(namespace, shown)] = public
         if method:
-            METHODS[shown] = function
+            METHODS[shown] = public
         return function
 
     return register

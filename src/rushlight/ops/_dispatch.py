@@ -286,8 +286,9 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
             plan = plans.get(tuple(map(type, args)))
             if plan is not None and plan.direct:
                 return plan.run(plan.op, [*args, *plan.tail])
-        else:
-            plan = plans.get(call_key(args, kwargs))
+        else:  # as `call_key`
+            key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+            plan = plans.get(key)
         if plan is None or not plan.ordered:
             return general(*args, **kwargs)
         values = [*args, *plan.tail]
@@ -306,17 +307,29 @@ def inplace_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     short: Any = rows[0].simple_op
     pair = short is not None and len(short.tensors) == 2
     numbers = pair and len(rows) == 1 and rows[0].numbers
+    plans = general.plans
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if (
-            pair
-            and len(args) == 2
-            and not kwargs
-            and isinstance(args[0], TensorBase)
-            and (isinstance(args[1], TensorBase) or (numbers and type(args[1]) is float))
-        ):
-            return apply_inplace(short, [*args])
-        return general(*args, **kwargs)
+        if not kwargs:
+            if (
+                pair
+                and len(args) == 2
+                and isinstance(args[0], TensorBase)
+                and (isinstance(args[1], TensorBase) or (numbers and type(args[1]) is float))
+            ):
+                return apply_inplace(short, [*args])
+            plan = plans.get(tuple(map(type, args)))
+        else:  # as `call_key`
+            key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+            plan = plans.get(key)
+        if plan is None or not plan.ordered:
+            return general(*args, **kwargs)
+        values = [*args, *plan.tail]
+        for position, name in plan.named:
+            values[position] = kwargs[name]
+        for position, convert in plan.convert:
+            values[position] = convert(values[position])
+        return apply_inplace(plan.op, values)
 
     function.__name__ = function.__qualname__ = general.name
     function.__doc__ = (

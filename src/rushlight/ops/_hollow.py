@@ -33,6 +33,12 @@ _BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_cons
                    "masked_select", "bincount", "histc")  # fmt: skip
 
 
+#: The module that has the classes of tensors say what happens, once there is such a class.
+DISPATCHING: Final[list[Any]] = []
+#: The instances of such classes that live, by identity: weak references.
+LIVE: Final[dict[int, Any]] = {}
+
+
 def is_hollow(t: Any) -> bool:
     """Whether a tensor has no data."""
     return isinstance(t, TensorBase) and type(t._raw) is Hollow
@@ -103,6 +109,21 @@ def adopted(t: Any, other: Any) -> None:
 def emptied(t: Any) -> Any:
     """A tensor like another that has data, but without."""
     return made_like(t, None, False, bool(t._requires_grad) and t._node is None)
+
+
+def elements(t: Any) -> Any:
+    """The array whose elements become Python numbers.
+
+    Raises:
+        RuntimeError: where there is no data.
+    """
+    found = None if t._plain else HANDLERS.hollow_read(t)
+    return t._raw if found is None else found
+
+
+def dispatched(name: str, *args: Any) -> Any:
+    """What the class of a tensor among the arguments answers to a call, or NOT_HANDLED."""
+    return DISPATCHING[0].answered(name, args) if DISPATCHING else NOT_HANDLED
 
 
 def refuse_item(t: Any) -> None:

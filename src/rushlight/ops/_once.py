@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Final
+from typing import Any, Final
+
+from .._array import types as T
 
 _said: Final[set[str]] = set()
 
@@ -19,3 +21,26 @@ def say_once(name: str, text: str) -> None:
     if name not in _said or Always.on:
         _said.add(name)
         warnings.warn(text, UserWarning, stacklevel=4)
+
+
+def warn_of_arrays(data: Any) -> None:
+    """Warns, once, of a list of arrays, which NumPy would have joined faster."""
+    for item in (data[0], data[-1]) if data else ():
+        while isinstance(item, (list, tuple)) and item:
+            item = item[0]
+        if isinstance(item, T.ndarray):
+            say_once(
+                "list of arrays",
+                "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please "
+                "consider converting the list to a single numpy.ndarray with numpy.array() before "
+                "converting to a tensor.",
+            )
+
+
+def warn_of_lost_history() -> None:
+    """Warns, once, of a number made of a tensor that requires gradients: they end there."""
+    say_once(
+        "number of a tensor with history",
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+        "Consider using tensor.detach() first.",
+    )

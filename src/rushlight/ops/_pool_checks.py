@@ -7,8 +7,10 @@ from typing import Any, Final
 from .. import dtypes as D
 from .. import errors
 from .._array import types as T
-from .._array.pool import pooled_size
+from .._array.later import later
 from ..dtypes import scalar_name as scalar_name
+
+raw = later("pool")
 
 Sizes = tuple[int, ...]
 _COUNT: Final = {2: "two", 3: "three"}
@@ -108,7 +110,7 @@ def pool_shape(name: str, x: Any, k: Sizes, s: Sizes, p: Sizes, d: Sizes, ceil_m
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={pad}, kernel_size={m} and dilation={spread}"
             )
-        out.append(pooled_size(n, m, step, pad, spread, ceil_mode))
+        out.append(raw.pooled_size(n, m, step, pad, spread, ceil_mode))
     _positive(dims, k, s, d)
     shape = list(x.shape)
     if dims == 2:
@@ -228,7 +230,7 @@ def max_line(
         )
     if d <= 0:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {d}")
-    out = pooled_size(x.shape[-1], k, s, p, d, ceil_mode)
+    out = raw.pooled_size(x.shape[-1], k, s, p, d, ceil_mode)
     if out <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {out}")
     return k, s, p, d

@@ -59,5 +59,6 @@ def aware(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                 return handled
         return function(*args, **kwargs)
 
+    run._in_no_mode = function  # type: ignore[attr-defined]
     _made[id(function)] = (function, run)
     return run

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .._array import pool as raw
-from .._array import resample
-from .._array.convolve import laid_out_like
+from .._array.channels_last import laid_out_like
+from .._array.later import later
 from .._core.apply import apply_n
 from . import _pool_checks as checks
 from ._composite import composite
@@ -16,6 +15,9 @@ from ._row import Row, linear
 from ._signed import signed
 from ._traced import table
 from .pool import max_rows
+
+raw = later("pool")
+resample = later("resample")
 
 
 def _sizes(output_size: Any, shape: Any, dims: int) -> Any:

@@ -126,12 +126,11 @@ floor_divide = elementwise(
     doc="The quotient of `input` and `other`, rounded down.",
 )
 floor_divide_number = elementwise(
-    "_rfloor_divide(Scalar self, Tensor other) -> Tensor",
+    "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     quotients.floor_divide_from,
     other=_checks.no_derivative("floor_divide"),
     node="NotImplemented",
     method=False,
-    public=False,
     inplace=False,
     samples=lambda mk: [(3.5, mk(3, 4))],
     check=_checks.takes("div_floor_cpu", "fi"),
@@ -314,7 +313,7 @@ cube = elementwise(
     "_cube(Tensor self) -> Tensor",
     quotients.cube,
     self=lambda g, self: (
-        g * (self * self * 3 if type(self) is T.ndarray else pow_scalar(self, 2) * 3)
+        g * (pow_scalar(self, 2) * 3 if isinstance(self, TensorBase) else self * self * 3)
     ),
     node="PowBackward0",
     method=False,

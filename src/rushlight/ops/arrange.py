@@ -6,9 +6,9 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import arrangement as raw
 from .._array import types as T
 from .._array.axes import axis_of
+from .._array.later import later
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.storage import TensorBase, new_tensor
 from ..device import hollow
@@ -18,6 +18,8 @@ from ._row import general, linear
 from ._traced import table
 from .scatter import index_select
 from .shape import clone_contiguous, expand, reshape, unsqueeze, view
+
+raw = later("arrangement")
 
 # ---- repeated ---------------------------------------------------------------------------------
 repeat = linear(

@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import attention as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.mode import current
 from .._core.storage import new_tensor
@@ -15,6 +15,8 @@ from . import _checks
 from ._composite import composite
 from ._row import general
 from ._traced import table
+
+raw = later("attention")
 
 
 # ---- softmax of masked scores -------------------------------------------------------------------

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes as D
-from .._array import class_losses as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import new_tensor
 from . import _reduction as R
@@ -16,6 +16,8 @@ from .activation import logsigmoid
 from .loss import _shape
 from .number import over, plus, times
 from .softmax import LOG_SOFTMAX
+
+raw = later("class_losses")
 
 # ---- negative log likelihood ------------------------------------------------------------------
 
@@ -256,6 +258,8 @@ def _smooth_loss(
         return loss
     if reduction == R.SUM:
         return loss.sum()
+    if weight is None and log_p._raw.dtype.itemsize >= 4:  # in tensors, so that it is recorded
+        return loss.sum() / (~ignored).to(log_p.dtype).sum()
     weights = raw.nll_weights(
         target._raw, log_p._raw, None if weight is None else weight._raw, ignore_index
     )

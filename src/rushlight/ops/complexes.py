@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import complexes as raw
 from .._array import numpy_ns
 from .._array import types as T
+from .._array.later import later
 from .._core.inplace import apply_inplace
 from . import _checks
 from ._composite import composite
 from ._row import elementwise
 from ._traced import table
+
+raw = later("complexes")
 
 abs = elementwise(
     "abs(Tensor self) -> Tensor",

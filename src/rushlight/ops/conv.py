@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-from .._array import convolve as raw
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from ._composite import composite
@@ -18,6 +18,8 @@ from ._conv_checks import Sizes, check_shapes, check_types, each
 from ._row import linear, multilinear
 from ._signed import signed
 from ._traced import table
+
+raw = later("convolve")
 
 _NODE: Final = "ConvolutionBackwardBackward0"
 

@@ -11,6 +11,7 @@ from .._array.hollow import hollowed
 from .._core.apply import apply_n
 from .._core.mode import current
 from .._core.storage import TensorBase
+from ..device import CPU
 from ..device import device as _Device
 from ..device import hollow as without_data
 from ..memory_format import memory_format as MemoryFormat
@@ -52,11 +53,13 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
     for arg in args:
         if isinstance(arg, D.dtype):
             dtype = arg
+        elif arg is CPU:
+            device = arg
         elif isinstance(arg, TensorBase):
             dtype = T.from_raw(arg._raw.dtype)
             device = arg.device  # type: ignore[attr-defined]
-        elif isinstance(arg, _type) and arg in _PYTHON_TYPES:
-            dtype = _PYTHON_TYPES[arg]
+        elif isinstance(arg, _type) and arg in D.OF_PYTHON:
+            dtype = D.OF_PYTHON[arg]
         elif isinstance(arg, MemoryFormat):
             memory_format = arg
         elif isinstance(arg, bool):
@@ -75,7 +78,7 @@ def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blockin
         dtype = T.from_raw(other._raw.dtype)
         device = other.device
     away = device is not None and without_data(device)
-    found = dtype if dtype is None or isinstance(dtype, D.dtype) else _PYTHON_TYPES[dtype]
+    found = dtype if dtype is None or isinstance(dtype, D.dtype) else _meant(dtype)
     if (device is not None or not self._plain) and away is not _hollow.is_hollow(self):
         if away:
             return _emptied(self, found)
@@ -99,8 +102,8 @@ def _emptied(t: Any, dtype: D.dtype | None) -> Any:
     return _hollow.marked(made)
 
 
-def _no_such_call(args: tuple[Any, ...]) -> str:
-    given = ", ".join(arg.__class__.__name__ for arg in args)
+def _no_such_call(args: tuple[Any, ...], named: str = "") -> str:
+    given = ", ".join(errors.type_name(arg) for arg in args) + named
     rest = (
         "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
     )
@@ -112,12 +115,17 @@ def _no_such_call(args: tuple[Any, ...]) -> str:
     )
 
 
-_PYTHON_TYPES: dict[Any, D.dtype] = {
-    float: D.float64,
-    int: D.int64,
-    bool: D.bool_,
-    complex: D.complex128,
-}
+def _meant(dtype: Any) -> D.dtype:
+    """The dtype that a Python number type stands for.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if isinstance(dtype, D.dtype):
+        return dtype
+    if isinstance(dtype, _type) and dtype in D.OF_PYTHON:
+        return D.OF_PYTHON[dtype]
+    raise TypeError(_no_such_call((), f"dtype={errors.type_name(dtype)}, "))
 
 
 def _caster(name: str, dtype: D.dtype) -> None:
@@ -162,6 +170,11 @@ def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     name = dtype if isinstance(dtype, str) else getattr(dtype, "_type_text", "")
     found = T.dtype_of_type_name(name)
     if found is None:
+        if isinstance(dtype, _type):
+            own = "" if dtype.__module__ == "builtins" else f"{dtype.__module__}."
+            raise ValueError(f"invalid type: '{own}{dtype.__name__}'")
+        if not isinstance(dtype, str):
+            raise TypeError("dtype must be a type, str, or dtype object")
         raise ValueError(f"invalid type: '{dtype}'")
     return converted(self, found)
 
@@ -176,8 +189,7 @@ def item(self: Any) -> Any:
     array = self._raw
     if array.size != 1:
         raise RuntimeError(errors.item_size(array.size))
-    _hollow.refuse_item(self)
-    return T.number_of(array)
+    return T.number_of(_hollow.elements(self))
 
 
 @composite("private", method=True)
@@ -185,6 +197,9 @@ def tolist(self: Any) -> Any:
     """The elements as (nested lists of) Python numbers."""
     if not self._plain and _hollow.is_hollow(self):
         raise NotImplementedError(_hollow.NO_DATA)
+    if _hollow.DISPATCHING and self.__class__._dispatches:
+        kind = self.__class__.__name__
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {kind}")
     return T.nested_list(self._raw)
 
 
@@ -200,6 +215,8 @@ def numpy(self: Any, *, force: bool = False) -> Any:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    if _hollow.DISPATCHING and self.__class__._dispatches:
+        raise RuntimeError(".numpy() is not supported for tensor subclasses.")
     if not self._plain and _hollow.is_hollow(self):
         if force:
             raise NotImplementedError(_hollow.NO_DATA)
@@ -234,10 +251,10 @@ def result_type(tensor1: Any, tensor2: Any) -> D.dtype:
 @composite()
 def promote_types(type1: D.dtype, type2: D.dtype) -> D.dtype:
     """The smallest dtype that holds both."""
-    return D.promote_types(type1, type2)
+    return D.promote_types(_meant(type1), _meant(type2))
 
 
 @composite()
 def can_cast(from_: D.dtype, to: D.dtype) -> bool:
     """Whether a result of one dtype may be written into a tensor of another."""
-    return D.can_cast(from_, to)
+    return D.can_cast(_meant(from_), _meant(to))

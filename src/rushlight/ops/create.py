@@ -10,11 +10,14 @@ from .._array import create as raw
 from .._array import types as T
 from .._array.recording import number_types
 from .._core.mode import current
-from .._core.slow import read_by_python
+from .._core.slow import NOT_HANDLED, read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..device import hollow
 from . import _hollow
 from ._composite import composite
+from ._once import warn_of_arrays
+from ._sizes import size_of as size_of
+from ._steps import steps_of
 
 
 def finished(array: Any, requires_grad: bool) -> Any:
@@ -64,43 +67,6 @@ def type_for(out: Any, dtype: Any) -> Any:
     return have
 
 
-def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given as numbers or as one sequence.
-
-    Raises:
-        TypeError, RuntimeError: for sizes that aren't integers, or negative.
-    """
-    packed = len(size) == 1 and isinstance(size[0], (tuple, list))
-    if packed:
-        size = tuple(size[0])
-    shape: list[int] = []
-    for place, s in enumerate(size):
-        if isinstance(s, TensorBase):
-            s = read_by_python(s, "a size").item()
-        if isinstance(s, bool) or not isinstance(s, int):
-            if T.is_integer_scalar(s):
-                s = int(s)
-            else:
-                raise TypeError(_bad_size(name, size[place], place, packed))
-        if s < 0:
-            if name == "zeros":
-                raise RuntimeError("zeros: Dimension size must be non-negative.")
-            raise RuntimeError(f"Trying to create tensor with negative dimension {s}: {list(size)}")
-        shape.append(s)
-    return tuple(shape)
-
-
-def _bad_size(name: str, value: Any, place: int, packed: bool) -> str:
-    kind = type(value).__name__
-    if place:
-        return (
-            f"{name}(): argument 'size' failed to unpack the object at pos {place + 1} with error "
-            f'"type must be tuple of ints,but got {kind}"'
-        )
-    found = f"but found element of type {kind} at pos 0" if packed else f"not {kind}"
-    return f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}"
-
-
 def dtype_or_default(dtype: Any, name: str = "") -> D.dtype:
     """The dtype asked for, or the default floating type.
 
@@ -111,11 +77,10 @@ def dtype_or_default(dtype: Any, name: str = "") -> D.dtype:
         return D.get_default_dtype()
     if isinstance(dtype, D.dtype):
         return dtype
-    known = {float: D.get_default_dtype(), int: D.int64, bool: D.bool_, complex: D.number_dtype(1j)}
-    if dtype in known:
-        return known[dtype]
+    if isinstance(dtype, type) and dtype in D.OF_PYTHON:
+        return D.OF_PYTHON[dtype]
     argument = f"{name}(): argument 'dtype'" if name else "dtype"
-    raise TypeError(f"{argument} must be torch.dtype, not {type(dtype).__name__}")
+    raise TypeError(f"{argument} must be torch.dtype, not {errors.type_name(dtype)}")
 
 
 @composite()
@@ -135,8 +100,11 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         )
     if isinstance(data, TensorBase) and _hollow.is_hollow(data):
         return made_from_hollow(data, dtype, device, requires_grad)
+    if isinstance(data, (list, tuple)):
+        warn_of_arrays(data)
     made = finished(
-        raw.array_of(data, None if dtype is None else dtype_or_default(dtype)), requires_grad
+        raw.array_of(data, None if dtype is None else dtype_or_default(dtype, "tensor")),
+        requires_grad,
     )
     return _hollow.emptied(made) if nowhere else made
 
@@ -167,7 +135,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
         return data.to(dtype)  # type: ignore[attr-defined]
     if isinstance(data, T.ndarray):
         t = from_numpy(data)
-        return t if dtype is None else t.to(dtype)
+        return t if dtype is None else t.to(dtype_or_default(dtype, "as_tensor"))
     return tensor(data, dtype=dtype, device="cpu" if device is None else device)
 
 
@@ -257,7 +225,7 @@ def from_numpy(ndarray: Any) -> Any:
 def _sized(name: str, fill: Any) -> Any:
     def make(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
-             names: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+             **kwargs: Any) -> Any:  # fmt: skip
         nowhere = hollow(device)
         if "size" in kwargs and not size:
             size = (kwargs.pop("size"),)
@@ -266,8 +234,13 @@ def _sized(name: str, fill: Any) -> Any:
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
         shape, found = size_of(name, size), dtype_or_default(dtype, name)
+        steps = steps_of(name, shape, memory_format, out) if memory_format is not None else None
         if nowhere and out is None:
+            if steps is not None:
+                return _hollow.made_with_strides(shape, steps, found, requires_grad)
             return _hollow.made(shape, found, requires_grad)
+        if steps is not None:
+            return finished(raw.empty_strided(shape, steps, found), requires_grad)
         return delivered(fill(shape, found), out, requires_grad)
 
     make.__name__ = make.__qualname__ = name
@@ -419,6 +392,7 @@ def full(
         raise TypeError(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
+    value = raw.python_kind(value)
     found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _hollow.made(size_of("full", (size,)), found, requires_grad)
@@ -508,6 +482,9 @@ def _new(name: str, fill: Any) -> Any:
         if "size" in kwargs:
             size = (kwargs.pop("size"),)
         found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+        answer = _hollow.dispatched(name, self, list(size_of(name, size)))
+        if answer is not NOT_HANDLED:
+            return answer
         if _hollow.beside(self, device):
             return _hollow.made(size_of(name, size), found, requires_grad)
         return filled(fill(size_of(name, size), found), requires_grad)

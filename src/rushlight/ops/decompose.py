@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import householder, triangular
-from .._array import linalg as checks
-from .._array import spectra as raw
+from .._array.later import later
 from .._array.types import is_half
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
@@ -15,6 +13,11 @@ from ._composite import composite
 from ._row import general
 from ._traced import table
 from .linalg import adjoint, hermitian, regular
+
+checks = later("linalg")
+householder = later("householder")
+raw = later("spectra")
+triangular = later("triangular")
 
 
 def _diagonal(xp: Any, x: Any) -> Any:
@@ -65,7 +68,8 @@ def _checked_qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
     known = mode in ("reduced", "complete", "r")
     if known or not is_half(x.dtype):
         checks.check(x, "linalg.qr", "geqrf_cpu", False)
-    return householder.qr(x, mode)
+    found: tuple[Any, Any] = householder.qr(x, mode)
+    return found
 
 
 linalg_qr = general(

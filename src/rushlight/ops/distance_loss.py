@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .. import errors
-from .._array import element_losses as raw
-from .._array.norm import vector_norm
+from .._array.later import later
 from .._core.apply import apply_n
+from .._core.inplace import count_write
+from .._core.mode import current
 from .._core.storage import new_tensor
 from . import _reduction as R
 from . import _traced
@@ -17,6 +19,9 @@ from ._composite import composite
 from ._row import general
 from .norm import _norm_gradient
 from .number import minus, plus
+
+norms = later("norm")
+raw = later("element_losses")
 
 EPSILON = 1e-12
 
@@ -52,6 +57,10 @@ def _directions(x: Any, dim: int, eps: float) -> Any:
     norm = _traced.table("vector_norm")(x, 2, dim, keepdim=True).clone()
     # The floor changes the value only: the gradient is that of the norm.
     raw.floor_at(memory_of(norm), eps)
+    mode = current()
+    if mode.recorder is not None:
+        mode.recorder.refilled(norm, partial(raw.floor_at, low=eps))
+        count_write(norm, mode)
     return x / norm
 
 
@@ -76,7 +85,7 @@ def _norm_formula(
 # What PyTorch's composites call instead of `linalg.vector_norm`; its nodes have another name.
 _norm = general(
     "_norm(Tensor self, Scalar p, int[] dim, bool keepdim=False) -> Tensor",
-    vector_norm,
+    norms.vector_norm,
     self=_norm_formula,
     holomorphic=False,
     node="NormBackward1",

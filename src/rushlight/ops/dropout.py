@@ -7,12 +7,14 @@ import warnings
 from typing import Any
 
 from .. import dtypes as D
-from .._array import discrete as draw
 from .._array import types as T
+from .._array.later import later
 from .._core.mode import current
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._generator import default_generator
+
+draw = later("discrete")
 
 ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf
 

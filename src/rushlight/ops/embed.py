@@ -6,16 +6,19 @@ import warnings
 from typing import Any
 
 from .. import dtypes as D
-from .._array import bags as raw
 from .._array import gather
 from .._array import types as T
-from .._array.sparse_gradient import rows_gradient
+from .._array.later import later
 from .._core.apply import apply_n
+from .._core.mode import current
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
 from . import _traced
 from ._composite import composite
 from ._row import Row, general, linear
+
+raw = later("bags")
+sparse_rows = later("sparse_gradient")
 
 # ---- embedding --------------------------------------------------------------------------------
 
@@ -66,7 +69,7 @@ def _read_rows(
             "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
         )
     return xp.fused(
-        rows_gradient,
+        sparse_rows.rows_gradient,
         lambda g, indices, shape, padding: _rows_added(g, indices, shape[0], padding, False),
         g,
         indices,
@@ -399,6 +402,9 @@ def _as_bags(input: Any, offsets: Any, scales: Any) -> tuple[Any, Any, Any]:
         bags, length = input.shape
         arange = _traced.table("arange")
         offsets = arange(0, input.numel(), length) if length else (arange(bags) * 0)
+        recorder = current().recorder
+        if recorder is not None:
+            recorder.filled(offsets)
         return input.reshape(-1), offsets, None if scales is None else scales.reshape(-1)
     if input.dim() != 1:
         raise ValueError(

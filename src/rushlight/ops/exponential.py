@@ -5,10 +5,12 @@ from __future__ import annotations
 from math import log as _log
 from typing import Any
 
-from .._array import logistic
 from .._array import numpy_ns as raw
+from .._array.later import later
 from . import _checks
 from ._row import elementwise
+
+logistic = later("logistic")
 
 LN2 = _log(2.0)
 LN10 = _log(10.0)

@@ -6,8 +6,10 @@ from typing import Any
 
 from .._array import extreme as raw
 from .._array import rounding as raw_rounding
-from .._array import sort as raw_sort
+from .._array.later import later
 from ._row import elementwise, general, linear, selection
+
+raw_sort = later("sort")
 
 # ---- what the gradients are made of -----------------------------------------------------------
 placed_along = linear(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._array import stored
 from .._array import types as T
+from .._array.later import later
 from ..device import check_cpu
 from ._composite import composite
 from .create import dtype_or_default, finished
+
+stored = later("stored")
 
 
 @composite("")

@@ -7,13 +7,15 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import patches as raw
 from .._array import types as T
-from .._array.convolve import out_sizes
+from .._array.later import later
 from ._composite import composite
 from ._either import either
 from ._row import linear
 from ._traced import table
+
+convolve = later("convolve")
+raw = later("patches")
 
 
 def _pairs(**given: Any) -> list[tuple[int, int]]:
@@ -65,7 +67,7 @@ def _im2col(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) 
             f"dimensions for input, but got: {list(x.shape)}"
         )
     size = tuple(x.shape[-2:])
-    out = out_sizes(size, k, stride, padding, dilation)
+    out = convolve.out_sizes(size, k, stride, padding, dilation)
     if min(out) < 1:
         shown = [f"({v[0]}, {v[1]})" for v in (size, k, dilation, padding)]
         raise RuntimeError(
@@ -99,7 +101,7 @@ def _col2im(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
             f"but got input.size(1)={rows} and kernel_size=({k[0]}, {k[1]})."
         )
-    out = out_sizes(size, k, stride, padding, dilation)
+    out = convolve.out_sizes(size, k, stride, padding, dilation)
     if out[0] * out[1] != count or min(out) < 1:
         shown = [f"({v[0]}, {v[1]})" for v in (size, k, dilation, padding, stride)]
         raise RuntimeError(

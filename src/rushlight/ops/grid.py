@@ -7,13 +7,15 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from .. import errors
-from .._array import grid as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import new_tensor
 from ._composite import composite
 from ._row import Row, general, linear
 from ._traced import constant, table
+
+raw = later("grid")
 
 _MODES: Final = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 _PADDINGS: Final = {"zeros": 0, "border": 1, "reflection": 2}

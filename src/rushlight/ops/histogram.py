@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import histogram as raw
+from .._array.later import later
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._return_types import named_results
+
+raw = later("histogram")
 
 _RESULT = named_results("histogram", ("hist", "bin_edges"))
 _RESULTS = named_results("histogramdd", ("hist", "bin_edges"))

@@ -6,12 +6,14 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import ldl as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from . import _checks, _return_types
 from ._composite import composite
 from ._row import general
+
+raw = later("ldl")
 
 
 def _factor(x: Any, hermitian: bool, check_errors: bool) -> Any:

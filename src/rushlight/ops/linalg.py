@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from .._array import linalg as raw
-from .._array import triangular
+from .._array.later import later
 from .._array.reduce import name_of
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
@@ -14,6 +13,9 @@ from . import _checks
 from ._composite import composite
 from ._row import Row, general
 from ._traced import table
+
+raw = later("linalg")
+triangular = later("triangular")
 
 
 def adjoint(xp: Any, x: Any) -> Any:

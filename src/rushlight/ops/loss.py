@@ -8,14 +8,16 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import element_losses as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply2, apply_n
 from .._core.slow import read_by_python
 from . import _reduction as R
 from ._composite import composite
 from ._row import general
 from .number import plus
+
+raw = later("element_losses")
 
 
 def _count(x: Any) -> int:
@@ -84,7 +86,6 @@ _mse = general(
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0), (mk(3), mk(3), 2)],
     doc="The squared differences, reduced.",
 )
-_mse_of_two = _mse.simple_op or _mse.op
 
 
 @composite("nn.functional")
@@ -108,7 +109,7 @@ def mse_loss(
         _require_same(weight, input)
         return _weighted((input - target) ** 2, weight, number)
     if number == R.MEAN:
-        return apply2(_mse_of_two, input, target)
+        return apply2(_mse.simple_op or _mse.op, input, target)
     return apply_n(_mse.op, [input, target, number])
 
 

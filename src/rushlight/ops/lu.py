@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from .._array import linalg as arrays
-from .._array import triangular as raw
+from .._array.later import later
 from .._array.reduce import name_of
 from .._core.apply import apply_n
 from . import _return_types
@@ -15,6 +14,9 @@ from ._out import apply_out, run_into
 from ._row import general
 from .linalg import adjoint as conj_transpose
 from .linalg import regular
+
+arrays = later("linalg")
+raw = later("triangular")
 
 _SAMPLES = lambda mk: [  # noqa: E731
     (regular(mk, 3, 3),),
@@ -105,7 +107,7 @@ def _refuse_zero_pivot(info: Any, name: str) -> None:
 
 
 def _factored(x: Any, check_errors: bool = False) -> tuple[Any, Any, Any]:
-    found = raw.lu_factor(x)
+    found: tuple[Any, Any, Any] = raw.lu_factor(x)
     if check_errors:
         _refuse_zero_pivot(found[2], "lu_factor_ex")
     return found

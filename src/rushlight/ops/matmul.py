@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .._array import einsum as paths
 from .._array import matmul as raw
+from .._array.later import later
 from .._core.apply import apply2, apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
@@ -14,6 +14,8 @@ from . import _traced
 from ._composite import composite
 from ._out import apply_out, run_into
 from ._row import Row, multilinear
+
+paths = later("einsum")
 
 _PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
 
@@ -454,7 +456,7 @@ def _diagonal(t: Any, term: list[Any]) -> Any:
     return t
 
 
-def _contract(pair: paths.Pair, a: Any, b: Any) -> Any:
+def _contract(pair: Any, a: Any, b: Any) -> Any:
     """One pairwise contraction, as a (batched) product of matrices wherever letters are summed."""
     if pair.sum_a is not None:
         a = a.sum(pair.sum_a)

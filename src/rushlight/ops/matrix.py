@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from .._array import linalg as checks
-from .._array import pairs as raw
+from .._array.later import later
 from .._array.matmul import type_word
 from .._array.reduce import name_of
 from .._core.apply import apply_n
@@ -15,6 +14,9 @@ from ._row import general, multilinear
 from ._traced import table
 from .linalg import inv, solve
 from .norm import _norm_gradient
+
+checks = later("linalg")
+raw = later("pairs")
 
 _INF = float("inf")
 

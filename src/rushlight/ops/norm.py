@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import norm as raw
+from .._array.later import later
 from .._core.apply import apply_n
 from . import _checks
 from ._composite import composite
 from ._out import apply_out
 from ._row import general
 from ._traced import table
+
+raw = later("norm")
 
 _INF = float("inf")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .. import dtypes as D
-from .._array import discrete as draw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
 from .._core.storage import new_tensor
@@ -18,6 +18,8 @@ from ._traced import table
 from .attention import _safe_softmax as safe_softmax_row
 from .complexes import conj_physical_row, conj_row
 from .sequence_loss import _ctc as ctc_row
+
+draw = later("discrete")
 
 # ---- copies and conjugates ----------------------------------------------------------------------
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes as D
-from .._array import packing as raw
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._row import general, linear
 from ._traced import table
+
+raw = later("packing")
 
 _TENSOR: Any = TensorBase
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._array import padding as raw
-from .._array.convolve import laid_out_like
+from .._array.channels_last import laid_out_like
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks, _traced

@@ -6,12 +6,14 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import pair_distances as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from . import _checks
 from ._composite import composite
 from ._row import general
+
+raw = later("pair_distances")
 
 _unavailable = _checks.unavailable("_pdist_backward")
 _backward = general(

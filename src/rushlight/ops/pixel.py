@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import patches as raw
-from .._array.convolve import laid_out_like
+from .._array.channels_last import laid_out_like
+from .._array.later import later
 from ._checks import no_derivative
 from ._either import either
 from ._row import linear
+
+raw = later("patches")
 
 
 def _shuffle(x: Any, upscale_factor: int) -> Any:

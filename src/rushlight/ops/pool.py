@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .._array import pool as raw
-from .._array.convolve import laid_out_like
+from .._array.channels_last import laid_out_like
+from .._array.later import later
 from .._core.apply import apply_n
 from . import _pool_checks as checks
 from ._composite import composite
@@ -17,6 +17,8 @@ from ._either import either
 from ._row import Row, general, linear, when_settled
 from ._signed import signed
 from ._traced import table
+
+raw = later("pool")
 
 Sizes = tuple[int, ...]
 

@@ -6,13 +6,15 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import rejection as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from . import _checks
 from ._composite import composite
 from ._generator import stream_of
 from ._row import general
+
+raw = later("rejection")
 
 _poisson = general(
     "poisson(Tensor self, Generator? generator=None) -> Tensor",

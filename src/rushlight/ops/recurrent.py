@@ -10,14 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes as D
-from .._array import recurrent as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._row import general
 from ._traced import table
 from .matmul import linear
+
+raw = later("recurrent")
 
 # ---- steps, in operations ------------------------------------------------------------------------
 # A step takes the gates' parts from the input (with their bias) and the states (h, or h and c), and

@@ -10,15 +10,17 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from .. import errors
-from .._array import resample as raw
 from .._array import types as T
-from .._array.convolve import laid_out_like
+from .._array.channels_last import laid_out_like
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._either import either
 from ._row import Row, linear
 from ._traced import table
+
+raw = later("resample")
 
 # stem of the operation -> the mode of `line_map`, whether it has `align_corners`, dimensions
 _KINDS: Final[dict[str, tuple[str, bool, tuple[int, ...]]]] = {

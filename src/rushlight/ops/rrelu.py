@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import discrete as draw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
 from .._core.storage import TensorBase, new_tensor
@@ -15,6 +15,8 @@ from . import _checks
 from ._composite import composite
 from ._generator import default_generator, stream_of
 from ._row import general
+
+draw = later("discrete")
 
 rrelu_row = general(
     "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, "

@@ -7,8 +7,8 @@ from typing import Any
 from .. import dtypes as D
 from .. import errors
 from .._array import create as raw_create
-from .._array import discrete, distributions
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.copyslices import custom_op
 from .._core.inplace import check_writable, count_write, set_history
@@ -24,6 +24,9 @@ from ._explain import combination
 from ._generator import Generator, stream_of
 from ._row import Row, general
 from .create import delivered, dtype_or_default, finished, size_of
+
+discrete = later("discrete")
+distributions = later("distributions")
 
 
 def _float_type(name: str, dtype: Any) -> D.dtype:
@@ -59,7 +62,6 @@ def rand(
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
-    names: Any = None,
 ) -> Any:
     """Uniform numbers in [0, 1)."""
     if size is not None:
@@ -84,7 +86,6 @@ def randn(
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
-    names: Any = None,
 ) -> Any:
     """Normal numbers with mean 0 and variance 1."""
     if size is not None:

@@ -8,9 +8,10 @@ import warnings
 from typing import Any
 
 from .._array import indexing as raw
-from .._array import placing, windows
 from .._array import types as T
+from .._array import windows
 from .._array.axes import axis_of
+from .._array.later import later
 from .._core.apply import apply_n, apply_view
 from ._composite import composite
 from ._out import apply_out
@@ -18,6 +19,8 @@ from ._row import general, linear
 from ._traced import table
 from .parts import strided_arguments
 from .shape import expand, reshape
+
+placing = later("placing")
 
 # ---- along a dimension ------------------------------------------------------------------------
 index_select = linear(

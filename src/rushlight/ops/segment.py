@@ -6,12 +6,14 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import segments as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from . import _checks
 from ._composite import composite
 from ._row import general
+
+raw = later("segments")
 
 _WORDS = {"amax": "max", "amin": "min"}
 _EXPECTED = (

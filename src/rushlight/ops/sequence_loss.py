@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import ctc as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks
@@ -15,6 +15,8 @@ from . import _reduction as R
 from ._composite import composite
 from ._row import general
 from ._traced import table
+
+raw = later("ctc")
 
 _WHERE = " (while checking arguments for ctc_loss_allocate_outputs)"
 
@@ -91,7 +93,8 @@ def _forward(
 ) -> tuple[Any, Any]:  # fmt: skip
     t, inputs, lengths = _checked(log_probs, targets, input_lengths, target_lengths, blank)
     try:
-        return raw.ctc_loss(log_probs, t, inputs, lengths, blank)
+        found: tuple[Any, Any] = raw.ctc_loss(log_probs, t, inputs, lengths, blank)
+        return found
     except IndexError:
         raise IndexError("ctc_loss: a target is no label") from None
 

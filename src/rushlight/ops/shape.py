@@ -126,6 +126,8 @@ def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
         else:
             return apply_view(view.op, self, (found,))
     found = kwargs.get("dtype", kwargs.get("size", size[0] if size else None))
+    if isinstance(found, type) and found in D.OF_PYTHON:
+        found = D.OF_PYTHON[found]
     if isinstance(found, D.dtype):
         return _as_type(self, found)
     given = (*size, *kwargs.values())

@@ -6,15 +6,17 @@ import warnings
 from typing import Any
 
 from .. import errors
-from .._array import element_losses as losses
 from .._array import rows as raw
-from .._array import small_rows as small
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _traced
 from ._composite import composite
 from ._row import general
+
+losses = later("element_losses")
+small = later("small_rows")
 
 
 def _prepared(name: str, x: Any, dim: int, dtype: Any) -> Any:
@@ -155,3 +157,17 @@ def gumbel_softmax(
     index = soft.detach().max(dim, keepdim=True)[1]
     one = (soft.detach() * 0).scatter(dim, index, 1.0)
     return one - soft.detach() + soft
+
+
+@composite(name="_softmax_backward_data")
+def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
+    """The gradient of a softmax from its result: programs with their own softmax call it."""
+    found = _softmax_gradient(grad_output, output, dim)
+    return found if found.dtype is input_dtype else found.to(input_dtype)
+
+
+@composite(name="_log_softmax_backward_data")
+def log_softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
+    """The gradient of a log-softmax from its result."""
+    found = _log_softmax_gradient(grad_output, output, dim)
+    return found if found.dtype is input_dtype else found.to(input_dtype)

@@ -6,13 +6,15 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import search as raw_search
-from .._array import sort as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._row import general, linear, selection
 from ._traced import table
+
+raw = later("sort")
+raw_search = later("search")
 
 
 def _in_order(xp: Any, g0: Any, indices: Any, self_shape: Any, dim: int) -> Any:

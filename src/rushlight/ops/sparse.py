@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import sparse as raw
+from .._array.later import later
 from ._row import multilinear
+
+raw = later("sparse")
 
 
 def _values_gradient(xp: Any, g: Any, dense: Any, rows: Any, columns: Any) -> Any:

@@ -6,14 +6,16 @@ from math import pi, sqrt
 from typing import Any
 
 from .. import dtypes as D
-from .._array import erf as native
-from .._array import logistic
-from .._array import special as raw
+from .._array.later import later
 from .._array.masks import ordered
 from . import _checks
 from ._composite import composite
 from ._row import Row, elementwise
 from ._traced import table
+
+logistic = later("logistic")
+native = later("erf")
+raw = later("special")
 
 BOTH = ("", "special")
 

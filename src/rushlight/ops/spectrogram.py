@@ -7,8 +7,8 @@ from typing import Any
 
 from .. import dtypes as D
 from .. import errors
-from .._array import fft as raw
 from .._array import types as T
+from .._array.later import later
 from .._core.apply import apply_n
 from ._composite import composite
 from ._once import say_once
@@ -17,6 +17,8 @@ from .arrange import constant_pad_nd
 from .fft import c2c, c2r, r2c
 from .pad import pad
 from .parts import unfold_backward
+
+raw = later("fft")
 
 
 def _call_text(head: str, window: Any, **rest: Any) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from math import pi, sqrt
 from typing import Any
 
 from .. import dtypes as D
 from .. import errors
 from .._core.storage import TensorBase
-from . import _checks
+from ..device import hollow as elsewhere
+from . import _checks, _hollow
 from ._composite import composite
 from ._traced import table
 
@@ -38,7 +40,22 @@ def _finished(window: Any, requires_grad: bool) -> Any:
     return window.requires_grad_(True) if requires_grad else window
 
 
+def _placed(function: Any) -> Any:
+    """The function of a window, which takes the device "meta" for a window without data."""
+
+    @functools.wraps(function)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        window = function(*args, **kwargs)
+        device = kwargs.get("device")
+        if device is None or not elsewhere(device) or _hollow.is_hollow(window):
+            return window
+        return _hollow.emptied(window)
+
+    return made
+
+
 @composite("signal.windows")
+@_placed
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True,
                 dtype: Any = None, layout: Any = None, device: Any = None,
                 requires_grad: bool = False) -> Any:  # fmt: skip
@@ -59,6 +76,7 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
 
 
 @composite("signal.windows")
+@_placed
 def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
            requires_grad: bool = False) -> Any:  # fmt: skip
     """sin(π (n + 1/2) / M)."""
@@ -72,6 +90,7 @@ def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, d
 
 
 @composite("signal.windows")
+@_placed
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = None,
              device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
     """exp(-n² / (2 std²)), with n counted from the middle.
@@ -90,6 +109,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, l
 
 
 @composite("signal.windows")
+@_placed
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = None,
            device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
     """i0(beta sqrt(1 - x²)) / i0(beta), with x from -1 to 1.
@@ -121,6 +141,7 @@ def _cosines(size: int, terms: tuple[float, ...], sym: bool, want: D.dtype, devi
 
 
 @composite("signal.windows")
+@_placed
 def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layout: Any = None,
                    device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
     """The sum of cosines of 0, 1, 2, … periods with the weights `a`, of alternating signs.
@@ -138,6 +159,7 @@ def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layou
 
 
 @composite("signal.windows")
+@_placed
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None,
                     layout: Any = None, device: Any = None,
                     requires_grad: bool = False) -> Any:  # fmt: skip
@@ -147,6 +169,7 @@ def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any
 
 
 @composite("signal.windows")
+@_placed
 def hamming(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
             requires_grad: bool = False) -> Any:  # fmt: skip
     """0.54 - 0.46 cos(2π n / N)."""
@@ -155,6 +178,7 @@ def hamming(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, 
 
 
 @composite("signal.windows")
+@_placed
 def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
          requires_grad: bool = False) -> Any:  # fmt: skip
     """1/2 - 1/2 cos(2π n / N)."""
@@ -163,6 +187,7 @@ def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, dev
 
 
 @composite("signal.windows")
+@_placed
 def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False) -> Any:  # fmt: skip
     """0.42 - 0.5 cos(2π n / N) + 0.08 cos(4π n / N)."""
@@ -171,6 +196,7 @@ def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
 
 
 @composite("signal.windows")
+@_placed
 def nuttall(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
             requires_grad: bool = False) -> Any:  # fmt: skip
     """A sum of four cosines with low side lobes.
@@ -182,6 +208,7 @@ def nuttall(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, 
 
 
 @composite("signal.windows")
+@_placed
 def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False) -> Any:  # fmt: skip
     """A triangle from zero to one and back."""
@@ -236,6 +263,7 @@ def _old(
 
 
 @composite("")
+@_placed
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
                 layout: Any = None, device: Any = None, pin_memory: bool = False,
                 requires_grad: bool = False) -> Any:  # fmt: skip
@@ -248,6 +276,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
 
 
 @composite("")
+@_placed
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54,
                    beta: float = 0.46, *, dtype: Any = None, layout: Any = None,
                    device: Any = None, pin_memory: bool = False,
@@ -266,6 +295,7 @@ def _blackman(n: Any, size: int) -> Any:
 
 
 @composite("")
+@_placed
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
                     layout: Any = None, device: Any = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:  # fmt: skip
@@ -281,6 +311,7 @@ def _bartlett(n: Any, size: int) -> Any:
 
 
 @composite("")
+@_placed
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
                     layout: Any = None, device: Any = None, pin_memory: bool = False,
                     requires_grad: bool = False) -> Any:  # fmt: skip
@@ -290,6 +321,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = N
 
 
 @composite("")
+@_placed
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *,
                   dtype: Any = None, layout: Any = None, device: Any = None,
                   pin_memory: bool = False, requires_grad: bool = False) -> Any:  # fmt: skip

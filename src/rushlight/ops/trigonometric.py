@@ -5,9 +5,12 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from .._array import logistic, trigonometry
 from .._array import numpy_ns as raw
+from .._array.later import later
 from ._row import elementwise
+
+logistic = later("logistic")
+trigonometry = later("trigonometry")
 
 sin = elementwise(
     "sin(Tensor self) -> Tensor",

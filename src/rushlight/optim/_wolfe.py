@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ._ground import Tensor
 
-__all__ = ["strong_wolfe"]
+__all__ = ["cubic_interpolate", "search", "strong_wolfe"]
 
 
 class _Point(NamedTuple):
@@ -123,3 +123,29 @@ def strong_wolfe(
         bracket[low] = kept(here)
     best = bracket[low if len(bracket) > 1 else 0]
     return best.loss, best.gradient, best.length, asked
+
+
+def cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: tuple[Any, Any] | None = None
+) -> Any:
+    """Where the cubic through two points with slopes is least, under PyTorch's private name."""
+    return _cubic_minimum(_Point(x1, f1, g1, g1), _Point(x2, f2, g2, g2), bounds)
+
+
+def search(
+    obj_func: Callable[[Any, Any, Tensor], tuple[Any, Tensor]],
+    x: Any,
+    t: Any,
+    d: Tensor,
+    f: Any,
+    g: Tensor,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[Any, Tensor, Any, int]:
+    """`strong_wolfe` with the arguments that packages give PyTorch's private function."""
+    return strong_wolfe(
+        lambda length: obj_func(x, length, d), t, d, f, g, gtd, c1, c2, tolerance_change, max_ls
+    )

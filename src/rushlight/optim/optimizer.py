@@ -136,6 +136,15 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(
+        tensorlistlist: Any, with_indices: bool = False
+    ) -> dict[Any, Any]:
+        """Parallel lists by device and type, which optimizers of packages step through."""
+        from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
+
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         step = cls.__dict__.get("step")
@@ -428,6 +437,11 @@ def loss_of(closure: Callable[[], Any] | None) -> Any:
 def recording(group: _Group) -> Any:
     """The mode in which a group's generic update runs: recorded only if it's differentiable."""
     return set_grad_enabled(bool(group.get("differentiable")))
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """The kinds of devices whose steps can be captured in a graph; packages ask for them."""
+    return ["cuda", "xpu", "hpu", "privateuseone", *(["xla"] if supports_xla else [])]
 
 
 def check_implementation(foreach: bool | None, fused: bool | None, differentiable: bool) -> None:

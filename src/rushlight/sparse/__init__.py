@@ -13,6 +13,7 @@ from .coordinates import SparseTensor
 from .make import INVARIANTS, sparse_coo_tensor, sparse_mask, spdiags, to_sparse
 from .products import addmm, log_softmax, mm, softmax
 from .rows import RowsTensor, sparse_csr_tensor, to_sparse_csr
+from .typed import TYPES as _TYPES
 
 __all__ = [
     "RowsTensor", "SparseSemiStructuredTensor", "SparseTensor", "addmm", "as_sparse_gradcheck",
@@ -21,6 +22,7 @@ __all__ = [
     "to_sparse_csr", "to_sparse_semi_structured",
 ]  # fmt: skip
 spmm = smm = mm
+globals().update(_TYPES)
 
 
 class SparseSemiStructuredTensor:

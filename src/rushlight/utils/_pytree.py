@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 from ..ops._return_types import NamedResults
 from ..size import Size
+from . import _pytree_text
 from ._pytree_keys import GetAttrKey, MappingKey, SequenceKey, key_get, keys_of, keystr
+from ._pytree_text import (
+    DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL,
+    NO_SERIALIZED_TYPE_NAME_FOUND,
+    SERIALIZED_TYPE_TO_PYTHON_TYPE,
+    SUPPORTED_SERIALIZED_TYPES,
+)
 
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None
@@ -38,6 +45,7 @@ def _share() -> None:
 
 def register_pytree_node(
     cls: Any, flatten_fn: Any, unflatten_fn: Any, *, serialized_type_name: Any = None,
+    to_dumpable_context: Any = None, from_dumpable_context: Any = None,
     flatten_with_keys_fn: Any = None, **extra: Any,
 ) -> None:  # fmt: skip
     """Makes a class a container: `flatten_fn(x)` gives (children, context), the other undoes it.
@@ -46,6 +54,7 @@ def register_pytree_node(
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    _pytree_text.note(cls, serialized_type_name, to_dumpable_context, from_dumpable_context)
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
     if _OWN:
         _share()
@@ -236,6 +245,11 @@ register_pytree_node(
 register_pytree_node(deque, lambda t: (list(t), t.maxlen), lambda v, c: deque(v, maxlen=c))
 register_pytree_node(namedtuple, _namedtuple_flatten, _namedtuple_unflatten)
 _OWN.update(SUPPORTED_NODES)
+_pytree_text.note_own(namedtuple, Size)
+BUILTIN_TYPES = frozenset(_OWN - {Size})
+STANDARD_DICT_TYPES = frozenset({dict, OrderedDict, defaultdict})
+#: The classes whose instances are containers without parts.
+CONSTANT_NODES: set[Any] = set()
 
 
 def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
@@ -447,6 +461,7 @@ def register_dataclass(
         cls,
         lambda t: ([getattr(t, n) for n in names], names),
         lambda v, c: cls(**dict(zip(c, v))),
+        serialized_type_name=serialized_type_name,
     )
     KEYS[cls] = lambda t: ([(GetAttrKey(n), getattr(t, n)) for n in names], names)
 
@@ -454,6 +469,42 @@ def register_dataclass(
 def register_constant(cls: Any) -> None:
     """Makes instances of a class containers without parts."""
     register_pytree_node(cls, lambda t: ([], t), lambda v, c: c)
+    CONSTANT_NODES.add(cls)
+
+
+def is_constant_class(cls: Any) -> bool:
+    """Whether instances of the class count as containers without parts."""
+    return isinstance(cls, type) and cls in CONSTANT_NODES
+
+
+def _register_namedtuple(cls: Any, *, serialized_type_name: str) -> None:
+    """Notes under which name a class of named tuples is written down."""
+    _pytree_text.note_named(cls, serialized_type_name)
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """The spec as text, for `treespec_loads`.
+
+    Raises: NotImplementedError where a class of containers has no name for files.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(
+            "Expected `treespec` to be an instance of PyTreeSpec but got item of type "
+            f"{type(treespec)}."
+        )
+    return _pytree_text.dumped(treespec, protocol)
+
+
+def treespec_loads(serialized: str) -> TreeSpec:
+    """The spec that `treespec_dumps` has written.
+
+    Raises: NotImplementedError for a class of containers that isn't registered.
+    """
+    found: TreeSpec = _pytree_text.loaded(serialized, LeafSpec, TreeSpec)
+    return found
+
+
+pytree_to_str, str_to_pytree = treespec_dumps, treespec_loads
 
 
 def is_namedtuple(obj: Any) -> bool:
@@ -476,4 +527,15 @@ def treespec_tuple(iterable: Iterable[TreeSpec] = ()) -> TreeSpec:
     return TreeSpec(tuple, None, list(iterable))
 
 
+def treespec_dict(mapping: Any = (), /, **kwargs: TreeSpec) -> TreeSpec:
+    """The spec of a dictionary of parts of these specs."""
+    parts = dict(mapping, **kwargs)
+    return TreeSpec(dict, list(parts), list(parts.values()))
+
+
+PyTreeSpec = TreeSpec
+_SHOWN: tuple[Any, ...] = (
+    DEFAULT_TREESPEC_SERIALIZATION_PROTOCOL, NO_SERIALIZED_TYPE_NAME_FOUND,
+    SERIALIZED_TYPE_TO_PYTHON_TYPE, SUPPORTED_SERIALIZED_TYPES,
+)  # fmt: skip
 _ = (MappingKey, SequenceKey, key_get, keystr)

@@ -28,7 +28,9 @@ def __getattr__(name: str) -> Any:
 
         def __getattribute__(self, attribute: str) -> Any:
             found = super().__getattribute__(attribute)
-            if not attribute.startswith("add_") or not callable(found):
+            # What a program has put there itself stays as it is.
+            own = attribute in super().__getattribute__("__dict__")
+            if own or not attribute.startswith("add_") or not callable(found):
                 return found
 
             def with_arrays(*args: Any, **options: Any) -> Any:

@@ -8,6 +8,7 @@ from .. import init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from ._own_names import own
+from .attention import MultiheadAttention as MultiheadAttention  # PyTorch has it here
 from .module import Module
 
 __all__ = [

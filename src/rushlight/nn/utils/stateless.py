@@ -4,8 +4,12 @@ import warnings
 from typing import Any
 
 from ...func.functional_call import functional_call as _call
+from ...func.functional_call import reparametrized
 
 __all__ = ["functional_call"]
+
+#: Packages take the context by this name.
+_reparametrize_module = reparametrized
 
 
 def functional_call(

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from .rows import rows_of
+
 __all__ = ["Fetch", "fetch_of"]
 
 Fetcher = Callable[[Any], Any]
@@ -44,6 +46,9 @@ class _FromKeys:
     def __call__(self, keys: Any) -> Any:
         if not self.how.batched:
             return self.how.collate(self.dataset[keys])
+        rows = rows_of(self.dataset, keys, self.how.collate)
+        if rows is not None:
+            return rows
         several = getattr(self.dataset, "__getitems__", None)
         if several:
             return self.how.collate(several(keys))

@@ -1,0 +1,1 @@
+"""Intermediate values that are computed again in backward, chosen by module."""

@@ -1,0 +1,94 @@
+"""Subclasses of `Tensor` with `__torch_dispatch__`, with memory of their own and without."""
+
+import gc
+
+import pytest
+
+import rushlight
+from rushlight.ops import _hollow
+from rushlight.utils._pytree import tree_map
+
+
+class Held(rushlight.Tensor):
+    """Keeps its elements in an attribute."""
+
+    seen: list = []
+
+    @staticmethod
+    def __new__(cls, held):
+        return rushlight.Tensor._make_wrapper_subclass(
+            cls, held.size(), strides=held.stride(), dtype=held.dtype
+        )
+
+    def __init__(self, held):
+        self.held = held.detach()
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        cls.seen.append(str(func))
+        bare = [x.held if isinstance(x, cls) else x for x in args]
+        out = func(*tree_map(lambda x: x.held if isinstance(x, cls) else x, bare), **(kwargs or {}))
+        return tree_map(lambda x: cls(x) if isinstance(x, rushlight.Tensor) else x, out)
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    Held.seen.clear()
+
+
+def test_a_wrapper_has_a_shape_and_no_memory() -> None:
+    x = Held(rushlight.ones(2, 3))
+    assert x.shape == (2, 3) and x.device.type == "cpu" and x.data_ptr() == 0
+
+
+def test_the_elements_of_a_wrapper_are_never_read_behind_its_back() -> None:
+    x = Held(rushlight.full((2,), 3.0))
+    with pytest.raises(RuntimeError, match="not supported for tensor subclasses"):
+        x.numpy()
+    with pytest.raises(RuntimeError, match="got Held"):
+        x.tolist()
+    assert float(x[0]) == 3.0 and x[1].item() == 3.0 and bool(x[0] > 2)
+
+
+def test_the_class_is_asked_for_each_operation() -> None:
+    out = Held(rushlight.ones(2)) * 2 + 1
+    assert type(out) is Held and out.held.tolist() == [3.0, 3.0]
+    assert Held.seen == ["aten.mul.Tensor", "aten.add.Tensor"]
+
+
+def test_a_backward_through_wrappers_gives_a_wrapper() -> None:
+    w = Held(rushlight.tensor([1.0, 2.0])).requires_grad_()
+    w.exp().sum().backward()
+    assert type(w.grad) is Held
+    rushlight.testing.assert_close(w.grad.held, rushlight.tensor([1.0, 2.0]).exp())
+
+
+def test_a_second_derivative_goes_through_a_saved_result() -> None:
+    w = Held(rushlight.tensor([0.5, 1.5])).requires_grad_()
+    (g,) = rushlight.autograd.grad(w.exp().sum(), w, create_graph=True)
+    (h,) = rushlight.autograd.grad(g.sum(), w)
+    rushlight.testing.assert_close(h.held, w.held.exp())
+
+
+def test_a_class_that_answers_not_implemented_is_named() -> None:
+    class Mute(rushlight.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    with pytest.raises(TypeError, match="all __torch_dispatch__ handlers returned NotImplemented"):
+        rushlight.exp(rushlight.ones(2).as_subclass(Mute))
+
+
+def test_only_a_class_with_the_method_can_be_made_without_memory() -> None:
+    with pytest.raises(TypeError, match="Tensor must define __torch_dispatch__"):
+        rushlight.Tensor._make_wrapper_subclass(rushlight.Tensor, (2,))
+
+
+def test_backwards_run_on_arrays_again_when_the_last_wrapper_has_gone() -> None:
+    x = Held(rushlight.ones(2))
+    assert id(x) in _hollow.LIVE
+    key = id(x)
+    del x
+    gc.collect()
+    assert key not in _hollow.LIVE
