@@ -9,7 +9,20 @@
         return loss
 
 `recorder` notes what a step does to arrays, `program` is what it notes, `passes` make it better,
-`guards` say when it may run, `replay` runs it.
+`guards` say when it may run, `replay` runs it. Where to look for what:
+
+    the user's side  api, step (record, compile, call), blame and refusal (why not), view (as text)
+    recording        recorder, proxies, factories, outputs, joint (a backward that comes later);
+                     numbers: reads and readings (from tensors), scalars, expressions, sources
+    what can't be    observation (which Python ran), state and surroundings (what it could see),
+                     arguments, opaque, rehearsal
+    when it may run  guards (in Python), cover and sentry (in machine code), entry and warming (the
+                     quick way in), overlap, speculation (branches on values)
+    running          replay (through NumPy), driver and frames (natively), text
+    lowering         lower, plan, passes
+    kernels          meaning, meanings, spaces, symbols, elementwise, reductions, losses, fusion
+    code of its own  products, moves, commands, attention, recurrence, recurrent_layers, sweeps,
+                     updates
 """
 
 from __future__ import annotations

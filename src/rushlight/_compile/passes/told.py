@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..expressions import Expr
-from ..program import Instruction, Program, Value, replaced_in
+from ..program import Instruction, Program, Value
 from ..symbols import FLOATS
 
 _NAMES: Final = frozenset((
@@ -22,17 +22,6 @@ _NAMES: Final = frozenset((
 def told(program: Program) -> None:
     """Puts values in the places of numbers that are given in each call."""
     known: dict[Any, Value] = {}
-    arrays: dict[int, Any] = {}  # arrays of one number, see `numbers`
-    kept = []
-    for i in program.instructions:
-        out = i.outputs[0] if len(i.outputs) == 1 else None
-        if i.name == "number" and i.kind == "call" and out is not None:
-            expr = i.inputs[0]
-            if type(expr) is Expr and not expr.depends_on_tensors():
-                arrays[out.number] = _value(program, expr, out, known)
-                continue
-        kept.append(_with(i, replaced_in(i.inputs, arrays)) if _reads(i, arrays) else i)
-    program.instructions[:] = kept
     for k, i in enumerate(program.instructions):
         if i.kind not in ("call", "write") or i.name not in _NAMES:
             continue
@@ -45,10 +34,6 @@ def told(program: Program) -> None:
             continue
         inputs = tuple(_value(program, x, like, known) if type(x) is Expr else x for x in i.inputs)
         program.instructions[k] = _with(i, inputs)
-
-
-def _reads(i: Instruction, values: dict[int, Any]) -> bool:
-    return any(v.number in values for v in i.reads())
 
 
 def _value(program: Program, expr: Expr, like: Value, known: dict[Any, Value]) -> Value:
