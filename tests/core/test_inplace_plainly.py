@@ -113,3 +113,11 @@ def test_a_view_made_without_recording_is_refused_by_its_own_message() -> None:
     y.add_(1)
     with pytest.raises(RuntimeError, match="is being modified inplace with grad mode enabled"):
         view.add_(1)
+
+
+@pytest.mark.parametrize("name", ["reciprocal_", "rad2deg_", "deg2rad_", "sqrt_"])
+def test_integers_are_not_written_with_what_would_be_a_fraction(name: str) -> None:
+    x = torch.tensor([1, 2, 3])
+    with pytest.raises(RuntimeError, match="result type Float can't be cast"):
+        getattr(x, name)()
+    assert x.tolist() == [1, 2, 3]

@@ -19,7 +19,7 @@ from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
 from .mode import Mode, current, ready
 from .node import operation_name
-from .op import OUT, PROMOTE_NONE, Op
+from .op import OUT, PROMOTE_FLOAT, PROMOTE_NONE, Op
 from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, follows, refuse_view
@@ -192,7 +192,7 @@ def write_plainly(op: Op, me: TensorBase, args: list[Any]) -> bool:
         return False
     array = me._raw
     dtype = array.dtype
-    whole = dtype is INT64
+    whole = dtype is INT64 and op.promote != PROMOTE_FLOAT
     if (dtype is not FLOAT32 and dtype is not FLOAT64 and not whole) or 0 in array.strides:
         return False
     if mode.grad and may_record(me):
