@@ -20,6 +20,20 @@ STRAY = ("test", "tests")
 #: What the environment decides: a driver that named one of these would replace what is measured.
 NEVER = {"torch", "rushlight", "numpy", "scipy"}
 
+#: What a package needs in turn, for those that many drivers ask for.
+BROUGHT = {
+    "huggingface_hub==2.4.0": (
+        "httpx2==2.16.2", "truststore==0.10.5", "httpcore2==2.16.2", "h11==0.16.0",
+        "anyio==4.16.0", "idna==3.13", "certifi==2026.5.20", "pyyaml==6.0.3", "tqdm==4.70.1",
+        "filelock==4.2.11", "fsspec==2026.9.0", "packaging==26.3", "typer==0.29.2",
+        "hf-xet==1.8.0", "typing_extensions==4.16.0",
+    ),
+    "transformers==5.23.0": (
+        "huggingface_hub==2.4.0", "tokenizers==0.23.3", "regex==2026.5.9", "safetensors==0.8.0",
+        "requests==2.34.2",
+    ),
+}  # fmt: skip
+
 
 class Unfetched(Exception):
     """pip could not fetch what a driver needs; the message is pip's last line."""
@@ -44,6 +58,14 @@ def present(name: str) -> bool:
         return False
 
 
+def brought(needs: Iterable[str]) -> list[str]:
+    """The requirements, each followed by what it needs in turn."""
+    found: dict[str, None] = {}
+    for need in needs:
+        found.update(dict.fromkeys((need, *brought(BROUGHT.get(need, ())))))
+    return list(found)
+
+
 def missing(needs: Iterable[str]) -> list[str]:
     """Those of the requirements that are not met.
 
@@ -52,7 +74,7 @@ def missing(needs: Iterable[str]) -> list[str]:
     """
     have = installed()
     lacking = []
-    for need in needs:
+    for need in brought(needs):
         name, _, version = need.partition("==")
         if canonical(name) in NEVER:
             raise Unfetched(f"a driver may not ask for {name}: the environment has it")

@@ -55,6 +55,12 @@ def test_a_driver_may_not_fetch_torch(parts):
         parts["packages"].missing(["torch==2.13.0"])
 
 
+def test_what_a_package_needs_in_turn_is_fetched_once(parts):
+    found = parts["packages"].brought(["accelerate", "transformers==5.23.0", "tqdm==4.70.1"])
+    assert found[:3] == ["accelerate", "transformers==5.23.0", "huggingface_hub==2.4.0"]
+    assert len(found) == len(set(found)) and {"hf-xet==1.8.0", "regex==2026.5.9"} < set(found)
+
+
 def test_numbers_within_the_tolerance_are_the_same(parts):
     same = parts["comparison"].mismatch
     tolerance = parts["comparison"].Tolerance(rtol=1e-3, atol=1e-6)

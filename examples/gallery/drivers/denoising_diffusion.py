@@ -9,15 +9,7 @@ NEEDS = [
     "torch-einops-utils==0.2.0",
     "hyper-connections==0.4.11",
     "psutil==7.2.2",
-    "pyyaml==6.0.3",
     "huggingface_hub==2.4.0",
-    "httpx2==2.16.2",
-    "truststore==0.10.5",
-    "httpcore2==2.16.2",
-    "h11==0.16.0",
-    "anyio==4.16.0",
-    "idna==3.13",
-    "certifi==2026.5.20",
 ]
 RTOL = 2e-3
 

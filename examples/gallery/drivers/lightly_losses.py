@@ -6,19 +6,14 @@ NEEDS = [
     "torchvision==0.28.0",
     "lightly-utils==0.0.2",
     "pydantic==2.14.3",
-    "tqdm==4.70.1",
     "requests==2.34.2",
     "pytz==2026.6",
     "python-dateutil==4.0.0",
     "six==1.17.0",
     "urllib3==2.7.0",
-    "pyyaml==6.0.3",
     "pytorch-lightning==2.6.6",
     "lightning-utilities==0.15.3",
     "torchmetrics==1.9.0",
-    "fsspec==2026.9.0",
-    "packaging==26.3",
-    "typing_extensions==4.16.0",
     "einops==0.8.2",
     "beartype==0.23.1",
     "annotated-types==0.8.0",
@@ -29,8 +24,6 @@ NEEDS = [
     "psutil==7.2.2",
     "huggingface_hub==2.4.0",
     "charset_normalizer==3.4.7",
-    "idna==3.13",
-    "certifi==2026.5.20",
 ]
 RTOL = 2e-3
 

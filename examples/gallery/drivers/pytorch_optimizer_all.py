@@ -1,16 +1,6 @@
 """pytorch_optimizer: every optimizer that needs nothing but gradients, ten steps on one net."""
 
-NEEDS = [
-    "pytorch_optimizer==4.1.0",
-    "huggingface_hub==2.4.0",
-    "httpx2==2.16.2",
-    "httpcore2==2.16.2",
-    "h11==0.16.0",
-    "anyio==4.16.0",
-    "idna==3.13",
-    "certifi==2026.5.20",
-    "truststore==0.10.5",
-]
+NEEDS = ["pytorch_optimizer==4.1.0", "huggingface_hub==2.4.0"]
 RTOL = 1e-2  # some divide by differences that are mostly rounding
 
 

@@ -1,23 +1,6 @@
 """timm: a residual net, a vision transformer and a ConvNeXt from its registry."""
 
-NEEDS = [
-    "timm==1.0.31",
-    "torchvision==0.28.0",
-    "huggingface_hub==2.4.0",
-    "safetensors==0.8.0",
-    "pyyaml==6.0.3",
-    "httpx2==2.16.2",
-    "truststore==0.10.5",
-    "httpcore2==2.16.2",
-    "h11==0.16.0",
-    "anyio==4.16.0",
-    "idna==3.13",
-    "certifi==2026.5.20",
-    "tqdm==4.70.1",
-    "filelock==4.2.11",
-    "fsspec==2026.9.0",
-    "packaging==26.3",
-]
+NEEDS = ["timm==1.0.31", "torchvision==0.28.0", "huggingface_hub==2.4.0", "safetensors==0.8.0"]
 RTOL = 2e-3
 
 

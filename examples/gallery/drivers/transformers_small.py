@@ -1,27 +1,6 @@
 """transformers: small GPT-2, BERT and LLaMA trained from scratch, and generation."""
 
-NEEDS = [
-    "transformers==5.23.0",
-    "huggingface_hub==2.4.0",
-    "tokenizers==0.23.3",
-    "safetensors==0.8.0",
-    "regex==2026.5.9",
-    "pyyaml==6.0.3",
-    "requests==2.34.2",
-    "httpx2==2.16.2",
-    "truststore==0.10.5",
-    "httpcore2==2.16.2",
-    "h11==0.16.0",
-    "anyio==4.16.0",
-    "idna==3.13",
-    "certifi==2026.5.20",
-    "tqdm==4.70.1",
-    "filelock==4.2.11",
-    "fsspec==2026.9.0",
-    "packaging==26.3",
-    "typer==0.29.2",
-    "hf-xet==1.8.0",
-]
+NEEDS = ["transformers==5.23.0"]
 RTOL = 2e-3
 
 
