@@ -194,9 +194,7 @@ def _start() -> Module:
     found = f.call(word(4), [word(5)], I64)
     f.call(word(3), [thread], VOID)
     (given,) = f.choose(found.eq(0), lambda: [word(0)], lambda: [word(1)])
-    if sys.version_info < (3, 12):  # later ones are not counted
-        f.store(given, f.load(given, I64) + 1)
-    f.ret(given)
+    hand_over(f, given)
     return module
 
 
@@ -273,6 +271,13 @@ def _module(
     return module
 
 
+def hand_over(f: Function, constant: Value) -> None:
+    """Returns one of Python's constants, with a reference for the caller."""
+    if sys.version_info < (3, 12):  # later ones are not counted
+        f.store(constant, f.load(constant, I64) + 1)
+    f.ret(constant)
+
+
 class _Guards:
     """The checks of a door under construction."""
 
@@ -286,11 +291,7 @@ class _Guards:
 
     def give(self, name: str) -> None:
         """Returns a constant object of Python."""
-        f = self.f
-        found = self.entry(name)
-        if sys.version_info < (3, 12):  # later ones are not counted
-            f.store(found, f.load(found, I64) + 1)
-        f.ret(found)
+        hand_over(self.f, self.entry(name))
 
     def refuse_unless(self, condition: Value) -> None:
         with self.f.when(~condition):

@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
@@ -171,11 +170,7 @@ class _Enter:
         return self.f.load(self.f.at(self.state, WORDS.index(name), I64), type)
 
     def give(self, name: str) -> None:
-        f = self.f
-        found = self.word(name, PTR)
-        if sys.version_info < (3, 12):  # later ones are not counted
-            f.store(found, f.load(found, I64) + 1)
-        f.ret(found)
+        door.hand_over(self.f, self.word(name, PTR))
 
     def unless(self, condition: Value, code: str) -> None:
         with self.f.when(~condition):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .program import Instruction, Value
+from .program import Instruction, Value, row_major
 from .symbols import FLOATS, in_order, size_of
 
 Call = tuple[int, int, int]  # function, frame, chunks
@@ -83,7 +83,7 @@ def _embedding_back(i: Instruction, plan: Any) -> Command | None:
 # ---- copies --------------------------------------------------------------------------------------
 
 
-def _merged(shape: tuple[int, ...], to: list[int], source: list[int]) -> list[tuple[int, int, int]]:
+def merged(shape: tuple[int, ...], to: list[int], source: list[int]) -> list[tuple[int, int, int]]:
     """Dimensions with both strides, those that go on from each other as one."""
     found: list[tuple[int, int, int]] = []
     for n, s, t in zip(shape, to, source):
@@ -100,7 +100,7 @@ def strided(machine: Any, to: Value, source: Value, shape: tuple[int, ...], stri
             others: Any, offset: int = 0, other: int = 0) -> Call | None:  # fmt: skip
     """A copy of elements with strides in bytes; None for too many dimensions."""
     size = to.dtype.itemsize
-    dims = _merged(shape, list(strides), list(others))
+    dims = merged(shape, list(strides), list(others))
     if not dims or dims[-1][1:] != (size, size):
         dims.append((1, size, size))
     if len(dims) > 5:
@@ -114,14 +114,6 @@ def strided(machine: Any, to: Value, source: Value, shape: tuple[int, ...], stri
     return call
 
 
-def _row_major(shape: tuple[int, ...], size: int) -> list[int]:
-    steps = []
-    for n in reversed(shape):
-        steps.append(size)
-        size *= n
-    return steps[::-1]
-
-
 def _copied(i: Instruction, plan: Any) -> Command | None:
     """A reshape that has to copy, or a copy in another order."""
     x, out = i.inputs[0], i.outputs[0]
@@ -131,8 +123,8 @@ def _copied(i: Instruction, plan: Any) -> Command | None:
         return None
     if i.name == "in_layout" and x.shape != out.shape:
         return None
-    steps = _row_major(x.shape, x.dtype.itemsize)
-    if len(_merged(x.shape, steps, list(x.strides))) > 4:
+    steps = row_major(x.shape, x.dtype.itemsize)
+    if len(merged(x.shape, steps, list(x.strides))) > 4:
         return None
 
     def write(machine: Any) -> list[Call]:
@@ -150,12 +142,12 @@ def _joined(i: Instruction, plan: Any) -> Command | None:
     stacked = i.name == "stack"
     if out.dtype.itemsize not in (4, 8):
         return None
-    steps = _row_major(out.shape, out.dtype.itemsize)
+    steps = row_major(out.shape, out.dtype.itemsize)
     inner = steps[:axis] + steps[axis + 1 :] if stacked else steps
     for p in parts:
         if type(p) is not Value or p.dtype != out.dtype or len(p.shape) != len(inner):
             return None
-        if 0 in p.shape or len(_merged(p.shape, inner, list(p.strides))) > 4:
+        if 0 in p.shape or len(merged(p.shape, inner, list(p.strides))) > 4:
             return None
 
     def write(machine: Any) -> list[Call]:
@@ -174,11 +166,11 @@ def _select_back(i: Instruction, plan: Any) -> Command | None:
     if type(g) is not Value or out is None or not _own(out) or g.dtype.itemsize not in (4, 8):
         return None
     size = out.dtype.itemsize
-    steps = _row_major(out.shape, size)
+    steps = row_major(out.shape, size)
     axis %= len(shape)
     index %= shape[axis]
     rest = steps[:axis] + steps[axis + 1 :]
-    if len(_merged(g.shape, rest, list(g.strides))) > 4 or g.dtype != out.dtype:
+    if len(merged(g.shape, rest, list(g.strides))) > 4 or g.dtype != out.dtype:
         return None
 
     def write(machine: Any) -> list[Call]:

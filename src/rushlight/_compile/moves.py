@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from .._codegen import engine
 from .._codegen.emit import F32, F64, I8, I32, I64, PTR, Module, Type
-from .commands import Call, Command
-from .program import Instruction, Value
+from .commands import Call, Command, merged
+from .program import Instruction, Value, row_major
 from .symbols import in_order, size_of
 
 _BITS: Final = {1: I8, 4: I32, 8: I64}
@@ -121,27 +121,11 @@ def _put(module: Module, name: str, type: Type, added: bool) -> None:
 # ---- copies --------------------------------------------------------------------------------------
 
 
-def rows_of(shape: tuple[int, ...], size: int) -> list[int]:
-    """Strides of C order in bytes."""
-    steps = []
-    for n in reversed(shape):
-        steps.append(size)
-        size *= n
-    return steps[::-1]
-
-
-def merged(
+def _few(
     shape: tuple[int, ...], to: list[int], source: list[int]
 ) -> list[tuple[int, int, int]] | None:
-    """Dimensions with both strides, those that go on from each other as one; None for too many."""
-    found: list[tuple[int, int, int]] = []
-    for n, s, t in zip(shape, to, source):
-        if n == 1:
-            continue
-        if found and found[-1][1] == n * s and found[-1][2] == n * t:
-            found[-1] = (found[-1][0] * n, s, t)
-        else:
-            found.append((n, s, t))
+    """The merged dimensions; None for too many."""
+    found = merged(shape, to, source)
     return found if len(found) <= _RANK else None
 
 
@@ -167,7 +151,7 @@ def _alike(x: Any, out: Value | None) -> bool:
 
 def _command(out: Value, x: Value, shape: tuple[int, ...], to: list[int], source: list[int],
              offset: int = 0, other: int = 0, cleared: bool = False) -> Command | None:  # fmt: skip
-    dims = merged(shape, to, source)
+    dims = _few(shape, to, source)
     if dims is None:
         return None
 
@@ -192,7 +176,7 @@ def copied(i: Instruction, plan: Any) -> Command | None:
         return _command(out, x, x.shape, _unrepeated(out), list(x.strides))
     if size_of(x.shape) != size_of(out.shape) or not in_order(out):
         return None
-    return _command(out, x, x.shape, rows_of(x.shape, x.dtype.itemsize), list(x.strides))
+    return _command(out, x, x.shape, row_major(x.shape, x.dtype.itemsize), list(x.strides))
 
 
 def _unrepeated(out: Value) -> list[int]:
@@ -228,7 +212,7 @@ def _repeated(i: Instruction, plan: Any) -> Command | None:
         source += [0, 0 if k < missing else x.strides[k - missing]]
     if size_of(tuple(shape)) != size_of(out.shape):
         return None
-    return _command(out, x, tuple(shape), rows_of(tuple(shape), x.dtype.itemsize), source)
+    return _command(out, x, tuple(shape), row_major(tuple(shape), x.dtype.itemsize), source)
 
 
 def _flipped(i: Instruction, plan: Any) -> Command | None:
@@ -250,7 +234,7 @@ def _padded(i: Instruction, plan: Any) -> Command | None:
     out = i.outputs[0]
     if not _alike(x, out) or out is None or not in_order(out) or value != 0 or type(value) is Value:
         return None
-    rank, to = len(x.shape), rows_of(out.shape, x.dtype.itemsize)
+    rank, to = len(x.shape), row_major(out.shape, x.dtype.itemsize)
     shape, offset, other = list(x.shape), 0, 0
     for k in range(len(pads) // 2):
         d = rank - 1 - k
@@ -273,7 +257,7 @@ def _slice_back(i: Instruction, plan: Any) -> Command | None:
     dim %= len(shape)
     start = 0 if start is None else start
     start = max(0, start + shape[dim]) if start < 0 else start
-    to = rows_of(out.shape, g.dtype.itemsize)
+    to = row_major(out.shape, g.dtype.itemsize)
     offset = start * to[dim]
     to[dim] *= step
     if start + (g.shape[dim] - 1) * step >= shape[dim]:
@@ -351,7 +335,7 @@ def _scattered(i: Instruction, plan: Any) -> Command | None:
         return None
     if not _fits(x.shape, index, dim) or index.shape != source.shape:
         return None
-    dims = merged(x.shape, rows_of(x.shape, x.dtype.itemsize), list(x.strides))
+    dims = _few(x.shape, row_major(x.shape, x.dtype.itemsize), list(x.strides))
     if dims is None or not plan.check(index, x.shape[dim]):
         return None
     words = [out, source, *_words(x.shape, index, dim)]
@@ -442,8 +426,8 @@ def _added(i: Instruction, plan: Any) -> Command | None:
     if g.shape != index.shape + out.shape[1:] or not plan.check(index, out.shape[0]):
         return None
     width = size_of(out.shape[1:])
-    dims = None if x is None else merged(
-        x.shape, rows_of(x.shape, x.dtype.itemsize), list(x.strides)
+    dims = None if x is None else _few(
+        x.shape, row_major(x.shape, x.dtype.itemsize), list(x.strides)
     )  # fmt: skip
     if x is not None and dims is None:
         return None

@@ -110,17 +110,11 @@ class Plan:
 
     def scratch(self, like: Value, shape: tuple[int, ...] | None = None) -> Value:
         """A value for what is only needed within a command."""
-        value = Value.__new__(Value)
-        for name in ("kind", "shape", "dtype", "strides", "holder"):
-            setattr(value, name, getattr(like, name))
+        number = len(self.program.values)
+        value = like.like(number, kind="result", root=number, view=False, offset=0)
         if shape is not None:
             value.shape = shape
             value.strides = ()
-        value.kind = "result"
-        value.number = value.root = len(self.program.values)
-        value.view = False
-        value.offset = 0
-        value.raw = None
         self.program.values.append(value)
         return value
 

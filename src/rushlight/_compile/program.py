@@ -28,6 +28,15 @@ from .expressions import GIVEN, READ, Expr
 BUFFERS: Final = {"native_batch_norm": (3, 4)}
 
 
+def row_major(shape: tuple[int, ...], size: int) -> list[int]:
+    """Strides of C order in bytes, for elements of a size."""
+    steps = []
+    for n in reversed(shape):
+        steps.append(size)
+        size *= n
+    return steps[::-1]
+
+
 class Value:
     """An array of the program."""
 
@@ -48,6 +57,14 @@ class Value:
 
     def __repr__(self) -> str:
         return f"v{self.number}"
+
+    def like(self, number: int, **changes: Any) -> Value:
+        """Another value of such an array, which isn't there yet, with what is changed."""
+        made = Value.__new__(Value)
+        for name in Value.__slots__:
+            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+        made.number, made.raw = number, None
+        return made
 
     def described(self) -> str:
         """Its number, element type and shape: `v3: float32[32, 64]`."""
@@ -197,12 +214,8 @@ class Program:
 
     def plain(self, value: Value) -> bool:
         """Whether a result lies in C order in memory of its own."""
-        size = value.dtype.itemsize
-        expected = []
-        for n in reversed(value.shape):
-            expected.append(size)
-            size *= n
-        return not value.view and value.strides == tuple(reversed(expected))
+        steps = row_major(value.shape, value.dtype.itemsize)
+        return not value.view and value.strides == tuple(steps)
 
     def alone(self, value: Value) -> bool:
         """Whether no other value shows the memory of a result, and nothing keeps it."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..._array import recording as A
 from ..meanings import meaning_of
 from ..products import matrix_of
-from ..program import Instruction, Program, Value, replaced_in
+from ..program import Instruction, Program, Value, replaced_in, row_major
 from ..symbols import in_order, size_of
 
 #: Commands that take operands in order only: from which to which.
@@ -92,17 +92,9 @@ def _of_product(i: Instruction) -> list[tuple[Value, tuple[int, ...]]]:
 
 def _ordered(v: Value, shape: tuple[int, ...], number: int) -> Value:
     """A value like another in C order."""
-    made = Value.__new__(Value)
-    for name in Value.__slots__:
-        setattr(made, name, getattr(v, name))
-    steps, step = [], int(v.dtype.itemsize)
-    for n in reversed(shape):
-        steps.append(step)
-        step *= n
-    made.kind, made.number, made.root = "result", number, number
-    made.shape, made.strides = shape, tuple(reversed(steps))
-    made.view, made.offset, made.raw, made.holder = False, 0, None, None
-    return made
+    strides = tuple(row_major(shape, v.dtype.itemsize))
+    return v.like(number, kind="result", root=number, shape=shape, strides=strides, view=False,
+                  offset=0, holder=None)  # fmt: skip
 
 
 def like(program: Program, v: Value, shape: tuple[int, ...]) -> Value:

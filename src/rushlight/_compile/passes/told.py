@@ -39,12 +39,9 @@ def told(program: Program) -> None:
 def _value(program: Program, expr: Expr, like: Value, known: dict[Any, Value]) -> Value:
     key = (id(expr), like.dtype)
     if key not in known:
-        made = Value.__new__(Value)
-        for name in Value.__slots__:
-            setattr(made, name, getattr(like, name))
-        made.kind, made.holder, made.raw = "number", expr, None
-        made.number = made.root = len(program.values)
-        made.shape, made.strides, made.view, made.offset = (), (), False, 0
+        number = len(program.values)
+        made = like.like(number, kind="number", root=number, shape=(), strides=(), view=False,
+                         offset=0, holder=expr)  # fmt: skip
         program.values.append(made)
         known[key] = made
     return known[key]

@@ -91,11 +91,7 @@ def _meaning(plan: Any, target: Value, i: Instruction) -> Meaning | None:
 
 
 def _new(plan: Any, target: Value) -> Value:
-    made = Value.__new__(Value)
-    for name in Value.__slots__:
-        setattr(made, name, getattr(target, name))
-    made.kind, made.view, made.raw, made.holder = "write", True, None, target
-    made.number = len(plan.program.values)
+    made = target.like(len(plan.program.values), kind="write", view=True, holder=target)
     plan.program.values.append(made)
     return made
 
