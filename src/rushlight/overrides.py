@@ -288,26 +288,22 @@ def _asking(function: Any, name: str) -> Any:
     @functools.wraps(function)
     def asking(*args: Any, **kwargs: Any) -> Any:
         mode = current()
-        if not (mode.slow or (STANDINS and _among(args, kwargs))):
-            try:
-                return plain(*args, **kwargs)
-            except (AttributeError, TypeError):
-                handled = _of_others(asking, args, kwargs)
-                if handled is NOT_HANDLED:
-                    raise
-                return handled
-        if mode.functions:
-            answer = by_mode(asking, tuple(type(a) for a in foreign(args)), args, kwargs)
-            if answer is NotImplemented:
-                raise all_refused(asking, current().functions[-1:], ())
-            return answer
-        if STANDINS and _among(args, kwargs):
-            # Run here, the function would have its parts noted one by one.
-            handled = _of_others(asking, *_spelled(function, asking.__module__, args, kwargs))
-            if handled is not NOT_HANDLED:
-                return handled
+        run = plain
+        standing_in = STANDINS and _among(args, kwargs)
+        if mode.slow or standing_in:
+            run = function
+            if mode.functions:
+                answer = by_mode(asking, tuple(type(a) for a in foreign(args)), args, kwargs)
+                if answer is NotImplemented:
+                    raise all_refused(asking, current().functions[-1:], ())
+                return answer
+            if standing_in:
+                # Run here, the function would have its parts noted one by one.
+                handled = _of_others(asking, *_spelled(function, asking.__module__, args, kwargs))
+                if handled is not NOT_HANDLED:
+                    return handled
         try:
-            return function(*args, **kwargs)
+            return run(*args, **kwargs)
         except (AttributeError, TypeError):
             handled = _of_others(asking, args, kwargs)
             if handled is NOT_HANDLED:

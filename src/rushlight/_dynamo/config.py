@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
+
+from ._settings import patching as _patching
 
 suppress_errors = False
 verbose = False
@@ -29,14 +29,4 @@ force_parameter_static_shapes = True
 numpy_default_float = "float64"
 log_level = 30
 
-
-@contextlib.contextmanager
-def patch(changes: Any = None, **more: Any) -> Iterator[None]:
-    """A context in which settings have other values; `patch("name", value)` is not taken."""
-    names = {**(changes or {}), **more}
-    before = {name: globals().get(name) for name in names}
-    globals().update(names)
-    try:
-        yield
-    finally:
-        globals().update(before)
+patch = _patching(globals())

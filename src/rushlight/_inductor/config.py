@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
+
+from .._dynamo._settings import patching as _patching
 
 debug = False
 verbose_progress = False
@@ -59,14 +58,4 @@ rocm = SimpleNamespace(arch=[])
 aot_inductor = SimpleNamespace(output_path="", debug_compile=False)
 trace = SimpleNamespace(enabled=False, debug_dir=None, graph_diagram=False)
 
-
-@contextlib.contextmanager
-def patch(changes: Any = None, **more: Any) -> Iterator[None]:
-    """A context in which settings have other values: `patch("name", value)` is not taken."""
-    names = {**(changes or {}), **more}
-    before = {name: globals().get(name) for name in names}
-    globals().update(names)
-    try:
-        yield
-    finally:
-        globals().update(before)
+patch = _patching(globals())
