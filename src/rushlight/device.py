@@ -38,6 +38,9 @@ class device:
         if isinstance(type, int):
             self.type, self.index = "cuda", type
             return
+        if index is not None and not isinstance(index, int):
+            given = index.__class__.__name__
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {given}")
         match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", type)
         if match is None:
             raise RuntimeError(f"Invalid device string: '{type}'")

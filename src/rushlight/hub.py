@@ -12,19 +12,17 @@ import importlib
 import importlib.util
 import os
 import re
-import shutil
 import sys
-import tempfile
 import urllib.request
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn
 from urllib.parse import urlparse
 
 from . import serialization
 from .advice import advised
+from .atomic_files import write_whole
 
 __all__ = [
     "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url",
@@ -213,24 +211,19 @@ def download_url_to_file(
     Raises:
         RuntimeError: where its SHA-256 doesn't start with `hash_prefix`.
     """
-    target = Path(os.path.expanduser(dst))
     request = urllib.request.Request(url, headers={"User-Agent": "torch.hub"})
-    total = hashlib.sha256()
-    with (
-        urllib.request.urlopen(request) as source,
-        tempfile.NamedTemporaryFile(dir=target.parent, suffix=".partial", delete=False) as file,
-    ):
-        try:
+
+    def fetch(file: Any) -> None:
+        total = hashlib.sha256()
+        with urllib.request.urlopen(request) as source:
             while chunk := source.read(READ_DATA_CHUNK):
                 file.write(chunk)
                 total.update(chunk)
-            file.close()
-            digest = total.hexdigest()
-            if hash_prefix is not None and digest[: len(hash_prefix)] != hash_prefix:
-                raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest}")')
-            shutil.move(file.name, target)
-        finally:
-            Path(file.name).unlink(missing_ok=True)
+        digest = total.hexdigest()
+        if hash_prefix is not None and digest[: len(hash_prefix)] != hash_prefix:
+            raise RuntimeError(f'invalid hash value (expected "{hash_prefix}", got "{digest}")')
+
+    write_whole(os.path.expanduser(dst), fetch)
 
 
 def _unzipped(path: str, folder: str) -> str | None:

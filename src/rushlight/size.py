@@ -13,17 +13,16 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[int] = ()) -> Size:
-        found = tuple(sizes)
+        found = list(sizes)
         for place, n in enumerate(found):
             if type(n) is not int:
                 try:
-                    number = operator.index(n)
+                    found[place] = operator.index(n)
                 except TypeError:
                     raise TypeError(
                         f"torch.Size() takes an iterable of 'int' (item {place} is "
                         f"'{type(n).__name__}')"
                     ) from None
-                found = (*found[:place], number, *found[place + 1 :])
         return tuple.__new__(cls, found)
 
     def numel(self) -> int:

@@ -13,7 +13,7 @@ from _tree import PACKAGE, module_name, parsed, python_files, relative
 #: Every module and package that lies directly in `rushlight`. What is not listed has no place yet.
 LAYERS = {
     0: "advice torch_version handles errors dtypes device schema _version _native size "
-    "memory_format limits readonly _codegen",
+    "memory_format limits readonly atomic_files _codegen",
     1: "_array",
     2: "_core",
     3: "ops",
@@ -39,7 +39,6 @@ GUESTS = {
     "llvmlite": {"rushlight._codegen.llvm"},
     "mypy_extensions": {"rushlight._native"},
     "rich": {"rushlight.viz.progress"},
-    "safetensors": {"rushlight.serialization.safetensors"},
     "tensorboardX": {"rushlight.utils.tensorboard"},
     "tqdm": {"rushlight.hub"},
 }

@@ -17,6 +17,9 @@ def storage_of(array: Any) -> tuple[Any, int]:
     for another type is seen as the array's own: a complex array's, from its real part.
     """
     whole = owner(array)
+    if not whole.flags.c_contiguous:
+        # Dimensions in another order, without gaps: seen in the order of memory.
+        whole = whole.transpose(sorted(range(whole.ndim), key=lambda k: -whole.strides[k]))
     if not whole.flags.c_contiguous or any(s < 0 or s % array.itemsize for s in array.strides):
         return np.ascontiguousarray(array).reshape(-1), 0
     flat = whole.reshape(-1)
@@ -53,11 +56,24 @@ def bytes_of(flat: Any) -> Any:
     return memoryview(octets)
 
 
-def from_bytes(data: Any, dtype: D.dtype, swap: bool = False) -> Any:
-    """A flat array that owns (a copy of) the bytes."""
-    raw = to_raw(dtype)
-    flat = np.frombuffer(bytearray(data), raw)
-    return flat.byteswap() if swap else flat
+def is_array(value: Any) -> bool:
+    """Whether a value is an array."""
+    return isinstance(value, np.ndarray)
+
+
+def identity_of(flat: Any) -> Any:
+    """What tells a flat array from others, and is the same for all that see the same memory."""
+    return address(flat), flat.nbytes, flat.dtype
+
+
+def written_to(flat: Any) -> Any:
+    """The memory of a flat array, for who reads a file into it."""
+    return memoryview(flat.view(np.uint8)) if flat.size else memoryview(bytearray())
+
+
+def swapped(flat: Any) -> Any:
+    """The flat array, whose bytes were in the other order, in place."""
+    return flat.byteswap(inplace=True)
 
 
 def flattened(array: Any) -> Any:
@@ -75,8 +91,10 @@ def mapped(memory: Any, start: int, count: int, dtype: D.dtype, swap: bool) -> A
     raw = to_raw(dtype)
     flat = np.frombuffer(memory, np.uint8, count * raw.itemsize, start)
     if swap or address(flat) % raw.itemsize:
-        return from_bytes(flat, dtype, swap)
-    return np.frombuffer(memory, raw, count, start)
+        made = unset(count, dtype)
+        made.view(np.uint8)[:] = flat
+        return swapped(made) if swap else made
+    return flat.view(raw)
 
 
 def view_into(flat: Any, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
@@ -87,10 +105,10 @@ def view_into(flat: Any, offset: int, shape: tuple[int, ...], strides: tuple[int
     """
     last = offset
     for n, s in zip(shape, strides):
-        if n == 0:
-            return np.empty(shape, flat.dtype)
         if n < 0 or s < 0:
             raise ValueError("negative size or stride in a stored tensor")
+        if n == 0:
+            return np.empty(shape, flat.dtype)
         last += (n - 1) * s
     if offset < 0 or last >= len(flat):
         raise ValueError(
@@ -126,14 +144,6 @@ def retyped(flat: Any, dtype: D.dtype) -> Any:
 def unset(count: int, dtype: D.dtype) -> Any:
     """A flat array whose elements are set later."""
     return np.empty(count, to_raw(dtype))
-
-
-def fill(flat: Any, data: Any, swap: bool) -> None:
-    """Sets all bytes of a flat array."""
-    if flat.size:
-        flat.view(np.uint8)[:] = np.frombuffer(data, np.uint8)
-    if swap:
-        flat.byteswap(inplace=True)
 
 
 def little_endian(flat: Any) -> Any:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
+
+from ..atomic_files import write_whole
 
 __all__ = ["LIMIT", "folder", "read", "write"]
 
@@ -67,18 +68,11 @@ def write(key: str, body: bytes) -> None:
     place = folder()
     if place is None:
         return
+    entry = hashlib.sha256(body).digest() + body
     try:
-        handle, name = tempfile.mkstemp(dir=place, prefix=".", suffix=".part")
-    except OSError:
-        return
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(body).digest() + body)
         # Readers see the whole entry or none.
-        os.replace(name, place / f"{key}.o")
+        write_whole(place / f"{key}.o", lambda file: file.write(entry))
     except OSError:
-        with suppress(OSError):
-            os.unlink(name)
         return
     _prune(place)
 

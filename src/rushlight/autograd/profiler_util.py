@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..atomic_files import write_whole
+
 MEMORY_EVENT_NAME: Final = "[memory]"
 
 
@@ -310,14 +312,16 @@ class EventList(list[Any]):
         """
         if metric not in ("self_cpu_time_total", "self_cuda_time_total", "self_device_time_total"):
             raise ValueError("metric should be one of: self_cpu_time_total")
-        with open(path, "w") as file:
-            for event in self:
-                if event.stack:
-                    value = int(getattr(event, metric, 0))
-                    if value > 0:
-                        frames = ";".join(line.replace(" ", "_").replace(";", "_")
-                                          for line in reversed(event.stack))  # fmt: skip
-                        file.write(f"{frames} {value}\n")
+        lines = []
+        for event in self:
+            if event.stack:
+                value = int(getattr(event, metric, 0))
+                if value > 0:
+                    frames = ";".join(line.replace(" ", "_").replace(";", "_")
+                                      for line in reversed(event.stack))  # fmt: skip
+                    lines.append(f"{frames} {value}\n")
+        text = "".join(lines).encode()
+        write_whole(path, lambda file: file.write(text))
 
     def supported_export_stacks_metrics(self) -> list[str]:
         """What `export_stacks` may sum."""
@@ -487,14 +491,12 @@ def write_trace(path: str, records: Any, extra: dict[str, Any]) -> None:
             events.append({"ph": "f", **place, **link, "bp": "e"})
     content = {"schemaVersion": 1, "displayTimeUnit": "ms", "traceName": path, **extra,
                "traceEvents": events}  # fmt: skip
+    data = json.dumps(content).encode()
     if path.endswith(".gz"):
         import gzip
 
-        with gzip.open(path, "wt") as packed:
-            json.dump(content, packed)
-        return
-    with open(path, "w") as file:
-        json.dump(content, file)
+        data = gzip.compress(data)
+    write_whole(path, lambda file: file.write(data))
 
 
 __all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import IO, Any, TypeAlias
 
 from ..device import device
+from .budget import load_limits
 from .inspection import get_unsafe_globals_in_checkpoint, peek
 from .load import load
 from .names import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
@@ -42,6 +43,7 @@ __all__ = [
     "get_safe_globals",
     "get_unsafe_globals_in_checkpoint",
     "load",
+    "load_limits",
     "load_safetensors",
     "peek",
     "safe_globals",

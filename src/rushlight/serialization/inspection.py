@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import zipfile
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +12,9 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from . import names, stream
-from .records import check_records
+from .archive import MARK, ArchiveReader
+from .budget import Budget, size_left
+from .metering import Metered
 
 __all__ = ["Contents", "TensorNote", "get_unsafe_globals_in_checkpoint", "peek"]
 
@@ -104,25 +105,26 @@ class _StorageNote:
     count: int
 
 
-_Base: Any = pickle._Unpickler
 _TENSORS = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3")
 _PARAMETERS = ("_rebuild_parameter", "_rebuild_parameter_with_state")
 _PLAIN = {("collections", "OrderedDict"): OrderedDict, ("builtins", "set"): set}
 
 
-class _Reader(_Base):  # type: ignore[misc]
+class _Reader(Metered):
     """Runs a pickle's opcodes with stand-ins for everything that it names."""
 
-    dispatch = dict(_Base.dispatch)
+    dispatch = dict(Metered.dispatch)
 
-    def __init__(self, body: Any) -> None:
-        super().__init__(body, encoding="utf-8", errors="replace")
+    def __init__(self, body: Any, budget: Budget) -> None:
+        super().__init__(body, budget, size_left(body), encoding="utf-8", errors="replace")
+        self.named: set[tuple[str, str]] = set()
         self.names: list[tuple[str, str]] = []
         self.storages: dict[str, _StorageNote] = {}
 
     def find_class(self, module: str, name: str) -> Any:
         """A stand-in for what the file names."""
-        if (module, name) not in self.names:
+        if (module, name) not in self.named:
+            self.named.add((module, name))
             self.names.append((module, name))
         return _Name(module, name)
 
@@ -134,12 +136,16 @@ class _Reader(_Base):  # type: ignore[misc]
         dtype = names.SAFE.get(kind.key) if isinstance(kind, _Name) else None
         if not isinstance(dtype, D.dtype):
             raise pickle.UnpicklingError("a persistent reference that is no storage")
-        note = _StorageNote(dtype, str(pid[2]), str(pid[3]), int(pid[4]))
+        key, location, count = pid[2:5]
+        if not (isinstance(key, str) and isinstance(location, str) and isinstance(count, int)):
+            raise pickle.UnpicklingError("a storage reference of the wrong form")
+        note = _StorageNote(dtype, key, location, count)
         self.storages.setdefault(note.key, note)
         return note
 
     def _reduce(self) -> None:
         args = self.stack.pop()
+        self.spend_on(args if isinstance(args, tuple) else ())
         self.stack[-1] = _made(self.stack[-1], args)
 
     def _newobj(self) -> None:
@@ -212,12 +218,13 @@ _MOST: Final = 300_000
 
 
 def _places(
-    value: Any, place: str, above: tuple[int, ...], seen: list[int]
+    value: Any, place: str, above: tuple[int, ...], seen: list[int], budget: Budget
 ) -> Iterator[tuple[str, Any]]:
     """Every leaf of nested containers, with its place; `seen` holds how many values there were."""
     seen[0] += 1
     if seen[0] > _MOST:
         raise pickle.UnpicklingError(f"the file holds more than {_MOST} values")
+    budget.spend(len(place))
     if id(value) in above or len(above) > 100:
         return
     inside = (*above, id(value))
@@ -231,43 +238,36 @@ def _places(
             name = value.name.full if isinstance(value.name, _Name) else "?"
             yield place, f"{name}(…)"
             return
-        yield from _places(value.state, place, inside, seen)
-        yield from _places(value.items, place, inside, seen)
+        yield from _places(value.state, place, inside, seen, budget)
+        yield from _places(value.items, place, inside, seen, budget)
         return
     if items is None:
         yield place, value
         return
     for key, item in items:
-        shown = key if isinstance(key, (str, int)) else "…"
-        yield from _places(item, f"{place}.{shown}" if place else str(shown), inside, seen)
+        whole = isinstance(key, int) and key.bit_length() < 200
+        shown = str(key) if whole or isinstance(key, str) else "…"
+        yield from _places(item, f"{place}.{shown}" if place else shown, inside, seen, budget)
 
 
-def _body_of(file: Any) -> tuple[str, list[tuple[str, str]], dict[str, _StorageNote], Any]:
+def _body_of(
+    file: Any, budget: Budget
+) -> tuple[str, list[tuple[str, str]], dict[str, _StorageNote], Any]:
     start = file.tell()
     head = file.read(4)
     file.seek(start)
-    if head == b"PK\x03\x04":
-        with _opened(file) as archive:
-            check_records(archive)
-            pickles = [n for n in archive.namelist() if n.endswith("/data.pkl")]
-            if not pickles:
-                raise RuntimeError(
-                    "PytorchStreamReader failed locating file data.pkl: file not found"
-                )
-            reader = _Reader(io.BytesIO(archive.read(pickles[0])))
+    if head == MARK:
+        archive = ArchiveReader(file, budget)
+        pickles = [n for n in archive.records if n.endswith("/data.pkl")]
+        if not pickles:
+            raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
+        reader = _Reader(io.BytesIO(archive.read(pickles[0])), budget)
         return "zip", reader.names, reader.storages, reader.load()
-    readers = [_Reader(file) for _ in range(4)]
+    readers = [_Reader(file, budget) for _ in range(4)]
     magic, *_, value = [reader.load() for reader in readers]
     if magic != stream.MAGIC_NUMBER:
         raise RuntimeError("Invalid magic number; corrupt file?")
     return "stream", readers[3].names, readers[3].storages, value
-
-
-def _opened(file: Any) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
-        raise RuntimeError(f"PytorchStreamReader failed reading zip archive: {error}") from None
 
 
 def peek(f: Any) -> Contents:
@@ -285,7 +285,8 @@ def peek(f: Any) -> Contents:
             return peek(file)
     start = f.tell()
     try:
-        kind, named, storages, value = _body_of(f)
+        budget = Budget.of(f)
+        kind, named, storages, value = _body_of(f, budget)
     except (pickle.UnpicklingError, RuntimeError):
         raise
     except Exception as error:
@@ -301,7 +302,7 @@ def peek(f: Any) -> Contents:
     for key, note in storages.items():
         unit = 1 if note.dtype is D.uint8 else note.dtype.itemsize
         found.storages[key] = note.count * unit
-    for place, leaf in _places(value, "", (), [0]):
+    for place, leaf in _places(value, "", (), [0], budget):
         if isinstance(leaf, TensorNote):
             found.tensors[place] = leaf
         else:
@@ -331,6 +332,6 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     start = f.tell()
     head = f.read(4)
     f.seek(start)
-    if head != b"PK\x03\x04":
+    if head != MARK:
         raise ValueError("Expected input to be a checkpoint returned by torch.save")
     return peek(f).unsafe_globals

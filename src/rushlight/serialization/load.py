@@ -6,17 +6,16 @@ import mmap as mmap_module
 import os
 import pickle
 import sys
-import zipfile
-import zlib
 from typing import Any
 
 from .. import dtypes as D
 from .._array import memory_of as M
 from ..device import device
 from . import settings, stream, tar
-from .names import without_data
+from .archive import MARK, ArchiveReader, check_version
+from .budget import Budget
+from .names import Rebuilding, rebuilding, without_data
 from .places import Place, place_of
-from .records import check_records
 from .unpickle import unpickled
 
 
@@ -36,6 +35,9 @@ def load(
     (a device, its name, a table of names, or a function of a storage and its place's name) matters
     for files from other devices: everything is loaded to the CPU. With `mmap` the data stay in the
     file until they are touched; writing to them doesn't change the file.
+
+    What a file that isn't trusted makes besides the data of its tensors is bounded by its size;
+    `torch.serialization.load_limits` sets the bounds.
 
     Raises:
         FileNotFoundError: where there is no such file.
@@ -63,7 +65,7 @@ def load(
         head = f.read(4)
         raise (
             ValueError("f must be a file path in order to use the mmap argument")
-            if head == b"PK\x03\x04"
+            if head == MARK
             else RuntimeError(_no_mmap(""))
         )
     return _load(f, map_location, careful, encoding)
@@ -82,11 +84,12 @@ def _load(file: Any, map_location: Any, careful: bool, encoding: str, path: Any 
     head = file.read(4)
     file.seek(start)
     place = Placing(place_of(map_location))
+    budget = Budget.of(file) if careful else None
     token = without_data.set(
         isinstance(map_location, (str, device)) and str(map_location) == "meta"
     )
     try:
-        return _read_either(file, head, place, careful, encoding, path)
+        return _read_either(file, head, place, budget, encoding, path)
     except pickle.UnpicklingError:
         if place.error is None:
             raise
@@ -111,25 +114,23 @@ class Placing:
 
 
 def _read_either(
-    file: Any, head: bytes, place: Place, careful: bool, encoding: str, path: Any
+    file: Any, head: bytes, place: Place, budget: Budget | None, encoding: str, path: Any
 ) -> Any:
-    if head != b"PK\x03\x04":
+    if head != MARK:
         if not head:
             raise EOFError("Ran out of input")
         if path is not None:
             raise RuntimeError(_no_mmap(f"{path}, "))
         if tar.is_tar(file):
-            return tar.read(file, careful, encoding, place)
-        return stream.read(file, careful, encoding, place)
+            return tar.read(file, budget is not None, encoding, place)
+        return stream.read(file, budget, encoding, place)
+    archive = ArchiveReader(file, budget)
+    memory = None if path is None else _mapped(file, path)
+    token = rebuilding.set(Rebuilding())
     try:
-        archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, OverflowError):
-        raise RuntimeError(
-            _broken("reading zip archive", "failed finding central directory")
-        ) from None
-    with archive:
-        memory = None if path is None else _mapped(file, path)
-        return _from_archive(archive, place, careful, encoding, memory)
+        return _from_archive(archive, place, budget, encoding, memory)
+    finally:
+        rebuilding.reset(token)
 
 
 def _mapped(file: Any, path: Any) -> Any:
@@ -142,90 +143,61 @@ def _mapped(file: Any, path: Any) -> Any:
         return mmap_module.mmap(writable.fileno(), 0, flags)
 
 
-def _data_start(archive: zipfile.ZipFile, name: str) -> int | None:
-    """Where a record's data begin in the file; None where they aren't there as they are."""
-    try:
-        info = archive.getinfo(name)
-    except KeyError:
-        raise RuntimeError(
-            f"PytorchStreamReader failed locating file {name}: file not found"
-        ) from None
-    if info.compress_type != zipfile.ZIP_STORED or archive.fp is None:
-        return None
-    archive.fp.seek(info.header_offset)
-    head = archive.fp.read(30)
-    if len(head) < 30 or head[:4] != b"PK\x03\x04":
-        raise RuntimeError(_broken(f"reading file {name}", "its header is missing"))
-    return (
-        info.header_offset
-        + 30
-        + int.from_bytes(head[26:28], "little")
-        + int.from_bytes(head[28:30], "little")
-    )
-
-
 def _from_archive(
-    archive: zipfile.ZipFile, place: Place, careful: bool, encoding: str, memory: Any = None
+    archive: ArchiveReader, place: Place, budget: Budget | None, encoding: str, memory: Any
 ) -> Any:
-    check_records(archive)
-    names = archive.namelist()
-    pickles = [n for n in names if n.endswith("/data.pkl") and n.count("/") == 1]
+    pickles = [n for n in archive.records if n.endswith("/data.pkl") and n.count("/") == 1]
     if not pickles:
         raise RuntimeError("PytorchStreamReader failed locating file data.pkl: file not found")
     stem = pickles[0].rpartition("/")[0]
-    swap = False
-    if f"{stem}/byteorder" in names:
-        swap = _read(archive, f"{stem}/byteorder").decode("ascii", "replace") != sys.byteorder
-    else:
-        kept = settings.get_default_load_endianness()
-        big = kept is settings.LoadEndianness.BIG
-        native = kept is settings.LoadEndianness.NATIVE
-        swap = not native and ("big" if big else "little") != sys.byteorder
+    if f"{stem}/version" in archive:
+        check_version(_small(archive, f"{stem}/version"))
+    swap = _order(archive, stem) != sys.byteorder
     storages: dict[str, Any] = {}
 
     def storage(key: str, dtype: D.dtype, count: int, location: str) -> Any:
-        place(location, count * dtype.itemsize)
         if key not in storages:
+            place(location, count * dtype.itemsize)
             storages[key] = data_of(f"{stem}/data/{key}", dtype, count)
         return storages[key]
 
     def data_of(name: str, dtype: D.dtype, count: int) -> Any:
-        needed = count * dtype.itemsize
-        start = None if memory is None else _data_start(archive, name)
-        if start is not None and start + needed <= len(memory):
-            return M.mapped(memory, start, count, dtype, swap)
-        if settings.skipping():
-            held = archive.getinfo(name).file_size
-            if held >= needed:
-                return M.unset(count, dtype)
-        data = _read(archive, name)
-        if len(data) < needed:
-            raise ValueError(
-                f"the record {name} holds {len(data)} bytes, too few for {count} elements"
+        held, needed = archive.size_of(name), count * dtype.itemsize
+        if held != needed:
+            # PyTorch counts the elements in bytes here.
+            raise RuntimeError(
+                f"record size ({held} bytes) does not match expected size ({needed} bytes = "
+                f"{needed} elements * 1 bytes/element) for dtype Byte"
             )
-        return M.from_bytes(data[:needed], dtype, swap)
+        start = None if memory is None else archive.data_start(name)
+        if start is not None:
+            return M.mapped(memory, start, count, dtype, swap)
+        flat = M.unset(count, dtype)
+        if settings.skipping():
+            return flat
+        archive.read_into(name, M.written_to(flat))
+        return M.swapped(flat) if swap else flat
 
-    return unpickled(_read(archive, pickles[0]), storage, careful, encoding)
-
-
-def _read(archive: zipfile.ZipFile, name: str) -> bytes:
-    try:
-        return archive.read(name)
-    except KeyError:
-        raise RuntimeError(
-            f"PytorchStreamReader failed locating file {name}: file not found"
-        ) from None
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError,
-            RuntimeError, ValueError) as error:  # fmt: skip
-        raise RuntimeError(_broken(f"reading file {name}", str(error))) from None
+    return unpickled(archive.read(pickles[0]), storage, budget, encoding)
 
 
-def _broken(doing: str, why: str) -> str:
-    return (
-        f"PytorchStreamReader failed {doing}: {why}. This is an internal miniz error. If "
-        "you are seeing "
-        "this error, there is a high likelihood that your checkpoint file is corrupted. This "
-        "can happen "
-        "if the checkpoint was not saved properly, was transferred incorrectly, or the file "
-        "was modified after saving."
-    )
+def _small(archive: ArchiveReader, name: str) -> bytes:
+    """A record of a few bytes."""
+    return archive.read(name) if archive.size_of(name) <= 100 else b"?"
+
+
+def _order(archive: ArchiveReader, stem: str) -> str:
+    """The byte order of an archive's data.
+
+    Raises:
+        ValueError: where it tells one that there isn't.
+    """
+    if f"{stem}/byteorder" in archive:
+        told = _small(archive, f"{stem}/byteorder").decode("ascii", "replace")
+        if told not in ("little", "big"):
+            raise ValueError(f"Unknown endianness type: {told}")
+        return told
+    kept = settings.get_default_load_endianness()
+    if kept is settings.LoadEndianness.NATIVE:
+        return sys.byteorder
+    return "big" if kept is settings.LoadEndianness.BIG else "little"

@@ -28,9 +28,35 @@ STORAGE_NAMES: Final[dict[D.dtype, str]] = {
 }  # fmt: skip
 
 
-# What is still to be done once the storages are read, while a file is read whose objects come
-# before them.
-unread: ContextVar[list[Callable[[], None]] | None] = ContextVar("unread", default=None)
+class Rebuilding:
+    """What the tensors of one file share while it is read.
+
+    `later` is what is still to be done once the storages are read, of a file whose objects come
+    before them; None where the storages come first.
+    """
+
+    def __init__(self, later: list[Callable[[], None]] | None = None) -> None:
+        self.later = later
+        # Storages by where they are and what is pending, with what keeps them there.
+        self._resolved: dict[Any, tuple[Any, Any]] = {}
+
+    def resolve(self, flat: Any, conjugate: bool, negative: bool) -> Any:
+        """A storage conjugated or negated: as a whole and once, however many tensors view it.
+
+        A view may be a thousand times as large as its storage, whose elements it repeats.
+        """
+        key = M.identity_of(flat), conjugate, negative
+        if key not in self._resolved:
+            if self.later is None:
+                made = M.with_pending(flat, conjugate, negative)
+            else:
+                made = M.like(flat)
+                self.later.append(lambda: M.copied(made, M.with_pending(flat, conjugate, negative)))
+            self._resolved[key] = flat, made
+        return self._resolved[key][1]
+
+
+rebuilding: ContextVar[Rebuilding | None] = ContextVar("rushlight_rebuilding", default=None)
 
 
 #: Whether tensors are made without data: what was stored is read for its shapes only.
@@ -40,31 +66,42 @@ without_data: Final[ContextVar[bool]] = ContextVar("rushlight_without_data", def
 def rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool = False,
                    hooks: Any = None, metadata: Any = None) -> Any:  # fmt: skip
     """The tensor that is a view of a storage; `metadata` may ask for its conjugate or negative."""
-    array = M.view_into(storage, offset, tuple(size), tuple(stride))
+    (offset,), shape, strides = _numbers((offset,)), _numbers(size), _numbers(stride)
+    if not M.is_array(storage):
+        raise TypeError(f"a tensor over a {type(storage).__name__}, which is no storage")
     if metadata:
         conjugate, negative = bool(metadata.get("conj")), bool(metadata.get("neg"))
-        later = unread.get()
-        if later is None:
-            array = M.with_pending(array, conjugate, negative)
-        else:
-            seen, array = array, M.like(array)
-            target = array
-            later.append(lambda: M.copied(target, M.with_pending(seen, conjugate, negative)))
-    t: Any = new_tensor(array)
+        if conjugate or negative:
+            storage = (rebuilding.get() or Rebuilding()).resolve(storage, conjugate, negative)
+    t: Any = new_tensor(M.view_into(storage, offset, shape, strides))
     if without_data.get():
         t = emptied(t)
     t._requires_grad = bool(requires_grad)
     return t
 
 
+def _numbers(row: Any) -> tuple[int, ...]:
+    """Sizes and strides, which are numbers that fit into 64 bits."""
+    if not isinstance(row, (tuple, list)):
+        raise TypeError(f"sizes or strides in a {type(row).__name__}")
+    for n in row:
+        if type(n) is not int or not -(1 << 63) <= n < 1 << 63:
+            raise ValueError("a size, stride or offset that is no 64-bit integer")
+    return tuple(row)
+
+
 def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: bool) -> Any:
     """A tensor without data."""
-    return made_with_strides(tuple(size), tuple(stride), dtype, bool(requires_grad))
+    if not isinstance(dtype, D.dtype):
+        raise TypeError(f"a {type(dtype).__name__} as the type of a tensor's elements")
+    return made_with_strides(_numbers(size), _numbers(stride), dtype, bool(requires_grad))
 
 
 def rebuild_untyped_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool,
                            hooks: Any, dtype: D.dtype, metadata: Any = None) -> Any:  # fmt: skip
     """The same over a storage of bytes, as files have it for types without a storage class."""
+    if not isinstance(dtype, D.dtype) or not M.is_array(storage):
+        raise TypeError("a tensor whose type or storage is none")
     return rebuild_tensor(
         M.retyped(storage, dtype), offset, size, stride, requires_grad, hooks, metadata
     )
@@ -74,6 +111,8 @@ def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Any:
     """A parameter over a tensor."""
     from ..nn.parameter import Parameter
 
+    if not isinstance(data, TensorBase):
+        raise TypeError(f"a parameter over a {type(data).__name__}, which is no tensor")
     return Parameter(data, requires_grad)
 
 
@@ -88,10 +127,12 @@ def rebuild_from_type(func: Any, cls: Any, args: Any, state: Any) -> Any:
     """A tensor of some class with attributes of its own.
 
     Raises:
-        TypeError: where `func` isn't a way to rebuild tensors.
+        TypeError: where `func` isn't a way to rebuild tensors, or `cls` no class of them.
     """
-    if func not in _REBUILDERS:
-        raise TypeError(f"{func!r} is no way to rebuild a tensor")
+    if not any(func is known for known in _REBUILDERS):
+        raise TypeError(f"a {type(func).__name__} that is no way to rebuild a tensor")
+    if not (isinstance(cls, type) and issubclass(cls, TensorBase)):
+        raise TypeError(f"a {type(cls).__name__} where a class of tensors was expected")
     made = func(*args)
     if type(made) is not cls:
         made = made.as_subclass(cls)
@@ -109,21 +150,27 @@ def _attributes(state: Any) -> dict[str, Any]:
 
 def _layout(name: str) -> layout:
     if name != "torch.strided":
-        raise ValueError(f"Rushlight has no tensors of layout {name}")
+        shown = name[:60] if isinstance(name, str) else type(name).__name__
+        raise ValueError(f"Rushlight has no tensors of layout {shown}")
     return strided
 
 
 def _encode(text: str, encoding: str) -> bytes:
     # How pickles of protocol 2 hold bytes. Other codecs would unpack archives.
-    if encoding != "latin1":
-        raise ValueError(f"bytes in the encoding {encoding}")
+    if not isinstance(text, str) or encoding != "latin1":
+        raise ValueError("bytes in another encoding than latin1")
     return text.encode("latin1")
 
 
 def _bytearray(*args: Any) -> bytearray:
-    # Made of a number it would be that many bytes of nothing.
-    if args and not isinstance(args[0], (bytes, str)):
-        raise ValueError(f"a bytearray of {type(args[0]).__name__}")
+    # Made of a number it would be that many bytes of nothing; other codecs take their time.
+    bare = len(args) == 1 and isinstance(args[0], bytes)
+    if (
+        args
+        and not bare
+        and not (len(args) == 2 and isinstance(args[0], str) and args[1] in ("latin-1", "latin1"))
+    ):
+        raise ValueError("a bytearray of other things than bytes")
     return bytearray(*args)
 
 

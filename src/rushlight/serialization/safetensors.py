@@ -1,20 +1,23 @@
 """The safetensors format: a header of JSON that says where each tensor's bytes are, then the bytes.
 
-Files are read by the format's own library where it is installed (the extra `safetensors`), and here
-otherwise, as strictly: nothing in such a file can be executed, and the form is small. What is
-written is to the byte what the library writes, but goes to the disk without a second copy.
+Nothing in such a file can be executed, and the form is small; it is checked as strictly as the
+format's own library does, and more: no name stands twice. What is written is to the byte what the
+library writes. Neither way are the bytes of tensors copied.
 """
 
 from __future__ import annotations
 
-import importlib
+import io
 import json
 import os
-from typing import Any, Final
+import pickle
+from typing import Any, BinaryIO, Final
 
 from .. import dtypes as D
 from .._array import memory_of as M
 from .._core.storage import new_tensor
+from .budget import Budget, size_left
+from .flow import read_exactly, read_into, write_all
 from .save import written_atomically
 
 __all__ = ["load_safetensors", "save_safetensors"]
@@ -65,25 +68,26 @@ def save_safetensors(
     )
     bodies, place = [], 0
     for name, tensor in order:
-        flat = M.little_endian(M.flattened(tensor.detach()._raw))
+        size = tensor.numel() * tensor.dtype.itemsize
         header[name] = {
             "dtype": _NAMES[tensor.dtype],
             "shape": list(tensor.shape),
-            "data_offsets": [place, place + flat.nbytes],
+            "data_offsets": [place, place + size],
         }
-        place += flat.nbytes
-        bodies.append(flat)
+        place += size
+        bodies.append(tensor.detach()._raw)
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
 
     def write(file: Any) -> None:
-        file.write(len(text).to_bytes(8, "little"))
-        file.write(text)
-        for flat in bodies:
-            file.write(M.bytes_of(flat))
+        write_all(file, len(text).to_bytes(8, "little"))
+        write_all(file, text)
+        for array in bodies:
+            # What isn't contiguous is copied, one at a time.
+            write_all(file, M.bytes_of(M.little_endian(M.flattened(array))))
 
     if isinstance(f, (str, os.PathLike)):
-        written_atomically(os.fspath(f), write)
+        written_atomically(f, write)
     else:
         write(f)
 
@@ -96,76 +100,86 @@ def load_safetensors(f: Any) -> dict[str, Any]:
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            data = file.read()
-    else:
-        data = f.read()
+            return _read(file)
     try:
-        library: Any = importlib.import_module("safetensors")
-    except ModuleNotFoundError:
-        return _read(data)
-    try:
-        entries = library.deserialize(data)
-    except library.SafetensorError as error:
-        raise ValueError(f"not a safetensors file: {error}") from None
-    # The library takes the last of two tensors of one name.
-    _header(data)
-    made: dict[str, Any] = {}
-    for name, entry in entries:
-        dtype = _DTYPES.get(entry["dtype"])
-        if dtype is None:
-            raise ValueError(f"the tensor {name} has elements of type {entry['dtype']}")
-        flat = M.from_bytes(entry["data"], dtype, not M.is_little_endian())
-        made[name] = new_tensor(flat.reshape(entry["shape"]))
-    return dict(sorted(made.items()))
+        f.seek(f.tell())
+    except (AttributeError, OSError):
+        # What comes through a pipe tells its size only at its end.
+        return _read(io.BytesIO(f.read()))
+    return _read(f)
 
 
-def _read(data: bytes) -> dict[str, Any]:
-    """The same without the library.
+def _read(file: BinaryIO) -> dict[str, Any]:
+    size = size_left(file)
+    header, start = _header(file, size)
+    order = sorted(_layout(header, size - start).items(), key=lambda item: item[1][2])
+    tensors: dict[str, Any] = {}
+    for name, (dtype, shape, _, count) in order:
+        flat = M.unset(count // dtype.itemsize, dtype)
+        if read_into(file, M.written_to(flat)) != count:
+            raise ValueError("not a safetensors file: it is cut off")
+        if not M.is_little_endian():
+            M.swapped(flat)
+        tensors[name] = new_tensor(flat.reshape(shape))
+    return dict(sorted(tensors.items()))
+
+
+def _layout(header: dict[str, Any], size: int) -> dict[str, tuple[D.dtype, list[int], int, int]]:
+    """The type, shape, place and number of bytes of each tensor; they fill the file.
 
     Raises:
-        ValueError: where the data aren't in the format, to the byte.
+        ValueError: where they don't, or lie over each other.
     """
-    header, start = _header(data)
-    body = memoryview(data)[start:]
-    tensors: dict[str, Any] = {}
-    spans = []
+    found = {}
     for name, entry in header.items():
         dtype, shape, (start, stop) = _checked(name, entry)
-        count = dtype.itemsize
+        count = 0 if 0 in shape else dtype.itemsize
         for n in shape:
             count *= n
-        if stop - start != count or stop > len(body):
-            raise ValueError(f"the tensor {name} isn't as long as its shape says")
-        spans.append((start, stop))
-        swap = not M.is_little_endian()
-        tensors[name] = new_tensor(M.from_bytes(body[start:stop], dtype, swap).reshape(shape))
+            if count > size:
+                break
+        if stop - start != count:
+            raise ValueError(f"the tensor {name[:200]} isn't as long as its shape says")
+        found[name] = dtype, shape, start, count
     end = 0
-    for start, stop in sorted(spans):
+    for start, count in sorted((start, count) for _, _, start, count in found.values()):
         if start != end:
             raise ValueError("the tensors of the file overlap, or leave gaps")
-        end = stop
-    if end != len(body):
+        end += count
+    if end != size:
         raise ValueError("the file holds bytes that belong to no tensor")
-    return tensors
+    return found
 
 
-def _header(data: bytes) -> tuple[dict[str, Any], int]:
+def _header(file: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     """The table of tensors, and where their bytes begin.
 
     Raises:
         ValueError: where there is none, or a name stands in it twice.
     """
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or length > _LONGEST_HEADER or 8 + length > len(data):
+    head = read_exactly(file, 8)
+    length = int.from_bytes(head, "little")
+    if len(head) < 8 or length > _LONGEST_HEADER or 8 + length > size:
         raise ValueError("not a safetensors file: its header is cut off")
+    data = read_exactly(file, length)
     try:
-        header = json.loads(data[8 : 8 + length].decode("utf-8"), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"not a safetensors file: {error}") from None
+        _pay(Budget(size), data)
+        header = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
+    except (ValueError, RecursionError, pickle.UnpicklingError) as error:
+        raise ValueError(f"not a safetensors file: {str(error)[:300]}") from None
     if not isinstance(header, dict):
         raise ValueError("not a safetensors file: its header is no table")
-    header.pop("__metadata__", None)
+    about = header.pop("__metadata__", {})
+    if not isinstance(about, dict) or not all(isinstance(text, str) for text in about.values()):
+        raise ValueError("not a safetensors file: its metadata are no texts")
     return header, 8 + length
+
+
+def _pay(budget: Budget, data: bytes) -> None:
+    """Pays for what JSON makes, before it is made: tables, lists, and what is between commas."""
+    for mark, cost in ((b"{", 400), (b"[", 90), (b",", 60)):
+        budget.spend(cost * data.count(mark))
+    budget.spend(len(data) * (2 if data.isascii() else 5))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -180,7 +194,7 @@ def _checked(name: str, entry: Any) -> tuple[D.dtype, list[int], list[int]]:
         dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         shape, offsets = entry["shape"], entry["data_offsets"]
         numbers = isinstance(shape, list) and isinstance(offsets, list) and len(offsets) == 2
-        whole = numbers and all(type(n) is int and n >= 0 for n in (*shape, *offsets))
+        whole = numbers and all(type(n) is int and 0 <= n < 1 << 63 for n in (*shape, *offsets))
         if dtype is not None and whole and len(shape) <= 64 and offsets[0] <= offsets[1]:
             return dtype, shape, offsets
-    raise ValueError(f"the entry of the tensor {name} is malformed")
+    raise ValueError(f"the entry of the tensor {name[:200]} is malformed")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import sys
-import tempfile
-import zipfile
 from collections.abc import Callable
 from typing import Any
 
 from .._array import memory_of as M
+from ..atomic_files import write_whole
 from . import stream
+from .archive import ArchiveWriter
 from .pickler import Storage, TorchPickler
 from .settings import skipping
 
@@ -27,11 +26,12 @@ def save(
 ) -> None:
     """Writes `obj` (tensors, state dicts, nested containers, modules) to a path or binary file.
 
-    A path is written through a temporary file beside it, so a failure leaves the previous file
-    whole.
+    A file that is there already is replaced when the new one is whole, so a failure leaves it as
+    it was; links to it, its owner and its mode stay. What can't be replaced (a device, a pipe, a
+    file of several names, a file in a folder that can't be written) is written in place.
 
     Raises:
-        RuntimeError: where the folder doesn't exist.
+        RuntimeError: where the folder doesn't exist, or the path is one.
         OSError: where the file can't be written; pickling errors as Python's.
     """
     by_name = isinstance(f, (str, os.PathLike))
@@ -42,77 +42,53 @@ def save(
     body = io.BytesIO()
     pickler = TorchPickler(body, pickle_protocol, stream=not _use_new_zipfile_serialization)
     pickler.dump(obj)
+    content = body.getvalue()
+    body.close()
 
     def write(file: Any, stem: str) -> None:
         if _use_new_zipfile_serialization:
-            _write_zip(file, stem, body.getvalue(), pickler.storages, not _disable_byteorder_record)
+            _write_zip(file, stem, content, pickler.storages, not _disable_byteorder_record)
         else:
             flats = [(s.key, s.flat, s.count) for s in pickler.storages]
-            stream.write(file, body.getvalue(), flats, pickle_protocol)
+            stream.write(file, content, flats, pickle_protocol)
 
     if not by_name:
         write(f, "archive")
         return
-    path = os.fspath(f)
+    path = os.fsdecode(f)
+    if _use_new_zipfile_serialization and os.path.isdir(path):
+        raise RuntimeError("open file failed with strerror: Is a directory")
     stem = os.path.splitext(os.path.basename(path))[0] or "archive"
     written_atomically(path, lambda file: write(file, stem))
 
 
-def written_atomically(path: str, write: Callable[[Any], None]) -> None:
-    """Lets `write` fill a file beside the path, which then takes the path's place at once.
+def written_atomically(path: str | os.PathLike[str], write: Callable[[Any], None]) -> None:
+    """Lets `write` fill a file.
 
     Raises:
-        RuntimeError: where the folder doesn't exist.
+        RuntimeError: where the folder doesn't exist, or the path is one.
     """
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise RuntimeError(f"Parent directory {os.path.dirname(path)} does not exist.")
-    handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _mode_for(path))
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
-def _mode_for(path: str) -> int:
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+    name = os.fsdecode(path)
+    folder = os.path.dirname(name)
+    if folder and not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    write_whole(name, write)
 
 
 def _write_zip(file: Any, stem: str, body: bytes, storages: list[Storage], byteorder: bool) -> None:
     """The archive: data.pkl, then a stored (uncompressed), 64-byte aligned record per storage."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        _record(archive, f"{stem}/data.pkl", body)
-        _record(archive, f"{stem}/.format_version", b"1")
-        _record(archive, f"{stem}/.storage_alignment", b"64")
-        if byteorder:
-            _record(archive, f"{stem}/byteorder", sys.byteorder.encode())
-        for storage in storages:
-            _record(archive, f"{stem}/data/{storage.key}", _data(storage.flat))
-        _record(archive, f"{stem}/version", b"3\n")
-        _record(archive, f"{stem}/.data/serialization_id", b"0" * 40)
-
-
-def _data(flat: Any) -> Any:
-    return bytes(flat.nbytes) if skipping() else M.bytes_of(flat)
-
-
-def _record(archive: zipfile.ZipFile, name: str, data: Any) -> None:
-    info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    assert archive.fp is not None
-    start = archive.fp.tell() + 30 + len(name.encode())
-    # The extra field "FB" pads the record so that its data begin at a multiple of 64 bytes.
-    pad = -(start + 4) % 64
-    info.extra = b"FB" + pad.to_bytes(2, "little") + b"Z" * pad
-    archive.writestr(info, bytes(data) if isinstance(data, memoryview) else data)
+    archive = ArchiveWriter(file)
+    archive.add(f"{stem}/data.pkl", body)
+    archive.add(f"{stem}/.format_version", b"1")
+    archive.add(f"{stem}/.storage_alignment", b"64")
+    if byteorder:
+        archive.add(f"{stem}/byteorder", sys.byteorder.encode())
+    for storage in storages:
+        name = f"{stem}/data/{storage.key}"
+        if skipping():
+            archive.add_zeros(name, storage.flat.nbytes)
+        else:
+            archive.add(name, M.bytes_of(storage.flat))
+    archive.add(f"{stem}/version", b"3\n")
+    archive.add(f"{stem}/.data/serialization_id", b"0" * 40)
+    archive.finish()

@@ -6,14 +6,16 @@ to storages), the list of the storages' keys, and for each its number of element
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from .. import dtypes as D
 from .._array import memory_of as M
-from .names import unread
+from .budget import Budget, size_left
+from .flow import read_into, write_all
+from .metering import describe
+from .names import Rebuilding, rebuilding
 from .places import Place
 from .unpickle import unpickled
 
@@ -23,22 +25,22 @@ PROTOCOL_VERSION = 1001
 
 def write(file: Any, body: bytes, storages: list[tuple[str, Any, int]], protocol: int) -> None:
     """Writes a pickle of objects and the flat arrays (with their counts) to which it refers."""
-    pickle.dump(MAGIC_NUMBER, file, protocol)
-    pickle.dump(PROTOCOL_VERSION, file, protocol)
+    for value in (MAGIC_NUMBER, PROTOCOL_VERSION):
+        write_all(file, pickle.dumps(value, protocol))
     machine = {
         "protocol_version": PROTOCOL_VERSION,
         "little_endian": True,
         "type_sizes": {"short": 2, "int": 4, "long": 4},
     }
-    pickle.dump(machine, file, protocol)
-    file.write(body)
-    pickle.dump([key for key, _, _ in storages], file, protocol)
+    write_all(file, pickle.dumps(machine, protocol))
+    write_all(file, body)
+    write_all(file, pickle.dumps([key for key, _, _ in storages], protocol))
     for _, flat, count in storages:
-        file.write(count.to_bytes(8, "little"))
-        file.write(M.bytes_of(M.little_endian(flat)))
+        write_all(file, count.to_bytes(8, "little"))
+        write_all(file, M.bytes_of(M.little_endian(flat)))
 
 
-def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
+def read(file: BinaryIO, budget: Budget | None, encoding: str, place: Place) -> Any:
     """What `write` (or an old PyTorch) wrote.
 
     Raises:
@@ -49,22 +51,20 @@ def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
     def nothing(key: str, kind: D.dtype, count: int, location: str) -> Any:
         raise pickle.UnpicklingError("a storage where none can be")
 
-    magic = unpickled(file, nothing, careful, encoding)
+    magic = unpickled(file, nothing, budget, encoding)
     if magic != MAGIC_NUMBER:
         raise RuntimeError("Invalid magic number; corrupt file?")
-    version = unpickled(file, nothing, careful, encoding)
+    version = unpickled(file, nothing, budget, encoding)
     if version != PROTOCOL_VERSION:
-        raise RuntimeError(f"Invalid protocol version: {version}")
-    machine = unpickled(file, nothing, careful, encoding)
+        raise RuntimeError(f"Invalid protocol version: {describe(version)}")
+    machine = unpickled(file, nothing, budget, encoding)
     swap = isinstance(machine, dict) and machine.get("little_endian") is False
     flats: dict[str, Any] = {}
-    here = file.tell()
-    left = file.seek(0, os.SEEK_END) - here
-    file.seek(here)
+    left = size_left(file)
 
     def storage(key: str, kind: D.dtype, count: int, location: str) -> Any:
-        place(location, count * kind.itemsize)
         if key not in flats:
+            place(location, count * kind.itemsize)
             nonlocal left
             left -= count * kind.itemsize
             if left < 0:
@@ -73,22 +73,24 @@ def read(file: BinaryIO, careful: bool, encoding: str, place: Place) -> Any:
         return flats[key]
 
     later: list[Callable[[], None]] = []
-    token = unread.set(later)
+    token = rebuilding.set(Rebuilding(later))
     try:
-        result = unpickled(file, storage, careful, encoding)
+        result = unpickled(file, storage, budget, encoding)
     finally:
-        unread.reset(token)
-    keys = unpickled(file, nothing, careful, encoding)
-    if not isinstance(keys, list) or not all(key in flats for key in keys):
+        rebuilding.reset(token)
+    keys = unpickled(file, nothing, budget, encoding)
+    known = isinstance(keys, list) and all(isinstance(key, str) and key in flats for key in keys)
+    if not known:
         raise RuntimeError("the file lists storages that it doesn't use; corrupt file?")
     for key in keys:
         flat = flats[key]
         count = int.from_bytes(file.read(8), "big" if swap else "little")
         # A wrong count is told by its own value: it may be too large to ask for.
-        data = file.read(flat.nbytes) if count == len(flat) else b""
-        if count != len(flat) or len(data) != count * flat.itemsize:
-            raise RuntimeError(f"the storage {key} is {len(data)} bytes long, not as announced")
-        M.fill(flat, data, swap)
+        done = read_into(file, M.written_to(flat)) if count == len(flat) else 0
+        if count != len(flat) or done != flat.nbytes:
+            raise RuntimeError(f"the storage {key} is {done} bytes long, not as announced")
+        if swap:
+            M.swapped(flat)
     for finish in later:
         finish()
     return result

@@ -15,6 +15,8 @@ from typing import Any, BinaryIO, Final
 from .. import dtypes as D
 from .._array import memory_of as M
 from . import names
+from .budget import size_left
+from .flow import read_into
 from .places import Place
 from .unpickle import EITHER, Trusting
 
@@ -99,10 +101,13 @@ def _storages(file: Any, place: Place) -> dict[Any, Any]:
             raise RuntimeError(f"a storage of the unknown class {dtype}")
         (count,) = _numbers(file, 1)
         place(location, count * dtype.itemsize)
-        data = file.read(count * dtype.itemsize) if count >= 0 else b""
-        if len(data) != count * dtype.itemsize:
+        if not 0 <= count * dtype.itemsize <= size_left(file):
             raise RuntimeError(f"the storage {key} is cut off")
-        flats[key] = M.from_bytes(data, dtype, not M.is_little_endian())
+        flats[key] = M.unset(count, dtype)
+        if read_into(file, M.written_to(flats[key])) != flats[key].nbytes:
+            raise RuntimeError(f"the storage {key} is cut off")
+        if not M.is_little_endian():
+            M.swapped(flats[key])
     for key, root, offset, count in _Entries(file).load():
         flats[key] = flats[root][offset : offset + count]
     return flats

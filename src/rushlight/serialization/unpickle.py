@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import pickle
 import struct
+from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from .. import dtypes as D
 from . import names
+from .budget import Budget, size_left
+from .metering import Metered, describe
 
 Storage = Callable[[str, D.dtype, int, str], Any]
 
@@ -21,7 +24,7 @@ def storage_of(pid: Any, storage: Storage) -> Any:
         UnpicklingError: for a reference that isn't one to a storage.
     """
     if not isinstance(pid, tuple) or len(pid) not in (5, 6) or pid[0] != "storage":
-        raise pickle.UnpicklingError(f"a persistent reference that is no storage: {pid!r}"[:200])
+        raise pickle.UnpicklingError(f"a persistent reference that is no storage: {describe(pid)}")
     _, kind, key, location, count = pid[:5]
     right = (
         isinstance(kind, D.dtype)
@@ -32,16 +35,15 @@ def storage_of(pid: Any, storage: Storage) -> Any:
         and (len(pid) == 5 or pid[5] is None)
     )
     if not right:
-        raise pickle.UnpicklingError(f"a storage reference of the wrong form: {pid!r}"[:200])
+        shown = ", ".join(map(describe, pid))
+        raise pickle.UnpicklingError(f"a storage reference of the wrong form: ({shown})")
     return storage(key, kind, count, location)
 
 
-class Trusting(pickle.Unpickler):
-    """Reads any pickle, taking Rushlight's classes for torch's."""
+class _Trust:
+    """What a reader of trusted files does with names and references."""
 
-    def __init__(self, body: Any, storage: Storage, encoding: str = "utf-8") -> None:
-        super().__init__(body, encoding=encoding)
-        self._storage = storage
+    _storage: Storage
 
     def find_class(self, module: str, name: str) -> Any:
         """The object that a name in the file means.
@@ -50,7 +52,10 @@ class Trusting(pickle.Unpickler):
             ImportError, AttributeError: where there is none.
         """
         found = names.safe(module, name)
-        return super().find_class(*names.own_name(module, name)) if found is None else found
+        if found is not None:
+            return found
+        plain: Any = super()
+        return plain.find_class(*names.own_name(module, name))
 
     def persistent_load(self, pid: Any) -> Any:
         """The storage, or in the older format the class, that a reference in the file means."""
@@ -59,21 +64,35 @@ class Trusting(pickle.Unpickler):
         return storage_of(pid, self._storage)
 
 
-# The unpickler written in Python: what it does for each opcode can be overridden.
-_Base: Any = pickle._Unpickler
-
-
-class Careful(_Base):  # type: ignore[misc]
-    """Reads pickles of tensors and plain containers, from anybody.
-
-    It finds only the names on the list, calls only these, and sets attributes only of objects
-    whose attributes mean nothing to anyone else.
-    """
-
-    dispatch = dict(_Base.dispatch)
+class _Fast(_Trust, pickle.Unpickler):
+    """Reads any pickle, taking Rushlight's classes for torch's."""
 
     def __init__(self, body: Any, storage: Storage, encoding: str = "utf-8") -> None:
         super().__init__(body, encoding=encoding)
+        self._storage = storage
+
+
+class Trusting(_Trust, Metered):
+    """The same, for pickles whose tuples may lie so deep in each other that it would crash."""
+
+    def __init__(self, body: Any, storage: Storage, encoding: str = "utf-8") -> None:
+        super().__init__(body, None, size_left(body), encoding=encoding)
+        self._storage = storage
+
+
+class Careful(Metered):
+    """Reads pickles of tensors and plain containers, from anybody.
+
+    It finds only the names on the list, calls only these, sets attributes only of objects whose
+    attributes mean nothing to anyone else, and makes no more than its budget allows.
+    """
+
+    dispatch = dict(Metered.dispatch)
+
+    def __init__(
+        self, body: Any, storage: Storage, budget: Budget, encoding: str = "utf-8"
+    ) -> None:
+        super().__init__(body, budget, size_left(body), encoding=encoding)
         self._storage = storage
 
     def find_class(self, module: str, name: str) -> Any:
@@ -84,7 +103,7 @@ class Careful(_Base):  # type: ignore[misc]
         """
         found = names.safe(module, name)
         if found is None:
-            full = f"{module}.{name}"
+            full = f"{module}.{name}"[:300]
             raise pickle.UnpicklingError(
                 f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please "
                 f"use `torch.serialization.add_safe_globals([{full}])` or the "
@@ -101,26 +120,59 @@ class Careful(_Base):  # type: ignore[misc]
         function = self.stack[-2]
         if not names.may_be_called(function):
             raise pickle.UnpicklingError(
-                f"Trying to call reduce for unrecognized function {function!r}"[:200]
+                f"Trying to call reduce for unrecognized function {describe(function)}"
             )
+        self.check_call(function, self.stack[-1])
         super().load_reduce()
 
     def _newobj(self) -> None:
         cls = self.stack[-2]
         if not isinstance(cls, type) or not names.may_be_called(cls):
             raise pickle.UnpicklingError(
-                f"Trying to create new object for unrecognized class {cls!r}"[:200]
+                f"Trying to create new object for unrecognized class {describe(cls)}"
             )
+        self.check_call(cls, self.stack[-1])
         super().load_newobj()
 
     def _build(self) -> None:
-        place = self.stack[-2]
+        place, state = self.stack[-2:]
         if not names.may_be_built(place):
             raise pickle.UnpicklingError(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via "
                 f"`add_safe_globals`, but got {type(place)}"
             )
+        # A state may be a pair: of `__dict__` and of slots.
+        self.spend_on((state, *state) if isinstance(state, tuple) else (state,))
         super().load_build()
+
+    def _append(self) -> None:
+        if type(self.stack[-2]) is not list:
+            raise pickle.UnpicklingError(
+                f"Can only append to lists, but got {type(self.stack[-2])}"
+            )
+        super().load_append()
+
+    def _extend(self) -> None:
+        if type(self.metastack[-1][-1]) is not list:
+            raise pickle.UnpicklingError(
+                f"Can only extend lists, but got {type(self.metastack[-1][-1])}"
+            )
+        super()._appends()
+
+    def _set_one(self) -> None:
+        _check_target("SETITEM", self.stack[-3])
+        super()._setitem()
+
+    def _set_all(self) -> None:
+        _check_target("SETITEMS", self.metastack[-1][-1])
+        super()._setitems()
+
+    def _add(self) -> None:
+        if type(self.metastack[-1][-1]) is not set:
+            raise pickle.UnpicklingError(
+                f"Can only add to sets, but got {type(self.metastack[-1][-1])}"
+            )
+        super()._additems()
 
     def _unsupported(self) -> None:
         raise pickle.UnpicklingError("Unsupported operand")
@@ -128,30 +180,56 @@ class Careful(_Base):  # type: ignore[misc]
     dispatch[pickle.REDUCE[0]] = _reduce
     dispatch[pickle.NEWOBJ[0]] = _newobj
     dispatch[pickle.BUILD[0]] = _build
+    dispatch[pickle.APPEND[0]] = _append
+    dispatch[pickle.APPENDS[0]] = _extend
+    dispatch[pickle.SETITEM[0]] = _set_one
+    dispatch[pickle.SETITEMS[0]] = _set_all
+    dispatch[pickle.ADDITEMS[0]] = _add
     for _code in (pickle.INST, pickle.OBJ, pickle.NEWOBJ_EX, pickle.EXT1, pickle.EXT2, pickle.EXT4,
                   pickle.PERSID, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER):  # fmt: skip
         dispatch[_code[0]] = _unsupported
 
 
-def unpickled(body: Any, storage: Storage, careful: bool, encoding: str = "utf-8") -> Any:
+def _check_target(opcode: str, target: Any) -> None:
+    if type(target) not in (dict, OrderedDict, Counter):
+        raise pickle.UnpicklingError(
+            f"Can only {opcode} for dict, collections.OrderedDict, collections.Counter, but got "
+            f"{type(target)}"
+        )
+
+
+# So many tuples in each other can be hashed on the smallest of usual stacks.
+_SAFE_TUPLES: Final = 20_000
+
+
+def _may_be_deep(body: bytes) -> bool:
+    return sum(map(body.count, (b"t", b"\x85", b"\x86", b"\x87"))) > _SAFE_TUPLES
+
+
+def unpickled(body: Any, storage: Storage, budget: Budget | None, encoding: str = "utf-8") -> Any:
     """What a pickle holds, read from bytes or from a file at its position.
+
+    With a budget the file is anybody's, and read carefully; without one it is trusted.
 
     Raises:
         UnpicklingError: where it isn't a pickle, or says what a careful reader doesn't do.
         RuntimeError: where a careful reader finds it damaged.
     """
-    file = io.BytesIO(body) if isinstance(body, bytes) else body
-    if not careful:
-        return Trusting(file, storage, encoding).load()
+    in_memory = isinstance(body, bytes)
+    file = io.BytesIO(body) if in_memory else body
+    if budget is None:
+        kind = _Fast if in_memory and not _may_be_deep(body) else Trusting
+        return kind(file, storage, encoding).load()
     try:
-        return Careful(file, storage, encoding).load()
+        return Careful(file, storage, budget, encoding).load()
     except pickle.UnpicklingError as error:
         raise pickle.UnpicklingError(_refused(str(error))) from None
     except EOFError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError,
             RecursionError, MemoryError, struct.error) as error:  # fmt: skip
-        raise pickle.UnpicklingError(_refused(f"the file is damaged or hostile: {error}")) from None
+        why = str(error)[:300]
+        raise pickle.UnpicklingError(_refused(f"the file is damaged or hostile: {why}")) from None
 
 
 EITHER = (

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import os
 import struct
-import tempfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+
+from ..atomic_files import write_whole
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #5d6472; --page: #f5f6f8; --card: #ffffff;
@@ -143,19 +144,8 @@ class Page:
         """
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        # In the same folder, because os.replace is atomic only within one file system.
-        handle, temporary = tempfile.mkstemp(
-            prefix=f".{target.name}.", suffix=".part", dir=target.parent
-        )
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(self.html())
-            # mkstemp makes files that only their owner may read; a page is for everybody.
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        page = self.html().encode()
+        write_whole(target, lambda file: file.write(page))
         return target
 
     def _section(self, heading: str, text: str, body: str) -> None:
@@ -204,10 +194,3 @@ def _tile(tile: Tile) -> str:
         f'<li class="{kind}"><img alt="{escape(spoken)}" src="data:image/png;base64,{image}">'
         f"{words}{note}</li>"
     )
-
-
-def _umask() -> int:
-    """The process's umask, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ....atomic_files import write_whole
+
 __all__ = ["ErrorHandler", "record"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,8 +35,8 @@ class ErrorHandler:
                 "timestamp": str(int(time.time())),
             },
         }
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"message": told}, file)
+        text = json.dumps({"message": told}).encode()
+        write_whole(path, lambda file: file.write(text))
 
 
 def record(fn: F, error_handler: ErrorHandler | None = None) -> F:
