@@ -17,7 +17,7 @@ from typing import Any, Final
 __all__ = ["Budget", "load_limits"]
 
 #: What a file may make without looking at its size, and how many times its size beyond that.
-_FLOOR: Final = 64 << 20
+_FLOOR: Final = 128 << 20
 _TIMES: Final = 10
 #: Tuples in tuples: hashing them is recursive in C, and Python's own picklers stop at 1000.
 _DEEPEST: Final = 2000
@@ -32,7 +32,7 @@ class load_limits:
 
     Args:
         bytes: for objects and compressed records; the data of tensors that lie in the file as
-            they are cost nothing. Without it ten times the file and 64 MiB.
+            they are cost nothing. Without it ten times the file and 128 MiB.
         depth: of tuples in tuples; without it 2000.
 
     Example:

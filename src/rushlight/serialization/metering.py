@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import pickle
 import struct
+from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from typing import Any, Final
@@ -23,16 +24,25 @@ _Base: Any = pickle._Unpickler  # the one written in Python: what its opcodes do
 
 _COSTS: Final = [24] * 256
 for _codes, _cost in (
-    (b"2N\x88\x89)hjgK", 8), (b"qrp\x94", 16), (b"(", 72), (b"0.\x80\x95", 0), (b"}d", 72),
-    (b"]l", 72), (b"\x8f\x91", 232), (b"t\x85\x86\x87", 72), (b"JMGIFL\x8a\x8b", 40),
-    (b"XUVTSBC\x8c\x8d\x8e\x96", 64), (b"s", 168), (b"u", 168), (b"ae\x90", 40),
-    (b"R\x81\x92oi", 200),
+    (b"2N\x88\x89)hjgK", 8), (b"qrp\x94", 9), (b"(", 64), (b"0.\x80\x95", 0), (b"}d", 64),
+    (b"]l", 56), (b"\x8f\x91", 216), (b"t\x85\x86\x87", 56), (b"JMGIFL\x8a\x8b", 36),
+    (b"XUVTSBC\x8c\x8d\x8e\x96", 60), (b"s", 100), (b"u", 60), (b"ae\x90", 32),
+    (b"R\x81\x92oi", 100),
 ):  # fmt: skip
     for _code in _codes:
         _COSTS[_code] = _cost
+_MARK_COST: Final = _COSTS[pickle.MARK[0]]
+_PLACE: Final = 8
 #: A pair in a dictionary, a member in a set, an item in a list that something copies.
 _PAIR: Final = 100
-#: Distinct keys of one hash, in one container: dictionaries look through all of them.
+_MEMBER: Final = 48
+_ITEM: Final = 24
+#: The members of a key that cost nothing, and what one more costs: time, not memory.
+_SMALL_KEY: Final = 16
+_LOOK: Final = 64
+#: Keys are counted by their hash and container in so many classes, of which none may be far larger
+#: than the others: dictionaries look through all keys of one hash.
+_CLASSES: Final = 1 << 16
 _MOST_ALIKE: Final = 64
 _SHORT: Final = 32
 _PLAIN: Final = frozenset({str, bytes, bool, type(None)})
@@ -92,7 +102,8 @@ class Metered(_Base):  # type: ignore[misc]
         self.deepest = Budget(0) if budget is None else budget
         self._size = size
         self._depths: dict[int, int] = {}
-        self._alike: Counter[tuple[int, int]] = Counter()
+        self._alike: array[int] | None = None
+        self._keys = 0
 
     def load(self) -> Any:
         """What the pickle holds.
@@ -153,6 +164,12 @@ class Metered(_Base):  # type: ignore[misc]
             elif isinstance(value, (tuple, list, dict, set, frozenset)):
                 self.spend(_PAIR * len(value))
 
+    def pop_mark(self) -> list[Any]:
+        """The objects since the last mark, whose places on the stack go with it."""
+        items: list[Any] = super().pop_mark()
+        self.spend(-_MARK_COST - _PLACE * len(items))
+        return items
+
     # ---- tuples --------------------------------------------------------------------------------
 
     def _made_tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -169,6 +186,7 @@ class Metered(_Base):  # type: ignore[misc]
 
     def _tuple(self) -> None:
         items = self.pop_mark()
+        self.spend(_PLACE * len(items))
         self.append(self._made_tuple(tuple(items)))
 
     def _tuple1(self) -> None:
@@ -196,19 +214,23 @@ class Metered(_Base):  # type: ignore[misc]
                 return
             self.spend(key.bit_length())
         elif isinstance(key, (tuple, frozenset)):
-            waiting = [key]
+            waiting, looked_at = [key], 0
             while waiting:
                 members = waiting.pop()
-                self.spend(8 * len(members) + 8)
+                looked_at += 1 + len(members)
+                if looked_at > _SMALL_KEY:
+                    self.spend(_LOOK * (1 + len(members)))
                 for member in members:
                     if isinstance(member, (tuple, frozenset)):
                         waiting.append(member)
                     elif type(member) is int:
                         self.spend(member.bit_length() >> 3)
-        same = id(container), hash(key)
-        self.spend(_PAIR)
+        if self._alike is None:
+            self._alike = array("L", bytes(array("L").itemsize * _CLASSES))
+        same = hash((id(container), hash(key))) % _CLASSES
+        self._keys += 1
         self._alike[same] += 1
-        if self._alike[same] > _MOST_ALIKE:
+        if self._alike[same] > _MOST_ALIKE + 16 * self._keys // _CLASSES:
             raise pickle.UnpicklingError("too many keys of one hash")
 
     def _setitem(self) -> None:
@@ -224,7 +246,7 @@ class Metered(_Base):  # type: ignore[misc]
         super().load_dict()
 
     def _check_pairs(self, items: list[Any], container: Any) -> None:
-        self.spend((_PAIR // 2) * len(items))
+        self.spend(_ITEM * len(items))
         for key in items[::2]:
             self.check_key(key, container)
 
@@ -238,11 +260,11 @@ class Metered(_Base):  # type: ignore[misc]
 
     def _check_members(self, items: Iterable[Any], container: Any) -> None:
         for item in items:
-            self.spend(_PAIR)
+            self.spend(_MEMBER)
             self.check_key(item, container)
 
     def _appends(self) -> None:
-        self.spend(10 * len(self.stack))
+        self.spend(_PLACE * len(self.stack))
         super().load_appends()
 
     def check_call(self, function: Any, args: Any) -> None:

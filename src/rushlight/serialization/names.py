@@ -94,7 +94,12 @@ def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: bool)
     """A tensor without data."""
     if not isinstance(dtype, D.dtype):
         raise TypeError(f"a {type(dtype).__name__} as the type of a tensor's elements")
-    return made_with_strides(_numbers(size), _numbers(stride), dtype, bool(requires_grad))
+    shape, strides = _numbers(size), _numbers(stride)
+    try:
+        return made_with_strides(shape, strides, dtype, bool(requires_grad))
+    except OSError:
+        # Without data, but not without addresses.
+        raise ValueError(f"a tensor of shape {list(shape)} is larger than memory can be") from None
 
 
 def rebuild_untyped_tensor(storage: Any, offset: int, size: Any, stride: Any, requires_grad: bool,
@@ -198,6 +203,14 @@ SAFE: Final[dict[tuple[str, str], Any]] = {
 }
 SAFE.update({("torch", name): dtype for name, dtype in D.BY_NAME.items()})
 SAFE.update({("torch", name): dtype for dtype, name in STORAGE_NAMES.items()})
+_SAFE_IDENTITIES: Final = frozenset(map(id, SAFE.values()))
+#: The bytes that a call's result takes, where they are many.
+_COSTS: Final[dict[Any, int]] = {
+    rebuild_tensor: 320, rebuild_untyped_tensor: 420, rebuild_meta_tensor: 700,
+    rebuild_parameter: 200, rebuild_parameter_with_state: 300, rebuild_from_type: 500,
+    set: 60, OrderedDict: 60, Counter: 200,
+}  # fmt: skip
+_COST_OF: Final = {id(function): cost for function, cost in _COSTS.items()}
 
 #: Rushlight's names that torch keeps elsewhere than at the same place of its own tree.
 ELSEWHERE: Final[dict[tuple[str, str], tuple[str, str]]] = {
@@ -291,8 +304,14 @@ def may_be_built(value: Any) -> bool:
     return any(type(value) is allowed for allowed in _user_globals.values())
 
 
+def cost_of(function: Any) -> int:
+    """The bytes that the result of a call takes, beyond those of any."""
+    return _COST_OF.get(id(function), 0)
+
+
 def may_be_called(value: Any) -> bool:
     """Whether an untrusted file may call `value`; `Tensor` it may only name."""
-    return value is not Tensor and any(
-        value is allowed for allowed in (*SAFE.values(), *_user_globals.values())
+    return value is not Tensor and (
+        id(value) in _SAFE_IDENTITIES
+        or any(value is allowed for allowed in _user_globals.values())
     )

@@ -123,6 +123,7 @@ class Careful(Metered):
                 f"Trying to call reduce for unrecognized function {describe(function)}"
             )
         self.check_call(function, self.stack[-1])
+        self.spend(names.cost_of(function))
         super().load_reduce()
 
     def _newobj(self) -> None:
