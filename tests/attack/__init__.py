@@ -1,5 +1,1 @@
-"""Programs that try to break the library: `python -m tests.attack.NAME --count N --seed S`.
-
-Each makes its cases from a seed, measures them in processes of their own, and ends with an error if
-one of them broke its promise. Short forms of them are tests.
-"""
+"""Long attacks, run by hand: `python -m tests.attack.forks --count 300 --seed 1` and so on."""

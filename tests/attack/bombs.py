@@ -63,9 +63,7 @@ def archive(body: bytes, packed: int = zipfile.ZIP_STORED, more: int = 0,
 
 def many_references(count: int, size: int) -> bytes:
     """Storages, one for each of many records."""
-    each = b"".join(
-        storage(size // 4).replace(text("0"), text(str(k + 1))) for k in range(count)
-    )
+    each = b"".join(storage(size // 4).replace(text("0"), text(str(k + 1))) for k in range(count))
     return START + b"(" + each + b"l."
 
 

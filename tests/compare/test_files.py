@@ -1,6 +1,7 @@
 """Files of each side read by the other."""
 
 import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -84,3 +85,74 @@ def test_whole_modules_and_optimizers_cross_over(options: dict[str, Any]) -> Non
             sgd.step()
             results.append(f"{net} {sgd} {net.state_dict()}")
     assert len(set(results)) == 1
+
+
+def repacked(changes: dict[str, bytes]) -> bytes:
+    source = io.BytesIO()
+    torch.save(torch.ones(3), source)
+    made = io.BytesIO()
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, changes.get(name, old.read(name)))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"archive/version": b"99\n"},
+        {"archive/version": b"0\n"},
+        {"archive/version": b"zz"},
+        {"archive/byteorder": b"middle"},
+        {"archive/data/0": b"abc"},
+        {"archive/data/0": b"a" * 20},
+    ],
+    ids=str,
+)
+def test_records_that_are_wrong_are_refused_in_the_same_words(change: dict[str, bytes]) -> None:
+    data = repacked(change)
+    with pytest.raises((RuntimeError, ValueError)) as theirs:
+        torch.load(io.BytesIO(data))
+    with pytest.raises(theirs.type) as ours:
+        rushlight.load(io.BytesIO(data))
+    # PyTorch says before some where in its source that is.
+    assert str(ours.value) in str(theirs.value)
+
+
+def test_files_whose_checksums_were_not_computed_are_read() -> None:
+    before = torch.serialization.get_crc32_options()
+    torch.serialization.set_crc32_options(False)
+    try:
+        buffer = io.BytesIO()
+        torch.save(torch.ones(5), buffer)
+    finally:
+        torch.serialization.set_crc32_options(before)
+    buffer.seek(0)
+    assert rushlight.load(buffer).tolist() == [1, 1, 1, 1, 1]
+
+
+def test_an_archive_that_is_compressed_is_read_by_both() -> None:
+    source, made = io.BytesIO(), io.BytesIO()
+    torch.save({"x": torch.arange(1000.0)}, source)
+    with (
+        zipfile.ZipFile(source) as old,
+        zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    for reader in (torch, rushlight):
+        made.seek(0)
+        assert reader.load(made)["x"].tolist() == list(range(1000))
+
+
+@pytest.mark.parametrize("options", [{}, STREAM], ids=["zip", "stream"])
+def test_places_are_asked_once_for_each_storage(options: dict[str, Any]) -> None:
+    asked = []
+    for reader in (torch, rushlight):
+        buffer, calls = io.BytesIO(), []
+        x = torch.ones(4)
+        torch.save([x, x[1:], torch.ones(2)], buffer, **options)
+        buffer.seek(0)
+        reader.load(buffer, map_location=lambda s, place: calls.append(place))  # noqa: B023
+        asked.append(calls)
+    assert asked[0] == asked[1]

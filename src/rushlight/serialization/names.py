@@ -312,6 +312,5 @@ def cost_of(function: Any) -> int:
 def may_be_called(value: Any) -> bool:
     """Whether an untrusted file may call `value`; `Tensor` it may only name."""
     return value is not Tensor and (
-        id(value) in _SAFE_IDENTITIES
-        or any(value is allowed for allowed in _user_globals.values())
+        id(value) in _SAFE_IDENTITIES or any(value is allowed for allowed in _user_globals.values())
     )
