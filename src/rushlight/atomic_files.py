@@ -205,7 +205,7 @@ def _refusal(error: OSError) -> Exception:
 
 
 def _lock(handle: int, wait: bool = False) -> bool:
-    """Locks a file; whether that was possible, at once or after waiting for a `_clear_abandoned`."""
+    """Locks a file, at once or after a `_clear_abandoned`; whether that was possible."""
     if fcntl is None:
         return False
     try:

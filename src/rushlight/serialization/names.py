@@ -116,7 +116,7 @@ def rebuild_parameter(data: Any, requires_grad: bool, hooks: Any = None) -> Any:
     """A parameter over a tensor."""
     from ..nn.parameter import Parameter
 
-    if not isinstance(data, TensorBase):
+    if not isinstance(data, Tensor):
         raise TypeError(f"a parameter over a {type(data).__name__}, which is no tensor")
     return Parameter(data, requires_grad)
 
