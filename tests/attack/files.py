@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import itertools
 import os
@@ -139,23 +140,26 @@ def peek(path: str) -> Any:
     return rl.peek(path)
 
 
-def bombs() -> Iterator[tuple[str, bytes, Callable[[str], Any]]]:
-    """Every constructed file, with each way to read it."""
+def bombs() -> Iterator[tuple[str, Callable[[], bytes], Callable[[str], Any]]]:
+    """Every constructed file, to be made when it is wanted, with each way to read it."""
     for name, make in PICKLES.items():
-        body = make()
         for form in (archive, stream):
-            data = form(body)
             for read in (load, peek):
-                yield f"{name} ({form.__name__}, {read.__name__})", data, read
+                made = functools.partial(_formed, form, make)
+                yield f"{name} ({form.__name__}, {read.__name__})", made, read
     for name in ("a deep tuple as a key", "a deep tuple", "a deep list", "a deep dictionary"):
         for form in (archive, stream):
-            yield f"{name} ({form.__name__}, on trust)", form(PICKLES[name]()), load_on_trust
+            made = functools.partial(_formed, form, PICKLES[name])
+            yield f"{name} ({form.__name__}, on trust)", made, load_on_trust
     for name, make in FILES.items():
-        data = make()
         for read in (load, load_mapped, peek):
-            yield f"{name} ({read.__name__})", data, read
+            yield f"{name} ({read.__name__})", make, read
     for name, make in TABLES.items():
-        yield f"{name} (safetensors)", make(), load_safetensors
+        yield f"{name} (safetensors)", make, load_safetensors
+
+
+def _formed(form: Callable[[bytes], bytes], make: Callable[[], bytes]) -> bytes:
+    return form(make())
 
 
 def honest() -> dict[str, tuple[bytes, tuple[Callable[[str], Any], ...]]]:
@@ -221,7 +225,9 @@ def mutated(data: bytes, draw: random.Random) -> bytes:
     return bytes(changed)
 
 
-def mutations(count: int, seed: int) -> Iterator[tuple[str, bytes, Callable[[str], Any]]]:
+def mutations(
+    count: int, seed: int
+) -> Iterator[tuple[str, Callable[[], bytes], Callable[[str], Any]]]:
     """Changed files, from all formats and for all readers."""
     draw, whole = random.Random(seed), honest()
     for number in range(count):
@@ -230,7 +236,7 @@ def mutations(count: int, seed: int) -> Iterator[tuple[str, bytes, Callable[[str
         for _ in range(draw.choice([1, 1, 1, 2, 4])):
             data = mutated(data, draw) or b"x"
         read = draw.choice(readers)
-        yield f"mutation {number} of {name} ({read.__name__})", data, read
+        yield f"mutation {number} of {name} ({read.__name__})", functools.partial(bytes, data), read
 
 
 def kill_saves(count: int, seed: int, folder: Path, size: int = 200_000) -> list[str]:
@@ -279,9 +285,10 @@ def main() -> int:
     some = itertools.islice(bombs(), given.seed % given.every, None, given.every)
     cases = [some] if given.only else [some, mutations(given.count, given.seed)]
     for source in cases:
-        for name, data, read in source:
+        for name, make, read in source:
             if given.only not in name:
                 continue
+            data = make()
             outcome = measure(name, data, read, 60.0 if given.untimed else 20.0)
             outcome = outcome._replace(timed=not given.untimed)
             done, loaded = done + 1, loaded + outcome.result.startswith("loaded")
