@@ -1,0 +1,1 @@
+"""Random programs on PyTorch and on Rushlight, statement by statement; see runner.py."""

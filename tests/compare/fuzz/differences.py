@@ -1,0 +1,187 @@
+"""Finds and classifies the first difference between two observations of a program."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# In this order they are looked for within a statement.
+KINDS = (
+    "crash", "hang", "accepted", "refused", "exception type", "message", "warning", "printed",
+    "variable", "class", "dtype", "shape", "value", "requires_grad", "is_leaf", "node", "version",
+    "stride", "offset", "shares", "is_view", "output_nr", "grad", "graph",
+)  # fmt: skip
+# A difference after which the rest of the program can still be compared.
+PASSING = {"exception type", "message", "warning", "printed"}
+RELATIVE = {"torch.float64": 1e-9, "torch.complex128": 1e-9, "torch.float32": 2e-4}
+RELATIVE |= {"torch.complex64": 2e-4, "torch.float16": 1e-2, "torch.bfloat16": 4e-2}
+OPERATORS = {
+    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**",
+    "MatMult": "@", "BitAnd": "&", "BitOr": "|", "BitXor": "^", "LShift": "<<", "RShift": ">>",
+    "Invert": "~", "USub": "neg", "UAdd": "pos", "Not": "not",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two observations part: the kind, the statement, and what each side shows."""
+
+    kind: str
+    number: int
+    statement: str
+    variable: str
+    torch: str
+    ours: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What differences of one cause have in common."""
+        detail = ""
+        if self.kind not in ("value", "grad", "printed", "graph"):
+            detail = f"{generalised(self.torch)} -> {generalised(self.ours)}"
+        return self.kind, operation(self.statement), detail
+
+
+def generalised(text: str) -> str:
+    """A text without its numbers, sizes and variables' names."""
+    text = re.sub(r"-?\d+(\.\d+)?(e[-+]?\d+)?", "N", text)
+    text = re.sub(r"N(, N)*,?", "N", text)
+    return text
+
+
+def operation(statement: str) -> str:
+    """The name of the operation that a statement is about."""
+    try:
+        node: Any = ast.parse(statement).body[0]
+    except SyntaxError:
+        return statement
+    while isinstance(node, (ast.With, ast.For, ast.If)):
+        node = node.body[-1]
+    if isinstance(node, ast.AugAssign):
+        return OPERATORS[type(node.op).__name__] + "="
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript):
+            return "setitem"
+        if isinstance(target, ast.Attribute):
+            return f".{target.attr}="
+    value = getattr(node, "value", node)
+    if isinstance(value, ast.Call):
+        func = value.func
+        return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "call")
+    if isinstance(value, (ast.BinOp, ast.UnaryOp)):
+        return OPERATORS[type(value.op).__name__]
+    if isinstance(value, ast.Compare):
+        return "compare"
+    if isinstance(value, ast.Subscript):
+        return "getitem"
+    if isinstance(value, ast.Attribute):
+        return f".{value.attr}"
+    return type(value).__name__
+
+
+def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Difference]:
+    """The differences in their order, up to the first after which nothing can be compared."""
+    if isinstance(ours, str):
+        yield Difference(ours, len(program) - 1, program[-1], "", "", "")
+        return
+    mine: dict[str, Any] = {}
+    theirs: dict[str, Any] = {}
+    for number, (a, b) in enumerate(zip(torch, ours)):
+        last = number == len(program)
+        statement = "graph" if last else program[number]
+        for kind, variable, seen, got in of_step(a, b, theirs, mine, last):
+            yield Difference(kind, number, statement, variable, seen, got)
+            if kind not in PASSING:
+                return
+
+
+def of_step(
+    a: Any, b: Any, theirs: dict[str, Any], mine: dict[str, Any], last: bool
+) -> Iterator[tuple[str, str, str, str]]:
+    """Kind, variable and both sides' texts of each difference in a statement."""
+    (raised, warned, printed, changed, gone), (raised_b, warned_b, printed_b, changed_b, gone_b) = (
+        a,
+        b,
+    )
+    if raised != raised_b:
+        if raised is None:
+            yield "refused", "", "ok", ": ".join(raised_b)
+        elif raised_b is None:
+            yield "accepted", "", ": ".join(raised), "ok"
+        elif raised[0] != raised_b[0]:
+            yield "exception type", "", ": ".join(raised), ": ".join(raised_b)
+        else:
+            yield "message", "", raised[1], raised_b[1]
+    if warned != warned_b:
+        yield "warning", "", shown(warned), shown(warned_b)
+    if printed != printed_b:
+        yield "printed", "", printed, printed_b
+    for known, new, lost in ((theirs, changed, gone), (mine, changed_b, gone_b)):
+        if last:
+            known.clear()
+        known.update(new)
+        for name in lost:
+            del known[name]
+    found = []
+    touched = set(changed) | set(changed_b) | set(gone) | set(gone_b)
+    for name in sorted(touched):
+        if (name in theirs) != (name in mine):
+            here, there = (theirs, mine) if name in theirs else (mine, theirs)
+            texts = (shown(here[name]), "missing")
+            found.append(("variable", name, *(texts if here is theirs else texts[::-1])))
+        elif name in theirs:
+            found += [(k, name, s, t) for k, s, t in of_state(theirs[name], mine[name])]
+    yield from sorted(found, key=lambda one: KINDS.index(one[0]))
+
+
+def of_state(a: dict[str, Any], b: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Kind and both sides' texts of each difference between two states of a variable."""
+    if a.keys() != b.keys():
+        yield "class", shown(sorted(a)), shown(sorted(b))
+        return
+    dtype = a.get("dtype", "")
+    for field, seen in a.items():
+        got = b[field]
+        if field == "grad" and isinstance(seen, tuple) and isinstance(got, tuple):
+            if seen[:-1] != got[:-1]:
+                yield "grad", shown(seen), shown(got)
+            elif not near(seen[-1], got[-1], seen[0]):
+                yield "grad", shown(seen), shown(got)
+        elif field in ("value", "values"):
+            if not near(seen, got, dtype):
+                yield "value", shown(seen), shown(got)
+        elif seen != got:
+            yield field, shown(seen), shown(got)
+
+
+def near(a: Any, b: Any, dtype: str) -> bool:
+    """Whether nested values agree to the digits of the dtype."""
+    if isinstance(a, (list, tuple)):
+        return (
+            isinstance(b, (list, tuple))
+            and len(a) == len(b)
+            and all(near(x, y, dtype) for x, y in zip(a, b))
+        )
+    if isinstance(a, complex) or isinstance(b, complex):
+        if not isinstance(a, (complex, float, int)) or not isinstance(b, (complex, float, int)):
+            return False
+        a, b = complex(a), complex(b)
+        return near(a.real, b.real, dtype) and near(a.imag, b.imag, dtype)
+    if isinstance(a, float) and isinstance(b, float):
+        if math.isnan(a) or math.isnan(b):
+            return math.isnan(a) and math.isnan(b)
+        if math.isinf(a) or math.isinf(b):
+            return a == b
+        bound = RELATIVE.get(dtype, 1e-4)
+        return abs(a - b) <= bound * max(1.0, abs(a), abs(b))
+    return type(a) is type(b) and bool(a == b)
+
+
+def shown(value: Any) -> str:
+    text = repr(value) if not isinstance(value, str) else value
+    return text if len(text) < 1500 else text[:1500] + "..."
