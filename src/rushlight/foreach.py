@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from . import ops
+from ._core.inplace import apply_inplace, check_writable
+from ._core.mode import ready
 from ._core.storage import TensorBase
 from .autograd.grad_mode import no_grad
+from .ops.number import minus, over, plus, times
 
 _f: Any = ops.namespace("").module("rushlight's functions")
 
@@ -29,6 +32,10 @@ _OF_NUMBERS: Final = {"maximum": "clamp_min", "minimum": "clamp_max"}
 _OF_TENSORS: Final = {"clamp_min": "maximum", "clamp_max": "minimum"}
 
 
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, TensorBase)
+
+
 def _checked(tensors: Any, *others: Any) -> list[Any]:
     """The list, if it and lists beside it fit.
 
@@ -37,6 +44,16 @@ def _checked(tensors: Any, *others: Any) -> list[Any]:
     """
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(f"argument 'self' must be tuple of Tensors, not {type(tensors).__name__}")
+    for argument, values in enumerate((tensors, *others)):
+        if not isinstance(values, (list, tuple)):
+            continue
+        numbers = argument and not any(_is_tensor(v) for v in values)
+        for k, value in enumerate(values):
+            if not (_is_tensor(value) or (numbers and isinstance(value, (int, float, complex)))):
+                raise TypeError(
+                    f"expected Tensor as element {k} in argument {argument}, but got "
+                    f"{type(value).__name__}"
+                )
     if not tensors:
         raise RuntimeError("Tensor list must have at least one tensor.")
     for other in others:
@@ -48,6 +65,21 @@ def _checked(tensors: Any, *others: Any) -> list[Any]:
                 f"{len(tensors)} and {len(other)}"
             )
     return list(tensors)
+
+
+def _writable(tensors: Any, *others: Any) -> list[Any]:
+    """The list, as `_checked`; a leaf in it is refused before anything is written."""
+    own = _checked(tensors, *others)
+    mode = ready()
+    if mode.grad and not mode.inference:
+        for t in own:
+            if t.requires_grad:
+                check_writable(t)
+    return own
+
+
+#: The rows of arithmetic with a number.
+_NUMBERS: Final = {"add": plus, "sub": minus, "mul": times, "div": over}
 
 
 def _each(value: Any, count: int) -> Sequence[Any]:
@@ -66,7 +98,7 @@ def _unary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return tuple([own(t) for t in _checked(self)])
 
     def written(self: Any) -> Any:
-        for t in _checked(self):
+        for t in _writable(self):
             getattr(t, stem + "_")()
         return self
 
@@ -79,6 +111,9 @@ def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         table = _OF_TENSORS if isinstance(first, TensorBase) else _OF_NUMBERS
         return table.get(stem, stem)
 
+    def by_number(t: Any, o: Any) -> bool:
+        return stem in _NUMBERS and type(o) in (int, float) and bool(t.is_floating_point())
+
     def fresh(self: Any, other: Any = None, **named: Any) -> tuple[Any, ...]:
         other = _other(other, named)
         if not isinstance(self, (list, tuple)):  # _foreach_pow(number, exponents)
@@ -86,15 +121,20 @@ def _binary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         own = getattr(_f, chosen(other))
         tensors = _checked(self, other)
         pairs = zip(tensors, _each(other, len(tensors)))
-        return tuple([own(t, o, **named) for t, o in pairs])
+        return tuple([
+            _NUMBERS[stem](t, o) if not named and by_number(t, o) else own(t, o, **named)
+            for t, o in pairs
+        ])  # fmt: skip
 
     def written(self: Any, other: Any = None, **named: Any) -> Any:
         other = _other(other, named)
-        tensors = _checked(self, other)
+        tensors = _writable(self, other)
         name = chosen(other)
         method = name + "_"
         for t, o in zip(tensors, _each(other, len(tensors))):
-            if hasattr(t, method):
+            if not named and t.requires_grad and by_number(t, o):
+                apply_inplace(_NUMBERS[stem].op, [t, o])
+            elif hasattr(t, method):
                 getattr(t, method)(o, **named)
             else:
                 t.copy_(getattr(_f, name)(t, o, **named))
@@ -129,7 +169,7 @@ def _ternary(stem: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return tuple([own(t, a, b, value=v) for t, a, b, v in rows])
 
     def written(self: Any, tensor1: Any, tensor2: Any, value: Any = 1, **named: Any) -> Any:
-        tensors = _checked(self, tensor1, tensor2, value)
+        tensors = _writable(self, tensor1, tensor2, value)
         factors = values(value, named, len(tensors))
         for t, a, b, v in zip(tensors, tensor1, tensor2, factors):
             getattr(t, stem + "_")(a, b, value=v)
@@ -151,7 +191,7 @@ def _foreach_lerp_(self: Any, tensors1: Any, weights: Any = None, *, weight: Any
                    scalars: Any = None) -> Any:  # fmt: skip
     """`lerp_` of each tensor towards its end."""
     share = next(w for w in (weights, weight, scalars) if w is not None)
-    own = _checked(self, tensors1, share)
+    own = _writable(self, tensors1, share)
     for t, e, w in zip(own, tensors1, _each(share, len(own))):
         t.lerp_(e, w)
     return self
@@ -186,14 +226,14 @@ def _foreach_clone(self: Any, *, memory_format: Any = None) -> tuple[Any, ...]:
 
 def _foreach_copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Copies each source into its tensor."""
-    for t, s in zip(_checked(self, src), src):
+    for t, s in zip(_writable(self, src), src):
         t.copy_(s, non_blocking)
     return self
 
 
 def _foreach_zero_(self: Any) -> Any:
     """Sets each tensor to zero."""
-    for t in _checked(self):
+    for t in _writable(self):
         t.zero_()
     return self
 

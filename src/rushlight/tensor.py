@@ -166,6 +166,8 @@ class Tensor(TensorBase):
         Raises:
             RuntimeError: for a view, whose base would keep the history.
         """
+        if current().inference and not self._inference:
+            return self  # nothing is recorded or forgotten there
         if self._view is not None and self._view.tracked:
             raise RuntimeError(errors.DETACH_VIEW)
         if not self._inference:

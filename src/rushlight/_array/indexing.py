@@ -17,7 +17,7 @@ from .. import errors
 from . import gather as fast
 from .axes import ALL
 from .shapes import select, slice_
-from .types import from_raw, write_into
+from .types import from_raw, refuse_shared, write_into
 from .windows import diagonal
 
 _BAD_TYPE: Final = "tensors used as indices must be long, int, byte or bool tensors"
@@ -201,6 +201,8 @@ def index_put_into(
     Raises:
         IndexError, RuntimeError: for indices or values that don't fit; nothing is written then.
     """
+    if values.base is not None or out.base is not None or values is out:
+        refuse_shared(out, values, whole=True)
     if values.dtype != out.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "

@@ -80,13 +80,10 @@ def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
             f"{name}: self ({_scalar(x)}) and source ({_scalar(source)}) must have the same "
             "scalar type"
         )
-    rest = x.shape[:axis] + x.shape[axis + 1 :]
-    if source.ndim and source.shape[:axis] + source.shape[axis + 1 :] != rest:
+    if axis and axis >= source.ndim:
         raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified "
-            "dimension. Got "
-            f"self.shape = {errors.shape_text(x.shape)} source.shape = "
-            f"{errors.shape_text(source.shape)}"
+            f"{name}: Indexing dim {axis} is out of bounds of the source tensor with dim "
+            f"{source.ndim}"
         )
     have = source.shape[axis] if source.ndim else 1
     if index.size != have:
@@ -94,6 +91,14 @@ def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
             f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({have}), for "
             f"dim: {axis}"
+        )
+    rest = x.shape[:axis] + x.shape[axis + 1 :]
+    if source.ndim and source.shape[:axis] + source.shape[axis + 1 :] != rest:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified "
+            "dimension. Got "
+            f"self.shape = {errors.shape_text(x.shape)} source.shape = "
+            f"{errors.shape_text(source.shape)}"
         )
     _inside(index, x.shape[axis] if x.ndim else 1, axis, RuntimeError)
 
@@ -389,7 +394,7 @@ def index_reduce(
         kind = D.scalar_name(from_raw(x.dtype))
         raise NotImplementedError(errors.not_implemented("index_func_", kind))
     axis = axis_of(dim, x.ndim)
-    _check_add(x, axis, index, source, "index_reduce()")
+    _check_add(x, axis, index, source, "index_reduce_()")
     if x.ndim == 0 or source.ndim == 0:
         shape = x.shape
         x, index, source = _grown(x, index, source)

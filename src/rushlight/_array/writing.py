@@ -13,6 +13,7 @@ import numpy as np
 from .. import errors
 from .number import number_like
 from .types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
+from .windows import as_strided, storage, storage_offset
 
 
 def write_converted(array: Any, value: Any) -> None:
@@ -103,15 +104,16 @@ def filled_tensor(x: Any, value: Any) -> Any:
 
 
 def resized(array: Any, size: tuple[int, ...]) -> Any:
-    """The memory of `array` in another shape; more memory, with its elements copied, where that is
-    needed.
+    """The memory from the first element of `array` on in another shape; more memory, with all that
+    lies in the old one copied, where that is needed.
     """
-    count = prod(size)
-    if array.flags.c_contiguous and count <= array.size:
-        return array.reshape(-1)[:count].reshape(size)
-    out = np.zeros(size, array.dtype)
-    out.reshape(-1)[: array.size] = array.reshape(-1)[:count]
-    return out
+    whole, start = storage(array), storage_offset(array)
+    count, item = prod(size), array.itemsize
+    if (start + count) * item <= whole.nbytes:
+        return as_strided(array, size, contiguous_strides(size), start)
+    out = np.zeros((start + count) * item, np.uint8)
+    out[: whole.nbytes] = whole.reshape(-1).view(np.uint8)
+    return out.view(array.dtype)[start:].reshape(size)
 
 
 def contiguous_strides(size: tuple[int, ...]) -> tuple[int, ...]:

@@ -88,6 +88,8 @@ class CopySlices(Node):
 def custom_op(name: str, node_class: Any) -> Op:
     """The `Op` of a node class that brings code of its own."""
     op = Op()
+    op.written = None
+    op.fits = None
     op.name = name
     op.kind = "custom"
     op.node_class = node_class

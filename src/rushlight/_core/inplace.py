@@ -67,13 +67,19 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     if mode.forward_grad and slow.HANDLERS.tangent_inplace is not None and any_tangent(args):
         return slow.HANDLERS.tangent_inplace(op, args)
     live = 0
-    if mode.grad and not mode.inference and not (me._inference and slow.only_inference(op, args)):
+    recorded: Op | None = op if op.written is None else op.written(args)
+    if (
+        recorded is not None
+        and mode.grad
+        and not mode.inference
+        and not (me._inference and slow.only_inference(op, args))
+    ):
         view = me._view
         if me._requires_grad or (view is not None and view.tracked and view.base._requires_grad):
             check_writable(me)
-            live = slow.live_mask(op, args)
+            live = slow.live_mask(recorded, args)
         else:
-            live = slow.live_mask(op, args)
+            live = slow.live_mask(recorded, args)
             if live:
                 check_writable(me)
     raws = [slow.to_raw(arg) for arg in args]
@@ -87,7 +93,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             promoted = None
     if 0 in array.strides and (writer is None or op.name in EXPANDED_BUT_WARNED):
         refuse_or_warn(op, args, array)
-    if writer is None:
+    placing = PLACING.get(op.name, -1)
+    if placing == FIRST and -array.ndim <= raws[1] < max(array.ndim, 1):
+        refuse_memory_of(array, raws)
+    if writer is None and placing < 0:
         for other in raws[1:]:
             if (
                 type(other) is ndarray
@@ -95,22 +104,26 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
                 and (other.base is not None or array.base is not None)
             ):
                 T.refuse_shared(array, other)
-    else:
+    if writer is not None:
         if promoted is not None:
             check_cast(promoted, array)
-        write(me, args, raws, None, op, live, mode, promoted, writer)
+        write(me, args, raws, None, recorded or op, live, mode, promoted, writer)
         if mode.recorder is not None:
             mode.recorder.wrote(op, args, raws, me, writer)
         return me
     try:
+        if op.fits is not None:
+            op.fits(raws)
         if op.check is not None:
             op.check(args, raws)
         result = op.raw(*raws)
         if op.name in slow.WIDE and T.is_half(array.dtype):
             result = T.narrowed(result, T.from_raw(array.dtype))
     except Exception as error:
-        if promoted is not None and isinstance(error, NotImplementedError):
-            check_cast(promoted, array)
+        if isinstance(error, NotImplementedError):  # types are looked at last
+            refuse_shapes(op, array, raws)
+            if promoted is not None:
+                check_cast(promoted, array, op, args)
         if slow.HANDLERS.explain is None:
             raise
         better = slow.HANDLERS.explain(op, args, error)
@@ -120,14 +133,28 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             raise better from None
         finally:
             del better  # its traceback holds this frame
-    if op.promote != PROMOTE_NONE:  # a comparison of an integer with 1.5 fits, their sum doesn't
-        check_cast(T.from_raw(result.dtype), array)
     if T.shape_of(result) != array.shape:
         raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
-    write(me, args, raws, result, op, live, mode, promoted)
+    if result.dtype is not array.dtype:
+        # A comparison of an integer with 1.5 fits, their sum doesn't.
+        check_cast(T.from_raw(result.dtype), array, op, args)
+    if placing == LAST:
+        refuse_memory_of(array, raws)
+    write(me, args, raws, result, recorded or op, live, mode, promoted)
     if mode.recorder is not None:
         mode.recorder.wrote(op, args, raws, me, None)
     return me
+
+
+def refuse_memory_of(array: Any, raws: list[Any]) -> None:
+    """Refuses operands that lie in the memory of an array that is about to be written.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    for other in raws[1:]:
+        if type(other) is ndarray:
+            T.refuse_shared(array, other, True)
 
 
 def _mixed(args: list[Any], array: Any) -> bool:
@@ -240,6 +267,16 @@ def write_plainly(op: Op, me: TensorBase, args: list[Any]) -> bool:
     return True
 
 
+NEVER: Final = 0
+FIRST: Final = 1
+LAST: Final = 2
+# When what writes at places refuses operands in the memory that is written, even all of it: before
+# shapes and places are looked at, or once they are found to fit.
+PLACING: Final = {
+    "scatter": LAST, "scatter_add": LAST, "scatter_reduce": LAST, "index_add": LAST,
+    "index_reduce": LAST, "put": LAST, "index_copy": FIRST, "index_fill": NEVER,
+    "masked_fill": NEVER, "masked_scatter": NEVER,
+}  # fmt: skip
 # What may still write expanded tensors, with what PyTorch's warning says of its other form.
 EXPANDED_BUT_WARNED: Final = {
     "index_fill": ("tensor[mask] = scalar", 1913),
@@ -292,7 +329,30 @@ def any_tangent(args: list[Any]) -> bool:
     return False
 
 
-def check_cast(found: D.dtype, array: Any) -> None:
+def refuse_shapes(op: Op, array: Any, raws: list[Any]) -> None:
+    """Refuses operands whose shapes don't come to that of the array which is written.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if not op.broadcasts:
+        return
+    whole: Any = array.shape
+    for other in raws[1:]:
+        if type(other) is ndarray:
+            problem = errors.broadcast(whole, other.shape)
+            if problem is not None:
+                raise RuntimeError(problem)
+            whole = T.broadcast_shape(whole, other.shape)
+    if whole != array.shape:
+        raise RuntimeError(errors.output_shape(array.shape, whole))
+
+
+# These name the type that is written as C++ does where their bounds are numbers.
+BY_BOUNDS: Final = ("clamp", "clamp_min", "clamp_max")
+
+
+def check_cast(found: D.dtype, array: Any, op: Any = None, args: Any = ()) -> None:
     """Refuses a result whose category the tensor's type can't hold.
 
     Raises:
@@ -300,7 +360,14 @@ def check_cast(found: D.dtype, array: Any) -> None:
     """
     wanted = T.from_raw(array.dtype)
     if not D.can_cast(found, wanted):
-        raise RuntimeError(errors.cannot_cast(D.scalar_name(found), D.scalar_name(wanted)))
+        name = D.scalar_name(wanted)
+        if op is not None and op.name in BY_BOUNDS:
+            bounds = 0
+            for bound in args[1:]:
+                bounds += isinstance(bound, TensorBase)
+            if not bounds:
+                name = D.c_name(wanted)
+        raise RuntimeError(errors.cannot_cast(D.scalar_name(found), name))
 
 
 def any_layered(args: list[Any]) -> bool:

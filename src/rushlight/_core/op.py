@@ -38,7 +38,7 @@ class Op:
         "promote_at", "broadcasts", "differentiable_out", "out_raw", "runs_on_none", "function",
         "lone", "returns", "constants",
         "direct", "diff_mask",
-        "records", "check",
+        "records", "check", "written", "fits",
     )  # fmt: skip
 
     name: str
@@ -78,6 +78,10 @@ class Op:
     returns: Any  # makes the named tuple of several outputs; None: a plain tuple
     records: bool  # has a gradient at all
     check: Any  # (args, raws) -> None: refuses operands after promotion, or None
+    # args -> the operation whose node a write in place leaves, or None where writes are no matter
+    # of gradients; None: it is this operation
+    written: Any
+    fits: Any  # raws -> None: refuses shapes that a write in place can't have, or None
 
 
 class Freed:

@@ -33,6 +33,8 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
         kind = schema.params[entry[1]].type if entry[0] == ARG else "Tensor"
         if entry[0] in (ARG, OUT) and kind.startswith(("Tensor", "Indices")):
             body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
+    if name == "NotImplemented" and not op.name.startswith("_set_"):
+        body["next_functions"] = property(_live_edges)
     if name == "RsubBackward1":
         body["next_functions"] = property(_first_edge)
     if name in ("MmBackward0", "AddmmBackward0"):
@@ -74,6 +76,15 @@ def _hidden(entry: tuple[int, int, str], op: Op, name: str) -> bool:
 def _first_edge(node: Any) -> Any:
     """The neighbours of `2 - x`: recorded with an edge for the 2, which PyTorch's node hasn't."""
     return Node.next_functions.fget(node)[:1]  # type: ignore[attr-defined]
+
+
+def _live_edges(node: Any) -> Any:
+    """The neighbours that a gradient would go to: PyTorch's stand-in node has no others."""
+    return tuple(
+        edge
+        for edge in Node.next_functions.fget(node)  # type: ignore[attr-defined]
+        if edge[0] is not None
+    )
 
 
 def _show_sizes(body: dict[str, Any], op: Op, schema: Schema, names: str) -> None:

@@ -49,6 +49,7 @@ from .._core.op import (
     SHAPE,
     Op,
 )
+from .._core.storage import TensorBase
 from ..schema import REQUIRED, Schema, parse
 from . import _nodes, _return_types
 
@@ -172,6 +173,28 @@ def when_settled(row: Row, then: Callable[[Row], None]) -> None:
             then(row)
         else:
             row.declared.then.append(then)
+
+
+def written_as(row: Row, by_tensor: Row | None, by_number: Row | None = None) -> None:
+    """Says which row's node a write in place of `row` leaves, where it isn't the row's own.
+
+    `by_number` is for a second operand that is no tensor. Without any, a write is no matter of
+    gradients: it leaves no node, and leaves may be written.
+    """
+
+    def choose(args: list[Any]) -> Op | None:
+        if by_tensor is None:
+            return None
+        if by_number is not None and not isinstance(args[1], TensorBase):
+            return by_number.op
+        return by_tensor.op
+
+    def note(settled: Row) -> None:
+        settled.op.written = choose
+        if settled.simple_op is not None:
+            settled.simple_op.written = choose
+
+    when_settled(row, note)
 
 
 class Table:
@@ -395,6 +418,10 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row
             i for i in op.tensors
             if formulas.get(schema.params[i].name) is not None or schema.params[i].name == "self"
         )  # fmt: skip
+    if joint is not None:  # there `index=None` says it
+        op.tensors = tuple(
+            i for i in op.tensors if formulas.get(schema.params[i].name, joint) is not None
+        )
     op.constants = tuple(
         i for i, p in enumerate(schema.params)
         if (p.is_tensor and i not in op.tensors) or (p.type == "Buffer" and not p.is_list)
@@ -423,6 +450,8 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row
     )
     op.returns = _return_types.maker(schema)
     op.check = declared.check
+    op.written = None
+    op.fits = None
     _check_formulas(schema, formulas)
     _lay_out(op, schema, formulas, joint)
     op.direct = (

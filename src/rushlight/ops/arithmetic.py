@@ -14,7 +14,7 @@ from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
 from ._explain import combination
-from ._row import Row, elementwise, when_settled
+from ._row import Row, elementwise, when_settled, written_as
 from ._traced import table
 
 add = elementwise(
@@ -124,6 +124,21 @@ floor_divide = elementwise(
     node="NotImplemented",
     check=_checks.takes("div_floor_cpu", "fi"),
     doc="The quotient of `input` and `other`, rounded down.",
+)
+written_as(
+    floor_divide,
+    elementwise(
+        "_floor_divide_(Tensor self, Tensor other) -> Tensor",
+        quotients.floor_divide,
+        self=_checks.no_derivative("floor_divide_"),
+        other=_checks.no_derivative("floor_divide_"),
+        node="NotImplemented",
+        public=False,
+        method=False,
+        inplace=False,
+        dtypes="none",
+        doc="`floor_divide`, written in place.",
+    ),
 )
 floor_divide_number = elementwise(
     "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",

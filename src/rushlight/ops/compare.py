@@ -12,15 +12,32 @@ from .._core.slow import NOT_HANDLED, read_by_python
 from .._core.storage import TensorBase
 from . import _checks, _hollow
 from ._composite import composite
-from ._row import Row, elementwise, general
+from ._row import Row, elementwise, general, written_as
 from ._traced import table
 
 
+def _nothing(xp: Any, g: Any) -> Any:
+    return xp.zeros_like(g)
+
+
 def _comparison(name: str, forward: Any, doc: str, ordered: bool = True) -> Row:
+    """A comparison. Written in place it has history: a node that passes zeros on."""
     check = _checks.takes(f"{name}_cpu", "fib") if ordered else None
-    return elementwise(
+    row = elementwise(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", forward, check=check, doc=doc
     )
+    stem, doc = name.capitalize(), f"{doc} Written in place."
+    shown: dict[str, Any] = {"public": False, "method": False, "inplace": False, "dtypes": "none"}
+    by_number = elementwise(
+        f"_{name}_.Scalar(Tensor self, Scalar other) -> Tensor",
+        forward, self=_nothing, node=f"{stem}Backward0", doc=doc, **shown,
+    )  # fmt: skip
+    by_tensor = elementwise(
+        f"_{name}_.Tensor(Tensor self, Tensor other) -> Tensor",
+        forward, self=_nothing, other=_nothing, node=f"{stem}Backward1", doc=doc, **shown,
+    )  # fmt: skip
+    written_as(row, by_tensor, by_number)
+    return row
 
 
 eq = _comparison("eq", raw.equal, "Whether two elements are equal.", ordered=False)
@@ -112,6 +129,10 @@ logical_not = elementwise(
     promote="none",
     doc="Whether each element is zero.",
 )
+
+
+for _row in (logical_and, logical_or, logical_xor, logical_not):
+    written_as(_row, None)
 
 
 def _bitwise(name: str, forward: Any, doc: str) -> Row:

@@ -10,7 +10,7 @@ from .._array.later import later
 from .._core.inplace import apply_inplace
 from . import _checks
 from ._composite import composite
-from ._row import elementwise
+from ._row import elementwise, written_as
 from ._traced import table
 
 raw = later("complexes")
@@ -95,6 +95,23 @@ conj_physical_row = elementwise(
 )
 
 
+written_as(
+    conj_physical_row,
+    elementwise(
+        "_conj_physical_(Tensor self) -> Tensor",
+        raw.conjugate,
+        self=lambda xp, g: xp.conj(g),
+        holomorphic=False,
+        node="ConjPhysicalBackward1",
+        method=False,
+        public=False,
+        inplace=False,
+        dtypes="none",
+        doc="The complex conjugate of each element, written in place.",
+    ),
+)
+
+
 @composite("", method=True)
 def conj(input: Any) -> Any:
     """The complex conjugate of each element; `input` itself where it is real."""
@@ -110,7 +127,7 @@ def conj_physical(input: Any) -> Any:
 @composite("private", method=True)
 def conj_physical_(input: Any) -> Any:
     """Conjugates every element in place."""
-    return table("_conj_physical_")(input) if T.dtype_of(input).is_complex else input
+    return table("_conj_physical_")(input)
 
 
 @composite("", method=True)

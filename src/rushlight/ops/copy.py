@@ -194,7 +194,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
 
 # ---- other memory, other shape ------------------------------------------------------------------
 def _refuse_grad(t: Any) -> None:
-    if t.requires_grad:
+    if t.requires_grad and not current().inference:
         raise RuntimeError("cannot resize variables that require grad")
 
 
@@ -212,8 +212,10 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
     for n in wanted:
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
-    self._raw = W.resized(self._raw, tuple([int(n) for n in wanted]))
-    count_write(self, ready())
+    shape = tuple([int(n) for n in wanted])
+    if shape != self._raw.shape:
+        self._raw = W.resized(self._raw, shape)
+        count_write(self, ready())
     return self
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._array import rounding as raw
 from . import _checks
-from ._row import Row, elementwise, selection
+from ._row import Row, elementwise, selection, written_as
 
 
 def _flat(name: str, forward: Any, doc: str, **declared: Any) -> Row:
@@ -232,4 +232,20 @@ heaviside = elementwise(
     promote="none",
     numbers=False,
     doc="0 below zero, 1 above, `values` at zero.",
+)
+written_as(
+    heaviside,
+    elementwise(
+        "_heaviside_(Tensor self, Tensor values) -> Tensor",
+        raw.heaviside,
+        self=_checks.no_derivative("heaviside_"),
+        values=_checks.no_derivative("heaviside_"),
+        node="NotImplemented",
+        promote="none",
+        public=False,
+        method=False,
+        inplace=False,
+        dtypes="none",
+        doc="`heaviside`, written in place.",
+    ),
 )

@@ -10,18 +10,13 @@ from .._array import create as raw_create
 from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
-from .._core.copyslices import custom_op
-from .._core.inplace import check_writable, count_write, set_history
-from .._core.mode import ready
-from .._core.node import Node, new_node
-from .._core.slow import HANDLERS
 from .._core.storage import TensorBase
-from .._core.views import view_target
 from ..device import hollow
 from . import _hollow
 from ._composite import composite
 from ._explain import combination
 from ._generator import Generator, stream_of
+from ._refill import refill, refuse_leaf
 from ._row import Row, general
 from .create import delivered, dtype_or_default, finished, size_of
 
@@ -404,49 +399,6 @@ def _bad_weight(weights: Any, replacement: bool) -> str:
 # ---- in place ---------------------------------------------------------------------------------
 
 
-class _Refilled(Node):
-    """The node of a tensor that was overwritten with random numbers: nothing of it remains."""
-
-    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
-        """Zeros for the former value."""
-        from .._core.engine import WORLDS
-
-        world = WORLDS.traced if traced else WORLDS.raw
-        return [world.zeros_like(grads[0])]
-
-
-_node_classes: dict[str, Any] = {}
-
-
-def _refill(self: Any, name: str, fill: Any) -> Any:
-    """Fills a tensor in place: checks, the draw, the version, the history."""
-    mode = ready()
-    recorded = mode.grad and not mode.inference and self.requires_grad
-    if recorded:
-        check_writable(self)
-        target = view_target(self)
-    if self._plain or not _hollow.is_hollow(self):
-        T.refuse_overlap(self._raw)
-        fill(self._raw)
-    if mode.recorder is not None:
-        mode.recorder.refilled(self, fill)
-    count_write(self, mode)
-    if mode.dual:
-        tangent = HANDLERS.tangent_of(self)
-        if tangent is not None:
-            tangent.zero_()
-    if recorded:
-        op = _node_classes.get(name)
-        if op is None:
-            op = custom_op(name, type(name, (_Refilled,), {"__module__": "rushlight.autograd"}))
-            _node_classes[name] = op
-        node = new_node(op, (target,), ())
-        if self._nr:
-            node.nrs = (self._nr,)
-        set_history(self, node)
-    return self
-
-
 def _needs_float(self: Any, kernel: str) -> None:
     if self._raw.dtype.kind in "biu":
         raise NotImplementedError(
@@ -463,13 +415,14 @@ def uniform_(
     Raises:
         RuntimeError: where `from` is above `to`.
     """
+    refuse_leaf(self)
     low, high = float(kwargs.pop("from", from_)), float(to)
     _needs_float(self, "check_uniform_bounds")
     if low > high:
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
         )
-    return _refill(
+    return refill(
         self,
         "UniformBackward0",
         lambda a: distributions.uniform_(stream_of(generator), a, low, high),
@@ -483,9 +436,11 @@ def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = 
     Raises:
         RuntimeError: for a negative standard deviation.
     """
+    refuse_leaf(self)
     _check_std(std)
-    _needs_float(self, "normal_kernel_cpu")
-    return _refill(
+    if self._raw.size:
+        _needs_float(self, "normal_kernel_cpu")
+    return refill(
         self,
         "NormalBackward0",
         lambda a: distributions.normal_(stream_of(generator), a, float(mean), float(std)),
@@ -499,16 +454,18 @@ def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     Raises:
         RuntimeError: for a probability outside [0, 1].
     """
+    refuse_leaf(self)
     if isinstance(p, TensorBase):
         probabilities = p._raw
-        return _refill(
+        return refill(
             self,
             "BernoulliBackward1",
             lambda a: discrete.bernoulli_tensor_(stream_of(generator), a, probabilities),
+            edges=2,
         )
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={float(p):g}")
-    return _refill(
+    return refill(
         self, "BernoulliBackward2", lambda a: discrete.bernoulli_(stream_of(generator), a, float(p))
     )
 
@@ -520,17 +477,18 @@ def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
     Raises:
         RuntimeError: where `from` isn't below `to`.
     """
+    refuse_leaf(self)
     low = kwargs.get("from", args[0] if len(args) == 2 else 0)
     high = kwargs.get("to", args[-1] if args else None)
     stream = stream_of(generator)
     if not args and not kwargs:
-        return _refill(self, "RandomBackward2", lambda a: discrete.random_(stream, a))
+        return refill(self, "RandomBackward2", lambda a: discrete.random_(stream, a))
     if high is not None and low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     name = "RandomBackward0" if len(args) == 2 else "RandomBackward1"
-    return _refill(self, name, lambda a: discrete.random_from_(stream, a, low, high))
+    return refill(self, name, lambda a: discrete.random_from_(stream, a, low, high))
 
 
 @composite("private", method=True)
@@ -540,9 +498,10 @@ def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any
     Raises:
         RuntimeError: for a rate that isn't positive.
     """
+    refuse_leaf(self)
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={float(lambd):g}")
-    return _refill(
+    return refill(
         self,
         "ExponentialBackward0",
         lambda a: distributions.exponential_(stream_of(generator), a, float(lambd)),
@@ -556,9 +515,10 @@ def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: An
     Raises:
         RuntimeError: for a scale that isn't positive.
     """
+    refuse_leaf(self)
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={float(sigma):g}")
-    return _refill(
+    return refill(
         self,
         "CauchyBackward0",
         lambda a: distributions.cauchy_(stream_of(generator), a, float(median), float(sigma)),
@@ -572,9 +532,10 @@ def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: An
     Raises:
         RuntimeError: for a standard deviation that isn't positive.
     """
+    refuse_leaf(self)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={float(std):g}")
-    return _refill(
+    return refill(
         self,
         "LogNormalBackward0",
         lambda a: distributions.log_normal_(stream_of(generator), a, float(mean), float(std)),
@@ -588,8 +549,9 @@ def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
     Raises:
         RuntimeError: for a probability outside (0, 1).
     """
+    refuse_leaf(self)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p):g}")
-    return _refill(
+    return refill(
         self, "GeometricBackward0", lambda a: discrete.geometric_(stream_of(generator), a, float(p))
     )

@@ -263,12 +263,9 @@ def _product_backward(
 
 
 def _scatter_reduce_backward(xp: Any, g: Any, *rest: Any) -> list[Any]:
-    """The gradients of (self, index, src): the index has none."""
+    """The gradients of (self, src): the index has none."""
     self, dim, index, src, reduce, include_self, result, need = rest
-    edges = [need[0], need[2]]
-    return _edges(
-        _reduce_backward(xp, g, self, dim, index, src, reduce, include_self, result, edges)
-    )
+    return _reduce_backward(xp, g, self, dim, index, src, reduce, include_self, result, need)
 
 
 scatter_reduce = general(
@@ -278,17 +275,13 @@ scatter_reduce = general(
     joint=lambda xp, g, self, dim, index, src, reduce, include_self, out, need: (
         _scatter_reduce_backward(xp, g, self, dim, index, src, reduce, include_self, out, need)
     ),
+    index=None,
     node="ScatterReduceBackward0",
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3), r)
                         for r in ("sum", "mean", "prod", "amax", "amin")],
     doc="A copy in which the elements of `src` that have one place are reduced.",
 )  # fmt: skip
-
-
-def _edges(grads: list[Any]) -> list[Any]:
-    """The gradients of (self, index, src): the index has none."""
-    return [grads[0], None, grads[1]]
 
 
 def _index_reduce_backward(
@@ -311,9 +304,7 @@ def _index_reduce_backward(
     shape = (1,) * axis + (-1,) + (1,) * (ndim - 1 - axis) if ndim else ()
     row = xp.reshape(index, shape)
     wide = xp.broadcast_to(row, source.shape)
-    return _edges(
-        _reduce_backward(xp, g, self, axis, wide, source, reduce, include_self, result, need)
-    )
+    return _reduce_backward(xp, g, self, axis, wide, source, reduce, include_self, result, need)
 
 
 index_reduce = general(
@@ -322,9 +313,10 @@ index_reduce = general(
     placing.index_reduce,
     joint=lambda xp, g, self, dim, index, source, reduce, include_self, out, need: (
         _index_reduce_backward(
-            xp, g, self, dim, index, source, reduce, include_self, out, [need[0], need[2]]
+            xp, g, self, dim, index, source, reduce, include_self, out, need
         )
     ),
+    index=None,
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(5, low=0, high=4, integer=True), mk(5, 3), r)
                         for r in ("mean", "prod", "amax", "amin")],

@@ -8,10 +8,10 @@ from typing import Any
 from .. import dtypes as D
 from .._array.later import later
 from .._array.masks import ordered
+from .._core.inplace import apply_inplace
 from . import _checks
 from ._composite import composite
 from ._row import Row, elementwise
-from ._traced import table
 
 logistic = later("logistic")
 native = later("erf")
@@ -88,6 +88,21 @@ polygamma = elementwise(
 )
 
 
+polygamma_written = elementwise(
+    "_polygamma_(Tensor self, int n) -> Tensor",
+    lambda x, n: raw.polygamma(n, x),
+    self=lambda xp, g, self, n: g * xp.polygamma(n + 1, self),
+    node="PolygammaBackward1",
+    promote="float",
+    promote_at=("self",),
+    public=False,
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=3), n) for n in (0, 1, 2, 3)],
+    doc="`polygamma`, written in place.",
+)
+
+
 @composite("private", method=True, name="polygamma")
 def polygamma_method(self: Any, n: int) -> Any:
     """The n-th derivative of `digamma` at this tensor."""
@@ -97,7 +112,7 @@ def polygamma_method(self: Any, n: int) -> Any:
 @composite("private", method=True)
 def polygamma_(self: Any, n: int) -> Any:
     """In-place version of `polygamma`."""
-    return table("copy_")(self, polygamma.op.function(n, self))
+    return apply_inplace(polygamma_written.op, [self, n])
 
 
 def _mvlgamma_types(args: list[Any], raws: list[Any]) -> None:

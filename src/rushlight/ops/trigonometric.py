@@ -7,7 +7,8 @@ from typing import Any
 
 from .._array import numpy_ns as raw
 from .._array.later import later
-from ._row import elementwise
+from . import _checks
+from ._row import elementwise, written_as
 
 logistic = later("logistic")
 trigonometry = later("trigonometry")
@@ -101,6 +102,23 @@ atanh = elementwise(
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
     doc="The number whose hyperbolic tangent each element is; nan outside [-1, 1].",
 )
+
+# PyTorch has no derivatives of these where they are written in place.
+for _row in (asinh, acosh, atanh):
+    written_as(
+        _row,
+        elementwise(
+            f"_{_row.name}_(Tensor self) -> Tensor",
+            _row.raw,
+            self=_checks.unavailable(f"inplace version of {_row.name}"),
+            node=f"{_row.name.capitalize()}Backward1",
+            public=False,
+            method=False,
+            inplace=False,
+            dtypes="none",
+            doc=f"`{_row.name}`, written in place.",
+        ),
+    )
 
 
 def _atan2_self(xp: Any, g: Any, self: Any, other: Any) -> Any:

@@ -1,0 +1,91 @@
+"""What a write in place leaves behind: nodes, versions, refusals; and what `out=` takes."""
+
+from __future__ import annotations
+
+import pytest
+
+import rushlight as torch
+
+
+def test_a_comparison_in_place_passes_no_gradient_on() -> None:
+    a = torch.tensor([1.0, 3.0], requires_grad=True)
+    p = a * 2
+    p.lt_(4)
+    assert type(p.grad_fn).__name__ == "LtBackward0"
+    p.sum().backward()
+    assert a.grad.tolist() == [0.0, 0.0]
+    q = a * 2
+    q.eq_(q.detach())
+    assert type(q.grad_fn).__name__ == "EqBackward1"
+
+
+def test_logic_in_place_is_no_matter_of_gradients() -> None:
+    a = torch.tensor([1.0, 0.0], requires_grad=True)
+    a.logical_not_()
+    assert a.tolist() == [0.0, 1.0] and a._version == 1 and a.is_leaf
+
+
+def test_an_inverse_hyperbolic_function_in_place_has_no_derivative() -> None:
+    a = torch.tensor([0.5], requires_grad=True)
+    p = a * 1
+    p.asinh_()
+    with pytest.raises(NotImplementedError, match="inplace version of asinh"):
+        p.sum().backward()
+
+
+def test_the_bits_of_a_tensor_have_no_history() -> None:
+    a = torch.ones(2, requires_grad=True)
+    bits = a.view(torch.float32)
+    assert not bits.requires_grad and not bits._is_view()
+    bits.mul_(3)
+    assert a.tolist() == [3.0, 3.0] and a._version == 1
+
+
+def test_a_source_in_the_memory_that_is_written_is_refused() -> None:
+    a = torch.arange(9.0).view(3, 3)
+    rows = torch.arange(3)
+    for write in (
+        lambda: a.index_add_(0, rows, a),
+        lambda: a.index_copy_(0, rows, a),
+        lambda: a.scatter_(0, rows.view(1, 3), a),
+        lambda: a.index_put_((rows,), a),
+    ):
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            write()
+    assert a.tolist() == torch.arange(9.0).view(3, 3).tolist() and a._version == 0
+
+
+def test_resizing_keeps_the_elements_where_they_lie() -> None:
+    a = torch.arange(6.0).view(2, 3)
+    assert a.resize_(2, 3)._version == 0
+    part = a[0, 1:]
+    part.resize_(4)
+    assert part.tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert a.t().resize_(6).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_a_list_with_a_leaf_is_refused_before_anything_is_written() -> None:
+    a = torch.ones(1, requires_grad=True)
+    p = a * 1
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        torch._foreach_add_([p, a], 1)
+    assert p.tolist() == [1.0]
+
+
+def test_out_has_the_type_of_the_result_where_pytorch_says_so() -> None:
+    whole = torch.tensor([3, 1])
+    for call, words in (
+        (lambda: torch.neg(whole, out=torch.empty(0)), "Found dtype Float but expected Long"),
+        (lambda: torch.tril(whole[None], out=torch.empty(0)), "to have dtype long int, but got fl"),
+        (lambda: torch.all(whole, out=torch.empty(0)), "all only supports bool tensor"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            call()
+    assert torch.add(whole, 1, out=torch.empty(0)).tolist() == [4.0, 2.0]
+
+
+def test_an_answer_without_a_gradient_may_go_to_out() -> None:
+    a = torch.tensor([1.0, 3.0], requires_grad=True)
+    assert torch.gt(a, 2, out=torch.empty(0, dtype=torch.bool)).tolist() == [False, True]
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        torch.cat([a, a], out=torch.empty(0))
