@@ -389,9 +389,9 @@ def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
 
 
 def _explain_addmm(c: Any, a: Any, b: Any) -> None:
-    for name, x in (("mat1", a), ("mat2", b)):
-        if x.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
+    if c.dtype == a.dtype == b.dtype:
+        name, x = ("mat1", a) if a.ndim != 2 else ("mat2", b)
+        raise RuntimeError(f"{name} must be a matrix, got {x.ndim}-D tensor")
     first, (one, two) = ("self", (c, b)) if c.dtype != b.dtype else ("mat1", (a, b))
     raise RuntimeError(
         f"{first} and mat2 must have the same dtype, but got {D.scalar_name(from_raw(one.dtype))} "
@@ -470,7 +470,11 @@ def addbmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     _check_stacks(c, a, b, True)
     if a.dtype.kind == "b" and a.ndim == 3 == b.ndim:
         refuse_bool(a.dtype, "addmm_impl_cpu_")
-    if a.ndim != 3 or b.ndim != 3 or a.shape[0] != b.shape[0] or a.shape[2] != b.shape[1]:
+    if a.ndim == 3 == b.ndim and a.shape[0] != b.shape[0]:
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}"
+        )
+    if a.ndim != 3 or b.ndim != 3 or a.shape[2] != b.shape[1]:
         bmm(a, b)  # says what doesn't fit
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         out = np.broadcast_to(c, (a.shape[1], b.shape[2]))

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
-from .. import dtypes as D
 from .. import errors
 from .._array import types as T
 from .._core import slow
@@ -14,6 +13,7 @@ from .._core.apply import apply_n
 from .._core.inplace import announce_write, count_write
 from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase
+from ._out_types import refusal
 from ._return_types import given_back
 
 # Operations that read elements in another order than they write: `out` may not be an operand.
@@ -22,48 +22,8 @@ _NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", 
 # Operations with a list of results, which return nothing where that is given.
 _GIVE_NOTHING: Final = {"unbind_copy", "split_copy", "split_with_sizes_copy"}
 
-_C_NAMES: Final = {
-    D.float32: "float", D.float64: "double", D.int64: "long", D.int32: "int", D.int16: "short",
-    D.int8: "signed char", D.uint8: "unsigned char", D.bool_: "bool", D.float16: "c10::Half",
-    D.bfloat16: "c10::BFloat16", D.complex64: "c10::complex<float>",
-    D.complex128: "c10::complex<double>",
-}  # fmt: skip
-
-
-def _expected_out(have: D.dtype, want: D.dtype) -> str:
-    return (
-        f"Expected out tensor to have dtype {_C_NAMES.get(have, have)}, "
-        f"but got {_C_NAMES.get(want, want)} instead"
-    )
-
-
-def _expected_match(have: D.dtype, want: D.dtype) -> str:
-    a, b = D.scalar_name(have), D.scalar_name(want)
-    return (
-        f"Expected the dtype for input and out to match, but got {a} for input's dtype and {b} "
-        "for out's dtype."
-    )
-
-
-def _expected_object(have: D.dtype, want: D.dtype) -> str:
-    return (
-        f"Expected object of scalar type {D.scalar_name(have)} but got scalar type "
-        f"{D.scalar_name(want)} for argument 'out'"
-    )
-
-
-# Operations whose `out` must have the result's own element type, each in its own words.
-_EXACT: Final[dict[str, Callable[[D.dtype, D.dtype], str]]] = {
-    "gather": _expected_out,
-    "aminmax": _expected_out,
-    "amax": _expected_match,
-    "amin": _expected_match,
-    "complex": _expected_object,
-    "polar": _expected_object,
-    "multinomial": lambda _, want: (
-        f"multinomial expects Long tensor out, got: {D.scalar_name(want)}"
-    ),
-}
+#: Functions made of several operations whose results have no gradient.
+_ANSWERS: Final = frozenset({"all", "any"})
 
 
 def apply_out(row: Any, args: list[Any], out: Any) -> Any:
@@ -81,11 +41,29 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
             f"Batching rule not implemented for aten::{row.schema.name.lstrip('_')}.out; the "
             "fallback path doesn't work on out= or view ops."
         )
-    return run_into(row.schema.name, lambda: apply_n(row.op, args), args, out)
+    return run_into(
+        row.schema.name,
+        lambda: apply_n(row.op, args),
+        args,
+        out,
+        bool(row.op.records),
+        row.schema.overload,
+    )
 
 
-def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
-    """What `run` gives, written into `out`; `args` are looked at for memory they share with it."""
+def run_into(
+    name: str,
+    run: Callable[[], Any],
+    args: Any,
+    out: Any,
+    records: bool = True,
+    overload: str = "",
+) -> Any:
+    """What `run` gives, written into `out`; `args` are looked at for memory they share with it.
+
+    An operation that `records` nothing takes arguments that require grad.
+    """
+    name = name.removeprefix("_")
     targets = list(out) if isinstance(out, (tuple, list)) else [out]
     mode = ready()
     operands = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
@@ -98,8 +76,8 @@ def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
         for a in operands:
             if isinstance(a, TensorBase) and (a is not t or name in _NEVER_IN_PLACE):
                 T.refuse_shared(t._raw, a._raw, whole=name in _NEVER_IN_PLACE)
-    if mode.grad:
-        for a in args:
+    if mode.grad and records and name not in _ANSWERS:
+        for a in operands:
             if isinstance(a, TensorBase) and a.requires_grad:  # type: ignore[attr-defined]
                 raise RuntimeError(errors.out_requires_grad(name))
     if mode.dual:
@@ -110,12 +88,10 @@ def run_into(name: str, run: Callable[[], Any], args: Any, out: Any) -> Any:
     finally:
         CURRENT.reset(token)
     values = list(results) if isinstance(results, (tuple, list)) else [results]
-    for t, value in zip(targets, values):
-        have, want = T.from_raw(value._raw.dtype), T.from_raw(t._raw.dtype)
-        if have is not want and name in _EXACT:
-            raise RuntimeError(_EXACT[name](have, want))
-        if not D.can_cast(have, want):
-            raise RuntimeError(errors.cannot_cast(D.scalar_name(have), D.scalar_name(want)))
+    for i, (t, value) in enumerate(zip(targets, values)):
+        problem = refusal(name, overload, T.from_raw(value._raw.dtype), T.from_raw(t._raw.dtype), i)
+        if problem is not None:
+            raise problem
     for t, value in zip(targets, values):
         place(t, value._raw)
     if name in _GIVE_NOTHING:
@@ -137,6 +113,23 @@ def _refuse_tangents(name: str, values: list[Any]) -> None:
                     f"Trying to use forward AD with {name}_out that does not support it because it "
                     "is an out= function"
                 )
+
+
+def given(name: str, result: Any, out: Any) -> Any:
+    """A result that has been made, or `out` with it written there.
+
+    Raises:
+        RuntimeError: where it or `out` requires grad, or can't be cast.
+    """
+    if out is None:
+        return result
+    if ready().grad and (result.requires_grad or out.requires_grad):
+        raise RuntimeError(errors.out_requires_grad(name))
+    problem = refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
+    if problem is not None:
+        raise problem
+    place(out, result._raw)
+    return out
 
 
 def place(t: TensorBase, array: Any) -> None:

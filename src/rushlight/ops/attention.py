@@ -15,6 +15,7 @@ from . import _checks
 from ._composite import composite
 from ._row import general
 from ._traced import table
+from .number import multiplied
 
 raw = later("attention")
 
@@ -190,8 +191,8 @@ def attention_weights(
     size = q._raw.shape[-1]
     factor = (1 / size**0.5 if size else float("inf")) if scale is None else scale
     root = abs(factor) ** 0.5
-    q = q * (root if factor >= 0 else -root)
-    scores = q @ (k.transpose(-2, -1) * root)
+    q = multiplied(q, root if factor >= 0 else -root)
+    scores = q @ multiplied(k.transpose(-2, -1), root)
     if mask is not None:
         scores = scores + mask
     if T.dtype_of(scores).category != D.FLOAT:

@@ -10,6 +10,7 @@ from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks, _return_types
 from ._composite import composite
+from ._out import given
 from ._row import general
 from ._traced import table
 from .linalg import adjoint, hermitian, regular
@@ -473,7 +474,7 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
     if rtol is None:
         rtol = rcond
     result = apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian])
-    return result if out is None else out.copy_(result)
+    return given("pinv", result, out)
 
 
 @composite(method=True)
@@ -489,7 +490,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any =
     if atol is None and tol is not None:
         atol, rtol = tol, 0.0
     result = table("_matrix_rank")(A.detach(), _limit(atol), _limit(rtol), hermitian)
-    return result if out is None else out.copy_(result)
+    return given("matrix_rank", result, out)
 
 
 _rank = general(

@@ -11,6 +11,7 @@ from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
+from ._out import given
 from ._row import Row, general
 from ._traced import table
 
@@ -498,7 +499,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raw.check(x, name)
     result = _power(input, n)
-    return result if out is None else out.copy_(result)
+    return given("matrix_power", result, out)
 
 
 def _power(x: Any, n: int) -> Any:

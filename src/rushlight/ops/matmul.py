@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from .. import errors
 from .._array import matmul as raw
 from .._array.later import later
 from .._core.apply import apply2, apply_n
@@ -12,8 +13,8 @@ from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from . import _traced
 from ._composite import composite
-from ._out import apply_out, run_into
-from ._row import Row, multilinear
+from ._out import apply_out, given, run_into
+from ._row import Row, multilinear, when_settled
 
 paths = later("einsum")
 
@@ -316,7 +317,7 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
         if v._raw.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._raw.ndim}-D")
     result = _traced.table("mul")(input.reshape(-1, 1), vec2)
-    return result if out is None else out.copy_(result)
+    return given("outer", result, out)
 
 
 composite("", method=True, name="ger")(outer)
@@ -486,3 +487,55 @@ def _spread(t: Any, order: list[int] | None, new: list[int]) -> Any:
     for k in new:
         t = t.unsqueeze(k)
     return t
+
+
+def _same_size(c: Any, shape: tuple[int, ...]) -> None:
+    if c.shape != shape:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {errors.shape_text(c.shape)} and output tensor "
+            f"size {errors.shape_text(shape)} should match"
+        )
+
+
+def _fits_addmm(raws: list[Any]) -> None:
+    c, a, b = raws[:3]
+    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and c.dtype == a.dtype == b.dtype:
+        _same_size(c, (a.shape[0], b.shape[1]))
+
+
+def _fits_addmv(raws: list[Any]) -> None:
+    c, a, v = raws[:3]
+    if a.ndim == 2 and v.ndim == 1 and a.shape[1] == v.shape[0] and c.size in (1, a.shape[0]):
+        _same_size(c, (a.shape[0],))
+
+
+def _fits_baddbmm(raws: list[Any]) -> None:
+    c, a, b = raws[:3]
+    if a.ndim == b.ndim == 3 and a.shape[::2] == (b.shape[0], b.shape[1]):
+        _same_size(c, (a.shape[0], a.shape[1], b.shape[2]))
+
+
+def _fits_addr(raws: list[Any]) -> None:
+    c, v1, v2 = raws[:3]
+    if v1.ndim == v2.ndim == 1:
+        if c.ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {c.ndim}D tensor for input")
+        if c.shape != v1.shape + v2.shape:
+            raise RuntimeError(
+                f"size mismatch, input: {errors.shape_text(c.shape)}, v1: "
+                f"{errors.shape_text(v1.shape)}, v2: {errors.shape_text(v2.shape)}"
+            )
+
+
+def _say_fits(row: Row, fits: Any) -> None:
+    def note(settled: Row) -> None:
+        for op in (settled.op, settled.simple_op):
+            if op is not None:
+                op.fits = fits
+
+    when_settled(row, note)
+
+
+for _row, _fits in ((addmm, _fits_addmm), (addmv, _fits_addmv), (baddbmm, _fits_baddbmm),
+                    (addr, _fits_addr)):  # fmt: skip
+    _say_fits(_row, _fits)

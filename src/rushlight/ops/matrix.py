@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -10,19 +11,17 @@ from .._array.matmul import type_word
 from .._array.reduce import name_of
 from .._core.apply import apply_n
 from ._composite import composite
+from ._out import given
 from ._row import general, multilinear
 from ._traced import table
 from .linalg import inv, solve
 from .norm import _norm_gradient
+from .shape import unsafe_view
 
 checks = later("linalg")
 raw = later("pairs")
 
 _INF = float("inf")
-
-
-def _into(out: Any, result: Any) -> Any:
-    return result if out is None else out.copy_(result)
 
 
 # ---- norms ------------------------------------------------------------------------------------
@@ -70,7 +69,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         result = _extreme(sums, kept, keepdim, ord > 0)
     else:
         raise RuntimeError(f"{name}: Order {_shown(ord)} not supported.")
-    return _into(out, result)
+    return given("matrix_norm", result, out)
 
 
 def _extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
@@ -99,7 +98,7 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
     if matrix or isinstance(ord, str):
         return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     result = table("vector_norm")(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
-    return _into(out, result)
+    return given("linalg_norm", result, out)
 
 
 @composite("linalg")
@@ -113,19 +112,19 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
         checks.check(A._raw, f"linalg.cond(ord={p})")
     if not A._raw.size:
         zeros = table("zeros")(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
-        return _into(out, zeros)
+        return given("cond", zeros, out)
     if p is None or p in (2, -2):
         s = table("svdvals")(A)
         high, low = s[..., 0], s[..., -1]
-        return _into(out, low / high if p == -2 else high / low)
+        return given("cond", low / high if p == -2 else high / low, out)
     if A._raw.shape[-1] != A._raw.shape[-2]:
         checks.check(A._raw, f"linalg.cond(ord={_shown(p)})")
     if p == "nuc":
         s, info = table("svdvals")(A), None
-        return _into(out, s.sum(-1) * (1 / s).sum(-1))
+        return given("cond", s.sum(-1) * (1 / s).sum(-1), out)
     inverse, info = table("inv_ex")(A)
     result = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return _into(out, table("where")(info == 0, result, _INF))
+    return given("cond", table("where")(info == 0, result, _INF), out)
 
 
 # ---- products ---------------------------------------------------------------------------------
@@ -169,7 +168,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
         result = result.squeeze(0)
     if last.ndim == 1:
         result = result.squeeze(-1)
-    return _into(out, result)
+    return given("multi_dot", result.view(result.shape), out)
 
 
 def _chained(several: list[Any], splits: list[list[int]], i: int, j: int) -> Any:
@@ -208,7 +207,7 @@ def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
                 break
         else:
             raise RuntimeError("no dimension of size 3 in input")
-    return _into(out, apply_n(linalg_cross.op, [input, other, dim]))
+    return given("cross", apply_n(linalg_cross.op, [input, other, dim]), out)
 
 
 @composite("linalg")
@@ -222,8 +221,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
             f"{name_of(x._raw.dtype)} and y of type {name_of(y._raw.dtype)} instead"
         )
     if x._raw.ndim == 1 and y._raw.ndim == 1:
-        return _into(out, table("vdot")(x, y))
-    return _into(out, (table("conj")(x) * y).sum(dim))
+        return given("vecdot", table("vdot")(x, y), out)
+    return given("vecdot", (table("conj")(x) * y).sum(dim), out)
 
 
 def _no_vecdot(x: Any) -> None:
@@ -238,9 +237,9 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     """The Kronecker product, over dimensions aligned at the last one."""
     ndim = max(input.ndim, other.ndim)
     a, b = ((1,) * (ndim - t.ndim) + tuple(t.shape) for t in (input, other))
-    left = input.reshape([n for s in a for n in (s, 1)])
-    right = other.reshape([n for s in b for n in (1, s)])
-    return _into(out, (left * right).reshape([m * n for m, n in zip(a, b)]))
+    left = unsafe_view(input.contiguous(), tuple([n for s in a for n in (s, 1)]))
+    right = unsafe_view(other.contiguous(), tuple([n for s in b for n in (1, s)]))
+    return given("kron", unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)])), out)
 
 
 @composite("linalg", name="vander")
@@ -283,7 +282,9 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
             f"prod(self.shape[:ind]), but got {columns} != {rows}"
         )
-    return _into(out, apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first))
+    return given(
+        "tensorinv", apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first), out
+    )
 
 
 @composite("linalg")
@@ -299,7 +300,9 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
             f"prod(self.shape[:other.ndim]), but got {size} != {have}"
         )
     square = A.reshape(size, size)
-    return _into(out, apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape))
+    return given(
+        "tensorsolve", apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape), out
+    )
 
 
 @composite("linalg", name="diagonal")
@@ -330,8 +333,15 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if aweights is not None:
         weights = aweights if weights is None else weights * aweights
     if weights is None:
-        mean = x.mean(1, True)
+        mean = x.mean(1).unsqueeze(1)
         degrees: Any = max(count - correction, 0)
+        if count <= correction:
+            warnings.warn(
+                "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                "number of observations.",
+                UserWarning,
+                stacklevel=2,
+            )
     else:
         total = weights.sum()
         mean = (x * weights).sum(1, True) / total
@@ -341,7 +351,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         degrees = table("clamp")(total - lost, min=0)
     centred = x - mean
     other = centred if weights is None else centred * weights
-    result = (centred @ other.mH) / degrees
+    turned = other.t()
+    result = (centred @ (turned.conj() if turned.is_complex() else turned)) / degrees
     return result.squeeze()
 
 
@@ -383,7 +394,7 @@ def corrcoef(input: Any) -> Any:
         return c / c
     d = c.diagonal()
     scale = (d.real if c.is_complex() else d).sqrt()
-    c = c / scale.unsqueeze(1) / scale.unsqueeze(0)
+    c = c / scale.view(-1, 1) / scale.view(1, -1)
     if not c.is_complex():
         return c.clamp(-1, 1)
     return table("complex")(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))

@@ -7,6 +7,8 @@ such composites.
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._array import numpy_ns as raw
 from .._array.number import with_number
 from ._row import Row, elementwise
@@ -33,3 +35,17 @@ plus = _declare("_plus", "Scalar other", raw.add, lambda g: g, "AddBackward1")
 minus = _declare("_minus", "Scalar other", raw.subtract, lambda g: g, "SubBackward1")
 times = _declare("_times", "Scalar other", raw.multiply, lambda g, other: g * other, "MulBackward1")
 over = _declare("_over", "Scalar other", raw.divide, lambda g, other: g / other, "DivBackward1")
+
+
+def _number(x: Any, value: Any) -> bool:
+    return type(value) in (int, float) and bool(x.is_floating_point())
+
+
+def multiplied(x: Any, value: Any) -> Any:
+    """`x` times a number, or times whatever else `value` is."""
+    return times(x, value) if _number(x, value) else x * value
+
+
+def divided(x: Any, value: Any) -> Any:
+    """`x` by a number, or by whatever else `value` is."""
+    return over(x, value) if _number(x, value) else x / value

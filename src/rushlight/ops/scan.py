@@ -12,6 +12,7 @@ from .._core.storage import TensorBase
 from ._composite import composite
 from ._row import general, linear, selection
 from ._traced import table
+from .number import divided, multiplied
 
 # ---- what the gradients are made of -----------------------------------------------------------
 reverse_cumsum = linear(
@@ -228,10 +229,10 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     if x is None:
         inner = table("sum")(y, dim)
         ends = table("select")(y, dim, 0) + table("select")(y, dim, -1)
-        return (inner - ends * 0.5) * dx
+        return multiplied(inner - multiplied(ends, 0.5), dx)
     width = _samples_distance(y, x, dim)
-    total = table("sum")(width * (_part(y, dim, 0, -1) + _part(y, dim, 1, 0)), dim)
-    return total / 2.0
+    total = table("sum")((_part(y, dim, 0, -1) + _part(y, dim, 1, 0)) * width, dim)
+    return divided(total, 2.0)
 
 
 @composite()
@@ -251,8 +252,8 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
     dim = _dimension(y, dim)
     pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
     if x is None:
-        return table("cumsum")(pairs * (dx / 2.0), dim)
-    return table("cumsum")(_samples_distance(y, x, dim) * pairs, dim) / 2.0
+        return table("cumsum")(multiplied(pairs, dx / 2.0), dim)
+    return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), dim), 2.0)
 
 
 @composite()
@@ -311,12 +312,11 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Any) -> list[An
 def _derivative(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     if isinstance(spacing, TensorBase):
         return _uneven_derivative(f, dim, spacing, edge_order)
-    centre = (_part(f, dim, 2, 0) - _part(f, dim, 0, -2)) / (2.0 * spacing)
+    centre = divided(divided(_part(f, dim, 2, 0) - _part(f, dim, 0, -2), spacing), 2.0)
     if edge_order == 1:
-        first = (_part(f, dim, 1, 2) - _part(f, dim, 0, 1)) / spacing
-        last = (
-            _part(f, dim, f._raw.shape[dim] - 1, 0) - _part(f, dim, f._raw.shape[dim] - 2, -1)
-        ) / spacing
+        n = f._raw.shape[dim]
+        first = divided(_part(f, dim, 1, 2) - _part(f, dim, 0, 1), spacing)
+        last = divided(_part(f, dim, n - 1, 0) - _part(f, dim, n - 2, -1), spacing)
     else:
         n = f._raw.shape[dim]
         a, b, c = (_part(f, dim, k, k + 1) for k in (0, 1, 2))
