@@ -71,7 +71,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     if g is None:
         if not isinstance(t, TensorBase):
             raise AssertionError("Expected output to be a torch.Tensor")
-        if t._requires_grad:
+        if t.requires_grad:  # type: ignore[attr-defined]
             if t._raw.size != 1:
                 raise RuntimeError(errors.SCALAR_ONLY)
             if T.is_discrete(t._raw.dtype) or t._raw.dtype.kind == "c":
@@ -298,7 +298,9 @@ def grad(
     else:
         found = _gradients(roots, nrs, values, keep, create_graph, places)
         if not create_graph:  # a gradient that has passed through unchanged is the tensor given
-            given = {id(v): g for g, v in zip(grads, values) if isinstance(g, TensorBase)}
+            given = {
+                id(v): g for g, v in zip(grads, values) if isinstance(g, TensorBase) and g._raw is v
+            }
             found = [given.get(id(g._raw), g) if isinstance(g, TensorBase) else None for g in found]
     results: list[Any] = []
     for i, (x, g) in enumerate(zip(wanted, found)):

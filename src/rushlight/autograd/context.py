@@ -339,17 +339,7 @@ class FunctionNode(CoreNode):
     # ---- saved tensors ------------------------------------------------------------------------
 
     def keep(self, tensors: Any, mode: Mode) -> None:
-        """Saves what `save_for_backward` was given; outputs have got their node already.
-
-        Raises:
-            TypeError: for something that is neither a tensor nor None.
-        """
-        for i, t in enumerate(tensors):
-            if t is not None and not isinstance(t, TensorBase):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type "
-                    f"{type(t).__name__}"
-                )
+        """Saves what `save_for_backward` was given; outputs have got their node already."""
         kept: list[Any] = []
         hooks = mode.saved_hooks[-1] if mode.saved_hooks else None
         for t in tensors:
@@ -428,6 +418,20 @@ CLEARED: Final = (
     "autograd.Function. Either access saved_tensors only once, or set "
     "clear_saved_tensors_on_access=False."
 )
+
+
+def refuse_others(saved: Any) -> None:
+    """Refuses what `save_for_backward` doesn't take.
+
+    Raises:
+        TypeError: for something that is neither a tensor nor None.
+    """
+    for i, t in enumerate(saved):
+        if t is not None and not isinstance(t, TensorBase):
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {i} is of type "
+                f"{type(t).__name__}"
+            )
 
 
 class SavedValue(SavedTensor):

@@ -303,7 +303,9 @@ def place_of(x: Any) -> tuple[Vertex, int]:
     if isinstance(x, GradientEdge):
         return core_of(x.node), x.output_nr
     if not isinstance(x, TensorBase):
-        raise TypeError(f"expected a Tensor or a GradientEdge, but got {type(x).__name__}")
+        raise RuntimeError(
+            f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}"
+        )
     if not x.requires_grad:  # type: ignore[attr-defined]
         raise RuntimeError(errors.INPUT_NO_GRAD)
     return vertex_of_tensor(x)

@@ -26,7 +26,7 @@ from .._core.storage import (
     version_of,
 )
 from .._core.views import refuse_view, view_target
-from .context import BackwardCFunction, FunctionCtx, FunctionNode
+from .context import BackwardCFunction, FunctionCtx, FunctionNode, refuse_others
 from .custom_tangents import carry_tangents
 from .delayed_error import DelayedError
 from .duals import level_is_open
@@ -254,15 +254,17 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
             separate: bool, mode: Mode) -> Any:  # fmt: skip
     """The outputs of a finished forward, tied to the node; does what `ctx` was asked for."""
     outputs = list(result) if isinstance(result, tuple) else [result]
+    to_save: Any = node.to_save
+    if to_save is not None:
+        to_save = node.taken("to_save", None)
+        if executable:
+            refuse_others(to_save)
     plain: Any = node.non_differentiable
     if plain is not None:
         plain = node.taken("non_differentiable", NON_DIFFERENTIABLE)
     dirty: Any = node.dirty_tensors
     if dirty is not None:
         dirty = node.taken("dirty_tensors", DIRTY)
-    to_save: Any = node.to_save
-    if to_save is not None:
-        to_save = node.taken("to_save", None)
     if dirty and any(not any(d is o for o in outputs) for d in dirty):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. "
@@ -280,7 +282,10 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         for d in dirty:
             bump(d)
     without = {id(p) for p in plain} if plain else ()
-    saved = {id(t) for t in to_save} if separate and to_save else ()
+    saved: set[int] = set()
+    if separate:
+        saved.update([id(t) for t in (to_save if executable else None) or ()])
+        saved.update([id(t) for t in node.saved_for_forward or ()])
     node.out_meta = tuple(
         [(o._raw.shape, o._raw.dtype) if isinstance(o, TensorBase) else None for o in outputs]
     )

@@ -75,7 +75,7 @@ def register_multi_grad_hook(
 
     Raises:
         ValueError: for another mode.
-        AssertionError: for a tensor that doesn't require grad (mode "any": RuntimeError).
+        AssertionError: for a tensor that doesn't require grad (mode "any" leaves it out).
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -93,7 +93,7 @@ def register_multi_grad_hook(
                 seen.add(number)
             fn(grad)
 
-        return _MultiHandle([register_hook(t, first) for t in group])
+        return _MultiHandle([register_hook(t, first) for t in group if t.requires_grad])
     if not all(t.requires_grad for t in group):
         raise AssertionError("Expected gradient function to be set")
     places = [vertex_of_tensor(t)[0] for t in group]
