@@ -20,12 +20,9 @@ from tests.table._samples import Case  # noqa: E402
 _LINALG = "decompositions are saved in another form, or computed again from the matrix"
 _READ = "nodes save what their formulas read"
 _STEPS = "computed by other steps"
-_INDEX = "an index has an edge of its own, which leads nowhere"
 
 #: Rows behind which other nodes stand, each with the reason: strict, and only to shrink.
 GRAPHS: dict[str, str] = {
-    "scatter_reduce.two": _INDEX,
-    "index_reduce": _INDEX,
     "linalg_lu_solve": _STEPS,
     "ndtr": _STEPS,
 }

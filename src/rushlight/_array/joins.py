@@ -164,7 +164,7 @@ def split_with_sizes(x: Any, split_sizes: tuple[int, ...], dim: int = 0) -> list
     if sum(split_sizes) != n:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at "
-            f"dimension {axis}), but got split_sizes={errors.shape_text(split_sizes)}"
+            f"dimension {dim}), but got split_sizes={errors.shape_text(split_sizes)}"
         )
     pieces: list[Any] = []
     lead = LEAD[axis]

@@ -117,7 +117,7 @@ def view_dtype(x: Any, dtype: D.dtype) -> Any:
     if x.ndim == 0:
         raise RuntimeError(f"self.dim() cannot be 0 to view {names}")
     step = x.strides[-1] // old
-    if step != 1 and x.shape[-1] != 1:
+    if step != 1 and x.shape[-1] != 1 and x.size:
         raise RuntimeError(f"self.stride(-1) must be 1 to view {names}, but got {step}")
     if new > old:
         ratio = new // old
@@ -175,6 +175,8 @@ def expand(x: Any, size: tuple[int, ...], implicit: bool = False) -> Any:
             else:
                 raise _expand_error(n, have, d, size, shape)
         elif n < 0:
+            if not shape:
+                raise RuntimeError("numel: integer multiplication overflow")
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing "
                 f"dimension {d}"
@@ -307,10 +309,10 @@ def slice_(
     """The part of `x` between two places of a dimension, every `step`-th.
 
     Raises:
-        RuntimeError, ValueError: for no dimensions, for a step that isn't positive.
+        IndexError, RuntimeError: for no dimensions, for a step that isn't positive.
     """
     if x.ndim == 0:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if dim == 0 and step > 0:
         return x[start:end:step]
     if step <= 0:

@@ -39,6 +39,16 @@ class NamedResults(tuple[Any, ...]):
         items = [f"{name}={item!r}" for name, item in zip(self.__match_args__, self)]
         return f"torch.return_types.{type(self).__name__}(\n" + ",\n".join(items) + ")"
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"'torch.return_types.{type(self).__name__}' object has no attribute '{name}'"
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__match_args__:
+            raise AttributeError("readonly attribute")
+        self.__getattr__(name)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuilt, (type(self).__name__, tuple(self))
 

@@ -529,12 +529,13 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
     for x in tensors:
+        if x._raw.dtype != tensors[0]._raw.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    for x in tensors:
         if x._raw.ndim > 1:
             raise RuntimeError(
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}"
             )
-        if x._raw.dtype != tensors[0]._raw.dtype:
-            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     places = list(range(len(tensors)))  # the dimension along which each vector lies
     if indexing == "xy" and len(tensors) >= 2:
         places[0], places[1] = 1, 0

@@ -137,8 +137,6 @@ def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
 
 
 def _as_type(self: Any, dtype: D.dtype) -> Any:
-    if T.from_raw(self._raw.dtype) is dtype:
-        return apply_view(alias.op, self, ())
     out = new_tensor(raw.view_dtype(self._raw, dtype))
     out._cell = version_cell(self)
     if self._inference or current().inference:
@@ -312,6 +310,11 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     sizes = tuple(sizes)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    if not shape:
+        raise RuntimeError(
+            "unflatten got an unexpected error:\n"
+            "Dimension specified as 0 but tensor has no dimensions"
+        )
     try:
         found = raw.resolved_shape(shape[axis], sizes)
     except RuntimeError as error:
