@@ -1,4 +1,4 @@
-"""The processes of the two implementations, seen from outside: a crash or a hang costs a program."""
+"""The processes of the two implementations, from outside: a crash or a hang costs one program."""
 
 from __future__ import annotations
 

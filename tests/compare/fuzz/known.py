@@ -14,26 +14,67 @@ from tests.compare.fuzz.differences import Difference
 
 @dataclass(frozen=True)
 class Named:
-    """A decided difference: regular expressions for kind, statement and both sides, and why."""
+    """A decided difference: regular expressions for what is seen and for the program, and why."""
 
     reason: str
     kind: str = ""
     statement: str = ""
     torch: str = ""
     ours: str = ""
+    program: str = ""  # searched for in the statements up to the one that shows the difference
 
-    def covers(self, difference: Difference) -> bool:
+    def covers(self, difference: Difference, program: list[str]) -> bool:
+        before = "\n".join(program[: difference.number + 1])
         return bool(
             re.fullmatch(self.kind or ".*", difference.kind)
             and re.search(self.statement, difference.statement)
             and re.search(self.torch, difference.torch, re.DOTALL)
             and re.search(self.ours, difference.ours, re.DOTALL)
+            and re.search(self.program, before)
         )
 
 
-KNOWN: list[Named] = []
+_GRADIENTS = r"autograd|backward|grad|jacobian|hessian"
+_SEVERAL = (
+    r"einsum|kron|multi_dot|tensordot|quantile|bilinear|vander|cond|corrcoef|local_response|matmul"
+)
+_HOOKED = r"saved_tensors_hooks"
+
+KNOWN: list[Named] = [
+    # ---- the graph
+    Named("Gradients have no past", "is_view|version|output_nr", program=_GRADIENTS),
+    Named("Results start at version 0", "version", torch=r"^[1-9]", ours=r"^0$"),
+    Named("Compound products take other steps", "node|graph|is_view", program=_SEVERAL),
+    Named("The graph of a gradient has other nodes", "node|graph|is_leaf", program=_GRADIENTS),
+    Named("Layout has fewer details", "stride|offset", program=_GRADIENTS),
+    Named("Nodes save what their formulas read", "variable|value", program=_HOOKED),
+    Named(
+        "A gradient of a larger source is given",
+        "accepted",
+        torch=r"Scatter\w*Backward\d returned an invalid gradient",
+    ),
+    # ---- memory
+    Named(
+        "Overlapping memory is written as a whole",
+        "value|grad",
+        program=r"unfold|masked_scatter_|as_strided|expand|broadcast|addb?mm_|baddbmm_|addmv_|addr_",
+    ),
+    Named("Overlapping memory is written as a whole", "value", r"out="),
+    Named(
+        "Overlapping memory is written as a whole",
+        "refused|accepted|message|exception type",
+        ours=r"refer to a single memory location",
+        program=r"addb?mm|addmv|addr|out=",
+    ),
+    Named("A storage that grows is another one", "value|shares|version", program=r"resize_"),
+    Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
+    # ---- words and numbers
+    Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
+    Named("The last digits", "value", r"view\(torch.int32\)"),
+    Named("Signs of singular vectors", "value", program=r"svd|eigh|qr|slogdet|pinv|lstsq"),
+]
 
 
-def reason(difference: Difference) -> str | None:
+def reason(difference: Difference, program: list[str]) -> str | None:
     """Why a difference is there, or None when nobody has decided it."""
-    return next((named.reason for named in KNOWN if named.covers(difference)), None)
+    return next((named.reason for named in KNOWN if named.covers(difference, program)), None)

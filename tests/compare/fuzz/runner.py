@@ -84,7 +84,7 @@ def first_difference(program: list[str], torch: object, ours: object) -> Differe
     """The first difference that has no name; else the reason of one that has; else None."""
     named: str | None = None
     for difference in differences(program, torch, ours):
-        why = reason(difference)
+        why = reason(difference, program)
         if why is None:
             return difference
         named = named or why
@@ -160,6 +160,8 @@ def report(findings: Findings, shown: int) -> None:
         print(f"{count:>8}  named: {why}")
     groups = sorted(findings.groups.items(), key=lambda item: -item[1].count)
     with Pair() as pair:
+        pair.run([["pass"]])
+        print(" and ".join(child.file for child in pair.children))
         for key, group in groups[:shown]:
             small = minimise(pair, group.program, key)
             program, difference = small or (group.program, group.difference)
@@ -212,6 +214,7 @@ def compare_file(path: Path) -> int:
         ((torch, ours),) = pair.run([program])
     found = list(differences(program, torch, ours))
     for one in found:
-        print(f"{one.kind} at {one.statement!r} of {one.variable!r} ({reason(one) or 'no name'})")
+        why = reason(one, program) or "no name"
+        print(f"{one.kind} at {one.statement!r} of {one.variable!r} ({why})")
         print(f"  torch: {one.torch}\n  ours:  {one.ours}")
     return 1 if found else 0
