@@ -319,3 +319,22 @@ def test_hooks_on_a_saved_list_reach_the_item_they_are_put_on() -> None:
     y.grad_fn._raw_saved_indices[0].register_hooks(lambda t: t, lambda t: t * 0)
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("exchange", ["another file", "shorter", "longer"])
+def test_a_saved_file_that_somebody_exchanged_is_not_read(
+    tmp_path: pathlib.Path, exchange: str
+) -> None:
+    x = torch.ones(1000, requires_grad=True)
+    with torch.autograd.graph.save_on_disk(tmp_path, min_bytes=1):
+        y = (x * x).sum()
+    for file in tmp_path.iterdir():
+        content = file.read_bytes()
+        if exchange == "another file":
+            other = tmp_path / "other"
+            other.write_bytes(content)
+            other.replace(file)
+        else:
+            file.write_bytes(content[:-4] if exchange == "shorter" else content + bytes(4))
+    with pytest.raises(OSError, match="somebody has"):
+        y.backward()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -17,10 +19,28 @@ def write(file: BinaryIO, array: Any) -> None:
     file.write(np.ascontiguousarray(flat).view(np.uint8).data)
 
 
-def read(path: str, like: tuple[tuple[int, ...], Any, bool]) -> Any:
-    """The array that was written, given its (shape, type, whether in Fortran order)."""
+def identity(handle: int) -> tuple[int, int]:
+    """Which file an open descriptor is of."""
+    state = os.fstat(handle)
+    return state.st_dev, state.st_ino
+
+
+def read(
+    path: str, like: tuple[tuple[int, ...], Any, bool], wanted: tuple[int, int] | None = None
+) -> Any:
+    """The array that was written, given its (shape, type, whether in Fortran order).
+
+    Raises:
+        OSError: where there is another file than the `wanted` one, or elements are missing.
+    """
     shape, raw, fortran = like
-    flat = np.fromfile(path, np.uint8).view(raw)
+    with open(path, "rb") as file:
+        if wanted is not None and identity(file.fileno()) != wanted:
+            raise OSError(f"{path}: somebody has put another file in the place of this one")
+        octets = np.fromfile(file, np.uint8)
+    if octets.size != math.prod(shape) * raw.itemsize:
+        raise OSError(f"{path}: somebody has cut or lengthened this file")
+    flat = octets.view(raw)
     return flat.reshape(shape, order="F" if fortran else "C")
 
 

@@ -209,6 +209,7 @@ class Spilled:
         handle, self.path = tempfile.mkstemp(suffix=".saved", dir=folder)
         try:
             with os.fdopen(handle, "wb") as file:
+                self._file = disk.identity(handle)
                 disk.write(file, array)
         except BaseException:
             _unlink(self.path, os.getpid())
@@ -217,7 +218,7 @@ class Spilled:
 
     def load(self) -> Any:
         """The elements, as a tensor."""
-        return new_tensor(disk.read(self.path, self._form))
+        return new_tensor(disk.read(self.path, self._form, self._file))
 
 
 def _unlink(path: str, owner: int) -> None:
