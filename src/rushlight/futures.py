@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
+
+from ._locks import condition
+from ._locks import lock as make_lock
 
 __all__ = ["Future", "collect_all", "wait_all"]
 
@@ -16,7 +18,7 @@ class Future(Generic[T]):
     """A result that another thread, or a later line, provides."""
 
     def __init__(self, *, devices: Sequence[Any] | None = None) -> None:
-        self._changed = threading.Condition()
+        self._changed = condition()
         self._done = False
         self._value: Any = None
         self._error: BaseException | None = None
@@ -100,7 +102,7 @@ def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
     """A future that is done with the list itself when all of them are done."""
     together: Future[list[Future[Any]]] = Future()
     left = [len(futures)]
-    lock = threading.Lock()
+    lock = make_lock()
 
     def one_less(_: Any) -> None:
         with lock:

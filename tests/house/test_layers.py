@@ -12,7 +12,7 @@ from _tree import PACKAGE, module_name, parsed, python_files, relative
 
 #: Every module and package that lies directly in `rushlight`. What is not listed has no place yet.
 LAYERS = {
-    0: "advice torch_version handles errors dtypes device schema _version _native size "
+    0: "advice torch_version handles errors dtypes device schema _version _native _locks size "
     "memory_format limits readonly atomic_files _codegen",
     1: "_array",
     2: "_core",

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import operator
 import sys
-import threading
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
 
+from .._locks import lock as make_lock
 from . import kernels
 from .box_muller import Polar, Scratch
 
@@ -52,6 +53,10 @@ _LOW24 = np.uint32(0xFFFFFF)
 
 # Generators of streams that are gone, each with its door for seeding: making one takes NumPy 60 µs,
 # seeding one anew takes 1. Programs make a stream for a single draw.
+# A few locks shared by all streams: one of its own for each would have to be registered.
+# See Note [Locks and forks] in `_locks`.
+_LOCKS: Final = tuple([make_lock() for _ in range(16)])
+_number: Final = count()
 _FREE: list[tuple[Any, Any]] = []
 _KEPT = 8
 
@@ -100,7 +105,7 @@ class Stream:
     )  # fmt: skip
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
-        self.lock = threading.Lock()
+        self.lock = _LOCKS[next(_number) & 15]
         self._units: Any = None
         self._normals: Any = None
         self._scratch: Scratch | None = None

@@ -22,6 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._locks import in_child
+from .._locks import lock as make_lock
+
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
@@ -120,20 +123,18 @@ def _serve(queue: SimpleQueue[_Job | None]) -> None:
 
 
 _pool: _Pool | None = None
-_pool_lock = threading.Lock()
+_pool_lock = make_lock()
 _busy = threading.Lock()
 
 
 def _after_fork() -> None:
-    # Threads don't survive a fork, and a lock may have been held by one of them.
-    global _pool, _pool_lock, _busy
+    # Threads don't survive a fork, nor do the calls that they were in.
+    global _pool, _busy
     _pool = None
-    _pool_lock = threading.Lock()
     _busy = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 def get_num_threads() -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import threading
 from typing import Any
 
+from .._locks import lock as make_lock
 from . import cache
 from .emit import Module
 from .llvm import binding
@@ -20,7 +20,7 @@ from .target import foreign, machine
 __all__ = ["VERSION", "assembly", "load", "object_of", "statistics"]
 
 VERSION = 1  # of the emitter: a part of the key of each object
-_lock = threading.RLock()
+_lock = make_lock()
 _loaded: dict[str, dict[str, int]] = {}
 _linker: Any = None
 _machine: Any = None

@@ -22,13 +22,14 @@ A call while another one is running, beside it or within one of its chunks, does
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import sys
 import threading
 import time
 from functools import cache
 
+from .._locks import in_child
+from .._locks import lock as make_lock
 from . import engine
 from .emit import I32, I64, PTR, VOID, Function, Module, Value
 
@@ -101,7 +102,7 @@ def _spins() -> int:
 
 
 _pool: _Pool | None = None
-_lock = threading.Lock()
+_lock = make_lock()
 # The address of the last state asked for, where emitted code finds it; never freed.
 _cell = ctypes.c_int64(0)
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_cell))
@@ -113,15 +114,13 @@ def cell() -> int:
 
 
 def _after_fork() -> None:
-    # Threads don't survive a fork, and the lock may have been held by one of them.
-    global _pool, _lock
+    # Threads don't survive a fork.
+    global _pool
     _pool = None
     _cell.value = 0
-    _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 def state(threads: int) -> int:

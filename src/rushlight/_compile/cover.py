@@ -12,14 +12,13 @@ from __future__ import annotations
 import ast
 import gc
 import inspect
-import os
-import threading
 from collections import OrderedDict, defaultdict
 from types import CellType, FunctionType
 from typing import Any, Final
 
 from .._codegen import layout
 from .._core.storage import CLASSES, TensorBase
+from .._locks import lock as make_lock
 from .overlap import apart
 from .sweeps import betas_usable
 
@@ -32,9 +31,7 @@ _DICTS: Final = (dict, defaultdict, OrderedDict)
 
 
 #: Python 3.11 counts the depth of what it parses for all threads together.
-_PARSING = threading.Lock()
-if hasattr(os, "register_at_fork"):  # another thread may have held it
-    os.register_at_fork(after_in_child=getattr(_PARSING, "_at_fork_reinit"))  # noqa: B009
+_PARSING = make_lock()
 
 
 class Uncovered(Exception):

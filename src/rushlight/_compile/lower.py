@@ -13,8 +13,6 @@ all inputs) has a slot for its id; the driver looks up where its elements are.
 
 from __future__ import annotations
 
-import os
-import threading
 import weakref
 from copy import copy
 from typing import Any
@@ -25,6 +23,7 @@ from .._codegen import door, pool, target
 from .._codegen.emit import F32, F64
 from .._codegen.group import GroupError
 from .._codegen.rows import REGISTERS, Frame
+from .._locks import in_child, long_lock
 from . import driver
 from .commands import Command
 from .frames import CHUNK, ONE, THREADED, Frames, float_word, kernel_address
@@ -53,13 +52,13 @@ MACHINES: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    # Another thread may have held a lock at the fork; in the child nobody gives it back.
+    # Another thread may have been at work with the frames; in the child nobody is.
     for machine in list(MACHINES):
-        machine.lock = threading.RLock()
+        if not machine.lock._is_owned():
+            machine.gate[0] = 0
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+in_child(_after_fork)
 
 
 class Refused(Exception):
@@ -90,7 +89,7 @@ class Machine(Frames):
         self.memory = arena.block(self.size)
         self.base = arena.address(self.memory)
         self.segments: list[tuple[int, int]] = []
-        self.lock = threading.RLock()
+        self.lock = long_lock()
         self.gate = arena.table(
             arena.words(1), 0, 1
         )  # other than 0: somebody works with the frames

@@ -14,11 +14,11 @@ Cost: discovery about 0.15 µs a node, the loop about 0.3 µs a node and edge be
 from __future__ import annotations
 
 from operator import attrgetter
-from threading import Lock
 from typing import Any, Final
 
 from .. import errors
 from .._array import types as T
+from .._array.allocation import refusal
 from .._array.types import ndarray as _ndarray
 from .hooks import GRAD_DTYPE, Hooks, before, enter, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .leaf import receive
@@ -27,12 +27,12 @@ from .node import GENERAL, PACKED, Node, Vertex
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
 from .run import ANOMALY, RUNNING, Run
 from .saved import free, unpack, unpacked
+from .slots import HOLDER, clean, slots
 from .storage import TensorBase
 
 ndarray: Final = _ndarray
 WORTH_STEALING: Final = 16384  # bytes of a joint formula's gradient from which a copy costs more
 sequence_number: Final = attrgetter("seq")
-slots: Final = Lock()  # held by the run that uses the scratch in the vertices
 
 
 class Worlds:
@@ -62,10 +62,13 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
     private = not slots.acquire(False)
     if private:
         run.table = {}
+    else:
+        HOLDER.run = run
     order: list[Node] = []
-    inside = RUNNING.set(run)
-    token = enter(True) if traced else None
-    try:
+    try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+        RUNNING.set(run)
+        if traced:
+            enter(True)
         if inputs is not None:
             run.captures = {}
             run.accumulate = accumulate
@@ -83,18 +86,25 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         for callback in run.callbacks:  # a callback may queue another
             callback()
         return run.results
-    except BaseException:
+    except BaseException as error:
         if not private:
-            _clean(order, run)
+            clean(order, run)
+        if isinstance(error, MemoryError):
+            raise refusal(error) from None
         raise
     finally:
-        if token is not None:
-            CURRENT.reset(token)
-        if current() is not run.mode:  # what code inside has switched on or off ends with the run
+        try:
+            if current() is not run.mode:  # what code inside has switched ends with the run
+                CURRENT.set(run.mode)
+            RUNNING.set(run.outer)
+        except BaseException:
             CURRENT.set(run.mode)
-        RUNNING.reset(inside)
-        if not private:
-            slots.release()
+            RUNNING.set(run.outer)
+            raise
+        finally:
+            if not private:
+                HOLDER.run = None
+                slots.release()
 
 
 def backward_from(t: Any, gradient: Any, keep: bool) -> bool:
@@ -585,13 +595,3 @@ def look_at(node: Node, i: int, traced: bool) -> None:
     for k in (picks,) if node.op.forms[i] == CALL_G_SAVED else picks:
         if k >= 0:
             unpack(node, k, traced)
-
-
-def _clean(order: list[Node], run: Run) -> None:
-    """Leaves no gradient behind in the vertices, whatever happened."""
-    for node in order:
-        node.acc = None
-    for leaf in run.leaves:
-        leaf.acc = None
-        leaf.pending = 0
-        leaf.owned = False

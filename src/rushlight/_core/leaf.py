@@ -9,11 +9,11 @@ backward is itself recorded (`create_graph`): then `.grad` becomes a new tensor.
 
 from __future__ import annotations
 
-from threading import RLock
 from typing import Any, Final
 
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
+from .._locks import lock as make_lock
 from .hooks import SPARSE, Hooks, checked_hook_result
 from .mode import CURRENT, current, ready, replaced, with_grad
 from .slow import HANDLERS
@@ -23,7 +23,7 @@ from .storage import TensorBase, bump, new_tensor
 # turns. A few locks shared by all leaves cost no memory per leaf; reentrant, because adding Tensors
 # may run code of a subclass.
 ndarray: Final = _ndarray
-STRIPES: Final = tuple([RLock() for _ in range(16)])
+STRIPES: Final = tuple([make_lock() for _ in range(16)])
 
 
 def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
@@ -71,14 +71,15 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
         lock.release()
     hooks: Hooks | None = leaf.hooks
     if hooks is not None and hooks.accumulated:
-        token = CURRENT.set(with_grad(ready(), traced))
+        before = CURRENT.get()
         try:
+            CURRENT.set(with_grad(ready(), traced))
             for hook in list(hooks.accumulated.values()):
                 result = hook(leaf)
                 if result is not None and checked_hook_result(hook, result, leaf) is not leaf:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(before)
 
 
 def _receive_beside(leaf: TensorBase, g: Any, old: Any) -> None:
@@ -87,12 +88,13 @@ def _receive_beside(leaf: TensorBase, g: Any, old: Any) -> None:
         SPARSE.received(leaf, g, old)
         return
     mode = ready()
-    token = CURRENT.set(replaced(mode, grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, grad=False))
         old += new_tensor(g)
         leaf._grad = old
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
 
 
 def _receive_traced(leaf: TensorBase, g: Any, old: Any) -> None:

@@ -38,6 +38,7 @@ class Run:
         "node",
         "number",
         "order",
+        "outer",
         "profiler",
         "results",
         "table",
@@ -62,6 +63,7 @@ class Run:
     # What runs now, where somebody may ask: a node with hooks, one with code of its own (or any, in
     # anomaly mode), a leaf with hooks.
     node: Vertex | None
+    outer: Run | None  # the run that this one is nested in
     depth: int  # how many runs this one is nested in
 
     def __init__(self, keep: bool, traced: bool) -> None:
@@ -81,7 +83,8 @@ class Run:
         self.profiler = mode.profiler
         self.order = []
         self.node = None
-        outer: Any = RUNNING.get()
+        outer: Run | None = RUNNING.get()
+        self.outer = outer
         self.depth = 0 if outer is None else outer.depth + 1
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
+from .._locks import lock as make_lock
 from .edges import GradientEdge, Node, get_gradient_edge
 from .engine_calls import _engine_run_backward, _get_grad_fn_or_grad_acc
 from .hooks import register_hook, vertex_of_tensor
@@ -80,7 +80,7 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     group = list(tensors)
-    lock = threading.Lock()
+    lock = make_lock()
     if mode == "any":
         seen: set[int] = set()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
 from typing import Any, Final
+
+from .._locks import condition
 
 __all__ = ["FileStore", "HashStore", "PrefixStore", "Store", "TCPStore"]
 
@@ -15,7 +16,7 @@ class Store:
     """Keys with bytes for values; `get` and `wait` wait until a key is there."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._changed = condition()
         self._held: dict[str, bytes] = {}
         self.timeout = DEFAULT_TIMEOUT
 

@@ -20,12 +20,12 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from .._array import types as T
-from .._core.engine import slots
 from .._core.mode import CURRENT, READY
 from .._core.node import Node, Vertex
 from .._core.op import ARG, FREED, Op
 from .._core.run import RUNNING
 from .._core.saved import free, unpack
+from .._core.slots import slots
 from .._core.slow import HANDLERS
 from .._core.storage import TensorBase, new_tensor
 from ._row import Row, when_settled
@@ -104,11 +104,12 @@ def take_apart(node: Any) -> bool:
     if found is None:
         return False
     args, freed = found
-    token = CURRENT.set(READY)
+    before = CURRENT.get()
     try:
+        CURRENT.set(READY)
         made = parts(*args)._node
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     if made is None or type(made).__name__ != type(node).__name__:
         return False
     _place(node, made, freed)

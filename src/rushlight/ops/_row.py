@@ -25,7 +25,6 @@ The kind says the rest:
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import RLock
 from typing import Any, Final
 
 from .._array.later import Function
@@ -50,6 +49,7 @@ from .._core.op import (
     Op,
 )
 from .._core.storage import TensorBase
+from .._locks import lock as make_lock
 from ..schema import REQUIRED, Schema, parse
 from . import _nodes, _return_types
 
@@ -116,7 +116,7 @@ class Row:
 _LATE: Final = ("schema", "simple_defaults", "out", "simple_op", "op")  # `op` is shown last
 
 #: Held while rows settle and functions are made. It may be taken again by the thread that has it.
-LOCK: Final = RLock()
+LOCK: Final = make_lock()
 
 
 class Unsettled(Row):
