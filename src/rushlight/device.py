@@ -76,14 +76,28 @@ class device:
     # ---- as a context: where new tensors are made -----------------------------------------------
     def __enter__(self) -> device:
         found = usable(self)
-        _before.set((*_before.get(), _default.set(found)))
+        stack, before = _before.get(), _default.get()
         DEFAULTS.told = True
+        try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+            _before.set((*stack, before))
+            _default.set(found)
+        except BaseException:
+            _before.set(stack)
+            _default.set(before)
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
-        *rest, token = _before.get()
-        _before.set(tuple(rest))
-        _default.reset(token)
+        stack: tuple[Any, ...] = ()
+        try:
+            stack = _before.get()
+            _default.set(stack[-1])
+            _before.set(stack[:-1])
+        except BaseException:
+            stack = stack or _before.get()
+            _default.set(stack[-1])
+            _before.set(stack[:-1])
+            raise
 
     def __call__(self, function: Any) -> Any:
         """A function that makes its tensors on this device: the device as a decorator."""

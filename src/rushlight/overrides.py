@@ -49,12 +49,21 @@ class TorchFunctionMode:
     def __enter__(self) -> Any:
         before: deque[tuple[Any, ...]] = self.__dict__.setdefault("_before", deque())
         mode = ready()
-        before.append(mode.functions)
-        CURRENT.set(replaced(mode, functions=(*mode.functions, self)))
+        try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+            before.append(mode.functions)
+            CURRENT.set(replaced(mode, functions=(*mode.functions, self)))
+        except BaseException:
+            CURRENT.set(mode)
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
-        CURRENT.set(replaced(ready(), functions=self.__dict__["_before"].pop()))
+        try:
+            CURRENT.set(replaced(ready(), functions=self.__dict__["_before"][-1]))
+        except BaseException:
+            CURRENT.set(replaced(ready(), functions=self.__dict__["_before"].pop()))
+            raise
+        self.__dict__["_before"].pop()
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:

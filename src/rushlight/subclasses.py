@@ -28,11 +28,21 @@ _off: Final[ContextVar[bool]] = ContextVar("rushlight_subclasses_off", default=F
 class DisableTorchFunctionSubclass:
     """A context in which subclasses are not asked: operations treat them as plain tensors."""
 
+    # See Note [A context that is interrupted] in `autograd.grad_mode`.
     def __enter__(self) -> None:
-        self._token = _off.set(True)
+        self._was = _off.get()
+        try:
+            _off.set(True)
+        except BaseException:
+            _off.set(self._was)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        _off.reset(self._token)
+        try:
+            _off.set(self._was)
+        except BaseException:
+            _off.set(self._was)
+            raise
 
 
 def without_rules(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -121,11 +131,12 @@ def foreign(values: Any) -> list[Any]:
 def by_mode(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """What the innermost function mode makes of a call; the mode itself is off meanwhile."""
     mode = ready()
-    token = CURRENT.set(replaced(mode, functions=mode.functions[:-1]))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, functions=mode.functions[:-1]))
         return mode.functions[-1].__torch_function__(function, types, args, kwargs)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
 
 
 def all_refused(function: Any, modes: Any, types: Any) -> TypeError:

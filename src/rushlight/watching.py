@@ -46,11 +46,12 @@ def _watch(op: Op, args: list[Any], mode: Mode) -> Any:
             return parts(*args)
         if mode.dispatch:
             return dispatched(op, args, mode)
-        token = CURRENT.set(profiler.without(mode))
+        before = CURRENT.get()
         try:
+            CURRENT.set(profiler.without(mode))
             result = slow.apply(op, args)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(before)
         profiler.note_node(event, result)
         return result
     finally:
@@ -66,11 +67,12 @@ def _watch_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
     try:
         if mode.dispatch:
             return dispatched_inplace(op, args, writer, mode)
-        token = CURRENT.set(profiler.without(mode))
+        former_mode = CURRENT.get()
         try:
+            CURRENT.set(profiler.without(mode))
             return apply_inplace(op, args, writer)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(former_mode)
     finally:
         profiler.leave(event)
 
@@ -85,11 +87,12 @@ def asked(mode: Mode, function: Any, types: tuple[Any, ...], args: tuple[Any, ..
     top = mode.dispatch[-1]
     inner = replaced(mode, grad=False, forward_grad=False, dispatch=mode.dispatch[:-1],
                      saved_hooks=())  # fmt: skip
-    token = CURRENT.set(inner)
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(inner)
         result = top.__torch_dispatch__(function, types, args, kwargs)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
     if result is NotImplemented:
         raise TypeError(
             f"Multiple dispatch failed for 'torch._ops.{function}'; all __torch_dispatch__ "

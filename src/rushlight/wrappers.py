@@ -124,14 +124,15 @@ def asked(
     Raises: TypeError where all of them give NotImplemented.
     """
     types = tuple(type(item) for item in found)
-    token = CURRENT.set(replaced(mode, grad=False, forward_grad=False, saved_hooks=()))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, grad=False, forward_grad=False, saved_hooks=()))
         for cls in types:
             result = cls.__torch_dispatch__(function, types, args, kwargs)
             if result is not NotImplemented:
                 return result
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     lines = "".join(f"  - tensor subclass {cls}\n" for cls in types)
     raise TypeError(
         f"Multiple dispatch failed for 'torch._ops.{function}'; all __torch_dispatch__ handlers "
@@ -231,11 +232,12 @@ def received(leaf: Any, g: Any) -> bool:
     old = leaf._grad
     if not (type(g)._dispatches or (old is not None and type(old)._dispatches)):
         return bool(_received_hollow(leaf, g))
-    token = CURRENT.set(replaced(ready(), grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), grad=False))
         leaf._grad = _own(g, [g]) if old is None else old + g
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
     return True
 
 
@@ -258,11 +260,12 @@ def made_by_class(function: Any, name: str, args: tuple[Any, ...], kwargs: Any) 
 
 def started(t: Any) -> Any:
     """The gradient of ones that a backward from an instance of a dispatching class starts with."""
-    token = CURRENT.set(replaced(ready(), grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), grad=False))
         return made_by_class(None, "ones_like.default", (t,), {})
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
 
 
 def answered(name: str, args: tuple[Any, ...]) -> Any:

@@ -169,11 +169,12 @@ def renew_at(t: TensorBase, place: Any) -> None:
     t._nr = 0
     t._requires_grad = True
     if view.exact:
-        token = CURRENT.set(replaced(ready(), grad=True, inference=False, forward_grad=False))
+        former_mode = CURRENT.get()
         try:
+            CURRENT.set(replaced(ready(), grad=True, inference=False, forward_grad=False))
             again = replay(view.replay, base, True)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(former_mode)
         t._node = again._node
         t._nr = again._nr
         return

@@ -116,8 +116,9 @@ def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
     hooks = vertex.hooks.tensor.get(nr)
     if not hooks:
         return g
-    token = enter(run.traced)
+    former = CURRENT.get()
     try:
+        enter(run.traced)
         t = wrapped(g, run.traced)
         for hook in list(hooks.values()):
             result = hook(t)
@@ -125,7 +126,7 @@ def run_tensor_hooks(vertex: Vertex, nr: int, g: Any, run: Run) -> Any:
                 t = checked_hook_result(hook, result, t)
         return unwrapped(t, run.traced)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former)
 
 
 def hook_name(hook: Any) -> str:
@@ -176,11 +177,12 @@ def before(node: Node, g: Any, run: Run) -> Any:
             if ref is not None:
                 keeper = ref()
                 if keeper is not None and parts[nr] is not None:
-                    token = enter(traced)
+                    former = CURRENT.get()
                     try:
+                        enter(traced)
                         keep_gradient(keeper, parts[nr], traced)
                     finally:
-                        CURRENT.reset(token)
+                        CURRENT.set(former)
         if captures is not None:
             position = captures.get((node, nr))
             if position is not None:
@@ -207,8 +209,9 @@ def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
 
 def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
     """Runs pre-hooks on the gradients of a vertex's outputs; what they return replaces them."""
-    token = enter(traced)
+    former = CURRENT.get()
     try:
+        enter(traced)
         shown = tuple([wrapped(p, traced) for p in grads])
         for hook in list(hooks.pre.values()):
             result = hook(shown)
@@ -216,13 +219,14 @@ def run_pre_hooks(hooks: Hooks, grads: list[Any], traced: bool) -> list[Any]:
                 shown = checked_hook_results(hook, result, shown)
         return [unwrapped(p, traced) for p in shown]
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former)
 
 
 def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool) -> list[Any]:
     """Runs post-hooks on (gradients of inputs, gradients of outputs)."""
-    token = enter(traced)
+    former = CURRENT.get()
     try:
+        enter(traced)
         shown_outs = tuple([wrapped(x, traced) for x in outs])
         shown = tuple([wrapped(x, traced) for x in grads])
         for hook in list(hooks.post.values()):
@@ -231,7 +235,7 @@ def run_post_hooks(hooks: Hooks, grads: list[Any], outs: list[Any], traced: bool
                 shown = checked_hook_results(hook, result, shown)
         return [unwrapped(x, traced) for x in shown]
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former)
 
 
 def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -257,11 +257,12 @@ def pack_entry(node: Node, k: int, item: int, hooks: tuple[Any, ...]) -> None:
 
 def _packed(value: TensorBase, hooks: tuple[Any, ...], is_output: int, source: Any) -> Packed:
     before = version_of(value)
-    token = CURRENT.set(replaced(current(), grad=False, saved_hooks=(), saved_hooks_off=""))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(current(), grad=False, saved_hooks=(), saved_hooks_off=""))
         result = hooks[0](value)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
     if version_of(value) != before:
         raise RuntimeError(errors.PACK_HOOK_INPLACE)
     leaf: Any = None

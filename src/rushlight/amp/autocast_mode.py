@@ -84,19 +84,35 @@ class autocast:
         self.prev_cache_enabled = switches.is_autocast_cache_enabled()
         self.prev = switches.is_autocast_enabled(self.device)
         self.prev_fastdtype = switches.get_autocast_dtype(self.device)
-        switches.set_autocast_enabled(self.device, self._enabled)
-        switches.set_autocast_dtype(self.device, self.fast_dtype)
-        switches.autocast_increment_nesting()
-        switches.set_autocast_cache_enabled(self._cache_enabled)
+        before = switches.snapshot()
+        try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+            switches.set_autocast_enabled(self.device, self._enabled)
+            switches.set_autocast_dtype(self.device, self.fast_dtype)
+            switches.autocast_increment_nesting()
+            switches.set_autocast_cache_enabled(self._cache_enabled)
+        except BaseException:
+            switches.restore(before)
+            raise
         return self
 
     def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
+        before: Any = None
+        try:
+            before = switches.snapshot()
+            self._leave()
+        except BaseException:
+            if before is not None:
+                switches.restore(before)
+            self._leave()
+            raise
+        return False
+
+    def _leave(self) -> None:
         if switches.autocast_decrement_nesting() == 0:
             switches.clear_autocast_cache()
         switches.set_autocast_enabled(self.device, self.prev)
         switches.set_autocast_dtype(self.device, self.prev_fastdtype)
         switches.set_autocast_cache_enabled(self.prev_cache_enabled)
-        return False
 
     def __call__(self, func: Callable[..., Any]) -> Any:
         return autocast_decorator(self, func)

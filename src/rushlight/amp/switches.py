@@ -62,6 +62,19 @@ def _set(**changes: Any) -> None:
         CURRENT.set(replaced(ready(), autocast=None))
 
 
+def snapshot() -> tuple[Any, Any]:
+    """All that is set now, for `restore`."""
+    return _switches.get(), current().autocast
+
+
+def restore(before: tuple[Any, Any]) -> None:
+    """Sets everything as it was."""
+    switches, casting = before
+    _switches.set(switches)
+    if current().autocast is not casting:
+        CURRENT.set(replaced(ready(), autocast=casting))
+
+
 def _type(device_type: Any, function: str) -> str:
     if type(device_type) is str and device_type in _DTYPES:
         return device_type

@@ -96,8 +96,9 @@ def _noting(op: Op, args: list[Any], mode: Mode) -> Any:
     quick = _QUICK.of(mode)
     if quick is None:
         return slow.NOT_HANDLED
-    token = CURRENT.set(quick)
+    before = CURRENT.get()
     try:
+        CURRENT.set(quick)
         if op.simple and len(args) < 3:
             result = apply1(op, args[0]) if len(args) == 1 else apply2(op, args[0], args[1])
         elif op.lists == 0:
@@ -105,7 +106,7 @@ def _noting(op: Op, args: list[Any], mode: Mode) -> Any:
         else:
             result = apply_n(op, args)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     out = result[0] if isinstance(result, (tuple, list)) and result else result
     if isinstance(out, TensorBase) and out._node is not None:
         _trace(out._node)
@@ -172,13 +173,21 @@ class set_detect_anomaly:
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev = is_anomaly_enabled()
         self.prev_check_nan = is_anomaly_check_nan_enabled()
-        _switch(mode, check_nan)
+        try:  # see Note [A context that is interrupted] in `grad_mode`
+            _switch(mode, check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *exc: object) -> None:
-        _switch(self.prev, self.prev_check_nan)
+        try:
+            _switch(self.prev, self.prev_check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
 
 class detect_anomaly:
@@ -199,10 +208,18 @@ class detect_anomaly:
     def __enter__(self) -> None:
         self.prev = is_anomaly_enabled()
         self.prev_check_nan = is_anomaly_check_nan_enabled()
-        _switch(True, self.check_nan)
+        try:
+            _switch(True, self.check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        _switch(self.prev, self.prev_check_nan)
+        try:
+            _switch(self.prev, self.prev_check_nan)
+        except BaseException:
+            _switch(self.prev, self.prev_check_nan)
+            raise
 
 
 def is_anomaly_enabled() -> bool:

@@ -178,12 +178,13 @@ def _started(g: Any) -> Any:
 def _watched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
              places: list[tuple[Vertex, int]] | None, accumulate: bool) -> list[Any]:  # fmt: skip
     """A run on Tensors, not recorded, so that modes see the operations of formulas."""
-    token = CURRENT.set(replaced(ready(), carrying=True))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), carrying=True))
         started = [_started(g) for g in values]
         return run(roots, nrs, started, keep, True, places, accumulate)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
 
 
 def backward(
@@ -270,12 +271,13 @@ def grad(
     mode = ready()
     if not create_graph and (mode.dual or mode.layers):
         # Tangents and batches go through Tensors only: like a run with a graph, but unrecorded.
-        token = CURRENT.set(replaced(ready(), carrying=True))
+        before = CURRENT.get()
         try:
+            CURRENT.set(replaced(ready(), carrying=True))
             return grad(outputs, inputs, grad_outputs, bool(retain_graph), True, only_inputs,
                         allow_unused, is_grads_batched, materialize_grads)  # fmt: skip
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(before)
     allowed = materialize_grads if allow_unused is None else allow_unused
     tensors = _as_tuple(outputs)
     wanted = _as_tuple(inputs)
@@ -331,8 +333,9 @@ def _batched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
     """One run on whole batches, whose entries are along the gradients' first dimension."""
     from ..batching import Batching, unwrapped, wrap
 
-    token = CURRENT.set(replaced(ready(), carrying=not traced))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), carrying=not traced))
         sizes = [int(g._raw.shape[0]) for g in values]
         if any(n != sizes[0] for n in sizes):
             raise ValueError(
@@ -344,7 +347,7 @@ def _batched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool,
             found = _gradients(roots, nrs, inside, keep, True, places)
         return [None if g is None else unwrapped(g, layer) for g in found]
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
 
 
 def _tensor_backward(

@@ -260,8 +260,9 @@ class FunctionNode(CoreNode):
         metas = self.out_meta or ()
         if len(grads) != len(metas):
             grads = [None] * len(metas)
-        token = enter(traced)
+        former = CURRENT.get()
         try:
+            enter(traced)
             shown: list[Any] = []
             for g, meta in zip(grads, metas):
                 if g is None and self.materialize and meta is not None:
@@ -271,7 +272,7 @@ class FunctionNode(CoreNode):
             result = self.function._backward_method()(self.shown(), *shown)
             return self._checked(result, need, traced)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(former)
 
     def _checked(self, result: Any, need: list[bool], traced: bool) -> list[Any]:
         """What the user's `backward` returned, one gradient for each edge.

@@ -32,9 +32,13 @@ def enter_dual_level() -> int:
     global _current_level
     if LEVELS:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    LEVELS.append(Level())
-    _current_level = 0
-    CURRENT.set(replaced(ready(), dual=True))
+    try:  # see Note [A context that is interrupted] in `grad_mode`
+        LEVELS.append(Level())
+        _current_level = 0
+        CURRENT.set(replaced(ready(), dual=True))
+    except BaseException:
+        _end_all()
+        raise
     return 0
 
 
@@ -44,7 +48,6 @@ def exit_dual_level(*, level: int | None = None) -> None:
     Raises:
         RuntimeError: where there is no level, or `level` isn't the current one.
     """
-    global _current_level
     current = len(LEVELS) - 1
     if level is None:
         level = current
@@ -55,23 +58,44 @@ def exit_dual_level(*, level: int | None = None) -> None:
         )
     if level < 0:
         raise RuntimeError("Dual level must be a positive number.")
-    gone = LEVELS.pop()
+    try:
+        _end_all()
+    except BaseException:
+        _end_all()
+        raise
+
+
+def _end_all() -> None:
+    """Ends the level, of which there is one at most; may be done twice."""
+    global _current_level
+    for gone in LEVELS:
+        gone.alive = False
+        for node in gone.nodes:
+            if node.meta is not None:
+                node.meta.pop(TANGENTS, None)
     _current_level = -1
     CURRENT.set(replaced(ready(), dual=False))
-    gone.alive = False
-    for node in gone.nodes:
-        if node.meta is not None:
-            node.meta.pop(TANGENTS, None)
+    LEVELS.clear()
 
 
 class dual_level(_ModeContext):
     """A context, or a decorator, in which `make_dual` and `unpack_dual` work."""
 
     def __enter__(self) -> int:  # type: ignore[override]
-        return enter_dual_level()
+        if LEVELS:
+            return enter_dual_level()  # raises
+        try:
+            return enter_dual_level()
+        except BaseException:
+            _end_all()
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        exit_dual_level()
+        try:
+            exit_dual_level()
+        except BaseException:
+            _end_all()
+            raise
 
 
 def _batches() -> Any:
@@ -157,12 +181,13 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         return UnpackedDualTensor(*found)
     mode = ready()
     tangent = tangent_of(tensor) if mode.forward_grad and not level else None
-    token = CURRENT.set(replaced(mode, forward_grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, forward_grad=False))
         primal = rows.UNPACK(tensor)
         begin_anew(primal)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
     return UnpackedDualTensor(primal, tangent)
 
 
@@ -173,7 +198,14 @@ class _set_fwd_grad_enabled(_ModeContext):
         super().__init__()
         self.mode = mode
         self.prev = ready().forward_grad
-        CURRENT.set(replaced(ready(), forward_grad=mode))
+        try:
+            self._restore(mode)
+        except BaseException:
+            self._restore(self.prev)
+            raise
+
+    def _restore(self, before: bool) -> None:
+        CURRENT.set(replaced(ready(), forward_grad=before))
 
     def clone(self) -> _set_fwd_grad_enabled:
         """A context like this one."""
@@ -183,7 +215,11 @@ class _set_fwd_grad_enabled(_ModeContext):
         pass
 
     def __exit__(self, *exc: object) -> None:
-        CURRENT.set(replaced(ready(), forward_grad=self.prev))
+        try:
+            self._restore(self.prev)
+        except BaseException:
+            self._restore(self.prev)
+            raise
 
 
 def _is_fwd_grad_enabled() -> bool:

@@ -25,6 +25,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 # A generator may be suspended inside a context and resumed elsewhere, so contexts need not end in
 # the reverse of the order in which they began. Leaving one therefore puts back its own switch only,
 # never the whole mode that was in force when it was entered.
+#
+# Note [A context that is interrupted]
+# Ctrl-C raises KeyboardInterrupt between any two calls, also inside `__enter__` and `__exit__`. Of
+# an `__enter__` that raises nobody calls the `__exit__`, so what is switched there is switched back
+# there: first what was is noted, then all that may fail is done, then the switch is set where an
+# exception sets it back. An `__exit__` that is interrupted sets its switch (to a value, so it may
+# do so twice) before it goes on with the exception. What is left is the moment before the first
+# instruction of `__exit__`, as in PyTorch; inference mode ends there with its object, as in
+# PyTorch.
 
 
 class _ModeContext:
@@ -33,8 +42,12 @@ class _ModeContext:
     def __init__(self) -> None:
         self._before: list[Any] = []
 
-    def _switch(self) -> Any:
-        """Switches; returns what `_restore` needs."""
+    def _state(self) -> Any:
+        """What is switched on now, as `_restore` needs it."""
+        raise NotImplementedError
+
+    def _switch(self) -> None:
+        """Switches."""
         raise NotImplementedError
 
     def _restore(self, before: Any) -> None:
@@ -44,11 +57,25 @@ class _ModeContext:
         """A context like this one, not entered."""
         return type(self)()
 
+    # See Note [A context that is interrupted].
     def __enter__(self) -> None:
-        self._before.append(self._switch())
+        before = self._state()
+        try:
+            self._before.append(before)
+            self._switch()
+        except BaseException:
+            self._restore(before)
+            if self._before and self._before[-1] is before:
+                self._before.pop()
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        self._restore(self._before.pop())
+        try:
+            self._restore(self._before[-1])
+        except BaseException:
+            self._restore(self._before.pop())
+            raise
+        self._before.pop()
 
     def __call__(self, function: F) -> F:
         decorated: F = context_decorator(self, function)
@@ -126,11 +153,18 @@ class _GradMode(_ModeContext):
 
     def __enter__(self) -> None:
         self.prev = ready().grad
-        set_grad(self.wanted)
+        try:
+            set_grad(self.wanted)
+        except BaseException:
+            set_grad(self.prev)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        ready()
-        set_grad(self.prev)
+        try:
+            set_grad(self.prev)
+        except BaseException:
+            set_grad(self.prev)
+            raise
 
 
 class no_grad(_GradMode):
@@ -163,7 +197,11 @@ class set_grad_enabled(_ModeContext):
         self.mode = mode
         if type(mode) is not bool:
             raise TypeError(errors.not_a_bool("set_grad_enabled", "enabled", mode))
-        set_grad(mode)
+        try:
+            set_grad(mode)
+        except BaseException:
+            set_grad(self.prev)
+            raise
 
     def __call__(self, function: F) -> F:
         set_grad(self.prev)
@@ -171,10 +209,18 @@ class set_grad_enabled(_ModeContext):
         return decorated
 
     def __enter__(self) -> None:
-        set_grad(self.mode)
+        try:
+            set_grad(self.mode)
+        except BaseException:
+            set_grad(self.prev)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        set_grad(self.prev)
+        try:
+            set_grad(self.prev)
+        except BaseException:
+            set_grad(self.prev)
+            raise
 
     def __str__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -184,6 +230,32 @@ class set_grad_enabled(_ModeContext):
     def clone(self) -> set_grad_enabled:
         """A context like this one."""
         return set_grad_enabled(self.mode)
+
+
+def _put_back(before: tuple[bool, bool, bool]) -> None:
+    grad, forward, inference = before
+    CURRENT.set(replaced(ready(), grad=grad, forward_grad=forward, inference=inference))
+
+
+class _Guard:
+    """Ends inference mode with the object that began it, where nothing else has.
+
+    Only where the very mode that was set then is still on, so never in another thread. Guards are
+    used again: what Ctrl-C raises in `__del__` is lost, so as a rule none runs.
+    """
+
+    __slots__ = ("before", "made")
+
+    def __init__(self) -> None:
+        self.made: Any = None
+        self.before = (True, True, False)
+
+    def __del__(self) -> None:
+        if self.made is not None and CURRENT.get() is self.made:
+            _put_back(self.before)
+
+
+_GUARDS: list[_Guard] = []
 
 
 class inference_mode(_ModeContext):
@@ -199,21 +271,31 @@ class inference_mode(_ModeContext):
     def __init__(self, mode: Any = True) -> None:
         super().__init__()
         self.mode = bool(mode) if isinstance(mode, bool) else True
+        self._guards: list[_Guard] = []
 
     def clone(self) -> inference_mode:
         """A context like this one."""
         made: inference_mode = inference_mode(self.mode)
         return made
 
-    def _switch(self) -> tuple[bool, bool, bool]:
+    def _state(self) -> tuple[bool, bool, bool]:
         before = ready()
-        off = not self.mode
-        CURRENT.set(replaced(before, grad=off, forward_grad=off, inference=self.mode))
         return before.grad, before.forward_grad, before.inference
 
+    def _switch(self) -> None:
+        off = not self.mode
+        guard = _GUARDS.pop() if _GUARDS else _Guard()
+        guard.before = self._state()
+        self._guards.append(guard)
+        guard.made = replaced(ready(), grad=off, forward_grad=off, inference=self.mode)
+        CURRENT.set(guard.made)
+
     def _restore(self, before: tuple[bool, bool, bool]) -> None:
-        grad, forward, inference = before
-        CURRENT.set(replaced(ready(), grad=grad, forward_grad=forward, inference=inference))
+        _put_back(before)
+        if self._guards:
+            guard = self._guards.pop()
+            guard.made = None
+            _GUARDS.append(guard)
 
 
 class set_multithreading_enabled(_ModeContext):
@@ -225,23 +307,25 @@ class set_multithreading_enabled(_ModeContext):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self.mode = mode
-        self._own = self._switch()
+        self._own = ready().multithreaded
+        try:
+            self._switch()
+        except BaseException:
+            self._restore(self._own)
+            raise
 
     def clone(self) -> set_multithreading_enabled:
         """A context like this one."""
         return set_multithreading_enabled(self.mode)
 
-    def _switch(self) -> bool:
-        before = ready().multithreaded
+    def _state(self) -> bool:
+        return self._own
+
+    def _switch(self) -> None:
         CURRENT.set(replaced(ready(), multithreaded=self.mode))
-        return before
 
     def _restore(self, before: bool) -> None:
         CURRENT.set(replaced(ready(), multithreaded=before))
-
-    def __enter__(self) -> None:
-        self._before.append(self._own)
-        self._switch()
 
 
 class _force_original_view_tracking(_ModeContext):
@@ -255,7 +339,11 @@ class _force_original_view_tracking(_ModeContext):
         super().__init__()
         self.mode = mode
         self.prev = ready().view_replay
-        self._restore(mode)
+        try:
+            self._restore(mode)
+        except BaseException:
+            self._restore(self.prev)
+            raise
 
     def clone(self) -> _force_original_view_tracking:
         """A context like this one."""
@@ -268,7 +356,11 @@ class _force_original_view_tracking(_ModeContext):
         pass
 
     def __exit__(self, *exc: object) -> None:
-        self._restore(self.prev)
+        try:
+            self._restore(self.prev)
+        except BaseException:
+            self._restore(self.prev)
+            raise
 
 
 class _unsafe_preserve_version_counter(_ModeContext):
@@ -287,7 +379,14 @@ class _unsafe_preserve_version_counter(_ModeContext):
         pass
 
     def __exit__(self, *exc: object) -> None:
-        for t, version in zip(self.tensors, self.prev_versions):
+        try:
+            self._restore(self.prev_versions)
+        except BaseException:
+            self._restore(self.prev_versions)
+            raise
+
+    def _restore(self, before: tuple[int, ...]) -> None:
+        for t, version in zip(self.tensors, before):
             version_cell(t).n = version
 
 

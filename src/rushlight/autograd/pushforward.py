@@ -41,8 +41,9 @@ def carry(op: Op, args: list[Any], outs: list[Any]) -> None:
     if not tangents:
         return
     mode = ready()
-    token = CURRENT.set(replaced(mode, forward_grad=False, saved_hooks=(), anomaly=False))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, forward_grad=False, saved_hooks=(), anomaly=False))
         found = _carried(op, args, outs, tangents, mode.grad)
     except NotImplementedError as error:
         name = str(error).removeprefix("the derivative for '").removesuffix("' is not implemented.")
@@ -51,7 +52,7 @@ def carry(op: Op, args: list[Any], outs: list[Any]) -> None:
         name = name.partition(":")[0]
         raise NotImplementedError(UNSUPPORTED.format(name=name)) from None
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     # A tangent may have been given another element type than its primal: it goes its own way.
     usual = all(t._raw.dtype == _at(args, key)._raw.dtype for key, t in tangents.items())
     flags = op.differentiable_out
@@ -75,11 +76,12 @@ def _shared(t: Any, other: Any) -> bool:
 
 def _copied(t: Any) -> Any:
     """A tangent with memory of its own: a later write to the result must not reach an operand."""
-    token = CURRENT.set(replaced(ready(), forward_grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), forward_grad=False))
         return engine.WORLDS.traced.clone(t)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
 
 
 def _at(args: list[Any], key: Any) -> Any:
@@ -226,8 +228,9 @@ def _by_formulas(
 
 def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any],
                       grad: bool) -> list[Any]:  # fmt: skip
-    token = CURRENT.set(replaced(ready(), grad=True))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), grad=True))
         again = list(args)
         starts: list[Any] = []
         for key in tangents:
@@ -270,7 +273,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[A
             _settled(by_result.get(id(r)), r, needs) if r._requires_grad else None for r in results
         ]
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
 
 
 def _settled(t: Any, r: Any, needs: bool) -> Any:
@@ -284,18 +287,20 @@ def carry_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     me = args[0]
     mode = ready()
     if not LEVELS or not _tangents(op, args):
-        token = CURRENT.set(replaced(mode, forward_grad=False))
+        former_mode = CURRENT.get()
         try:
+            CURRENT.set(replaced(mode, forward_grad=False))
             return apply_inplace(op, args, writer)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(former_mode)
     before = list(args)
     if writer is None:
-        token = CURRENT.set(replaced(mode, saved_hooks=()))
+        former = CURRENT.get()
         try:
+            CURRENT.set(replaced(mode, saved_hooks=()))
             tangent = tangent_of(slow.apply(op, before))
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(former)
         token = CURRENT.set(replaced(mode, forward_grad=False))
     else:
         tangent = None

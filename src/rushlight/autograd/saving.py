@@ -60,11 +60,22 @@ class saved_tensors_hooks:
         if not callable(self.pack_hook) or not callable(self.unpack_hook):
             raise TypeError(f"{errors.PUSH_HOOKS}{self.pack_hook!r}, {self.unpack_hook!r}")
         pair = (self.pack_hook, self.unpack_hook)
-        CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, pair)))
+        try:  # see Note [A context that is interrupted] in `grad_mode`
+            CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, pair)))
+        except BaseException:
+            CURRENT.set(mode)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        mode = ready()
-        CURRENT.set(replaced(mode, saved_hooks=mode.saved_hooks[:-1]))
+        fewer: tuple[Any, ...] | None = None
+        try:
+            fewer = ready().saved_hooks[:-1]
+            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+        except BaseException:
+            if fewer is None:
+                fewer = ready().saved_hooks[:-1]
+            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+            raise
 
 
 class disable_saved_tensors_hooks:
@@ -79,10 +90,18 @@ class disable_saved_tensors_hooks:
         if mode.saved_hooks:
             raise RuntimeError(self.error_message)
         self.before = mode.saved_hooks_off
-        CURRENT.set(replaced(mode, saved_hooks_off=self.error_message))
+        try:
+            CURRENT.set(replaced(mode, saved_hooks_off=self.error_message))
+        except BaseException:
+            CURRENT.set(mode)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        CURRENT.set(replaced(ready(), saved_hooks_off=self.before))
+        try:
+            CURRENT.set(replaced(ready(), saved_hooks_off=self.before))
+        except BaseException:
+            CURRENT.set(replaced(ready(), saved_hooks_off=self.before))
+            raise
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` made to run inside this context."""
@@ -190,13 +209,25 @@ class allow_mutation_on_saved_tensors(contextlib.ContextDecorator):
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         self._context = made = _AllowMutationOnSavedContext()
         hooks = (made.pack, made.unpack, made.before_write)
-        CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, hooks)))
+        try:
+            CURRENT.set(replaced(mode, saved_hooks=(*mode.saved_hooks, hooks)))
+        except BaseException:
+            CURRENT.set(mode)
+            raise
         return made
 
     def __exit__(self, *exc: object) -> None:
-        mode = ready()
-        CURRENT.set(replaced(mode, saved_hooks=mode.saved_hooks[:-1]))
-        self._context.clear()
+        fewer: tuple[Any, ...] | None = None
+        try:
+            fewer = ready().saved_hooks[:-1]
+            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+        except BaseException:
+            if fewer is None:
+                fewer = ready().saved_hooks[:-1]
+            CURRENT.set(replaced(ready(), saved_hooks=fewer))
+            raise
+        finally:
+            self._context.clear()
 
 
 class Spilled:
@@ -267,7 +298,12 @@ class save_on_disk(saved_tensors_hooks):
     def __enter__(self) -> None:
         if not os.path.isdir(self.dir) or not os.access(self.dir, os.W_OK):
             raise OSError(f"{self.dir} is not a folder that can be written")
-        super().__enter__()
+        before = ready()
+        try:
+            super().__enter__()
+        except BaseException:
+            CURRENT.set(before)
+            raise
 
 
 __all__ = [

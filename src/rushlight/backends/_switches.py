@@ -46,9 +46,9 @@ class Precision:
 def changed(module: ModuleType, values: dict[str, Any]) -> Iterator[None]:
     """A context in which a module has other values."""
     before = {name: getattr(module, name) for name in values}
-    for name, value in values.items():
-        setattr(module, name, value)
     try:
+        for name, value in values.items():
+            setattr(module, name, value)
         yield
     finally:
         for name, value in before.items():

@@ -147,8 +147,8 @@ def sdp_kernel(
 ) -> Iterator[Any]:
     """A context in which some kernels of attention are allowed."""
     before = (_flash, _math, _mem_efficient, _cudnn)
-    _set(enable_flash, enable_math, enable_mem_efficient, enable_cudnn)
     try:
+        _set(enable_flash, enable_math, enable_mem_efficient, enable_cudnn)
         yield {}
     finally:
         _set(*before)

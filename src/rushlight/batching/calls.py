@@ -44,10 +44,19 @@ class Outer:
         self.layer = layer
 
     def __enter__(self) -> None:
-        self.token = CURRENT.set(self.layer.outside(ready()))
+        self.mode = ready()
+        try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+            CURRENT.set(self.layer.outside(self.mode))
+        except BaseException:
+            CURRENT.set(self.mode)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        CURRENT.reset(self.token)
+        try:
+            CURRENT.set(self.mode)
+        except BaseException:
+            CURRENT.set(self.mode)
+            raise
 
 
 def handle(kind: str, name: str, function: Call, args: Any, kwargs: Any) -> Any:

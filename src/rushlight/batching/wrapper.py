@@ -205,11 +205,12 @@ def dispatch(op: Op, args: list[Any]) -> Any:
         else:
             values.append(arg)
             dims.append(None)
-    token = CURRENT.set(layer.outside(current()))
+    before = CURRENT.get()
     try:
+        CURRENT.set(layer.outside(current()))
         result, where = batched(op, values, dims, layer.size)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     if op.n_out == 1:
         if type(result) is list or type(result) is tuple:
             result = result[0]
@@ -269,8 +270,9 @@ def dispatch_inplace(op: Op, args: list[Any], writer: Any) -> Any:
         value, dim = opened(arg, layer)
         values.append(value)
         dims.append(dim)
-    token = CURRENT.set(layer.outside(ready()))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(layer.outside(ready()))
         target = front(values[0], dims[0])
         if op.kind == "elementwise" or op.name in ("_copy", "_fill_.Scalar", "_zero"):
             rank = rank_of(values[0], dims[0])
@@ -283,7 +285,7 @@ def dispatch_inplace(op: Op, args: list[Any], writer: Any) -> Any:
             made, where = batched(op, values, dims, layer.size)
             TENSOR_METHODS["copy_"](target, made if where is None else front(made, where))
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
     return me
 
 

@@ -61,8 +61,9 @@ def apply(cls: Any, args: tuple[Any, ...]) -> Any:
         )
     leaves, spec = flatten(args)
     values, dims = _opened(leaves, layer)
-    token = CURRENT.set(layer.outside(mode))
+    before = CURRENT.get()
     try:
+        CURRENT.set(layer.outside(mode))
         if all(d is None for d in dims):
             return cls.apply(*args)
         if own:
@@ -70,7 +71,7 @@ def apply(cls: Any, args: tuple[Any, ...]) -> Any:
         made = _generated(cls, dims, spec, layer)
         result = made.apply(*values)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     outs, out_spec = flatten(result)
     return unflatten(_closed(outs, made.out_dims, layer), out_spec)
 

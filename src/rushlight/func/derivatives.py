@@ -32,22 +32,40 @@ from ._tree import Spec, flatten, pictured, shown, tree_map, unflatten
 class _Level:
     """Counts the transforms that are running in this context."""
 
+    # See Note [A context that is interrupted] in `autograd.grad_mode`.
     def __enter__(self) -> None:
-        self.token = TRANSFORMS.set(TRANSFORMS.get() + 1)
+        self.before = TRANSFORMS.get()
+        try:
+            TRANSFORMS.set(self.before + 1)
+        except BaseException:
+            TRANSFORMS.set(self.before)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        TRANSFORMS.reset(self.token)
+        try:
+            TRANSFORMS.set(self.before)
+        except BaseException:
+            TRANSFORMS.set(self.before)
+            raise
 
 
 class _Outside:
     """A context outside of all vmaps: what runs there meets whole batches."""
 
     def __enter__(self) -> None:
-        mode = ready()
-        self.token = CURRENT.set(replaced(mode, layers=()) if mode.layers else mode)
+        self.mode = mode = ready()
+        try:
+            CURRENT.set(replaced(mode, layers=()) if mode.layers else mode)
+        except BaseException:
+            CURRENT.set(mode)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        CURRENT.reset(self.token)
+        try:
+            CURRENT.set(self.mode)
+        except BaseException:
+            CURRENT.set(self.mode)
+            raise
 
 
 def _zeros(x: Any) -> Any:
@@ -151,12 +169,13 @@ def differentiated(outs: list[Any], inputs: list[Any], cotangents: list[Any],
     if create_graph or not any(isinstance(c, BatchedTensor) for c in cotangents):
         return autograd_grad(outs, inputs, cotangents, retain_graph=True,
                              create_graph=create_graph, allow_unused=True)  # fmt: skip
-    token = CURRENT.set(replaced(ready(), carrying=True))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), carrying=True))
         return autograd_grad(outs, inputs, cotangents, retain_graph=True, create_graph=True,
                              allow_unused=True)  # fmt: skip
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
 
 
 def _parted(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:

@@ -31,13 +31,21 @@ class TorchDispatchMode:
         if "_before" not in self.__dict__:  # a subclass that didn't call __init__
             self._before = deque()
         mode = ready()
-        self._before.append(mode.dispatch)
-        CURRENT.set(replaced(mode, dispatch=(*mode.dispatch, self)))
+        try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+            self._before.append(mode.dispatch)
+            CURRENT.set(replaced(mode, dispatch=(*mode.dispatch, self)))
+        except BaseException:
+            CURRENT.set(mode)
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
-        before = self._before.pop()
-        CURRENT.set(replaced(ready(), dispatch=before))
+        try:
+            CURRENT.set(replaced(ready(), dispatch=self._before[-1]))
+        except BaseException:
+            CURRENT.set(replaced(ready(), dispatch=self._before.pop()))
+            raise
+        self._before.pop()
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
@@ -69,11 +77,11 @@ def _get_current_dispatch_mode_stack() -> list[Any]:
 def _disable_current_modes() -> Iterator[list[Any]]:
     """A context in which no dispatch mode is on; gives those that were."""
     mode = ready()
-    token = CURRENT.set(replaced(mode, dispatch=()))
     try:
+        CURRENT.set(replaced(mode, dispatch=()))
         yield list(mode.dispatch)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(mode)
 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:

@@ -67,21 +67,23 @@ workaround examples.
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Any:
     """A context that decides, for checkpoints made inside, whether a rerun stops when it can."""
-    token = _early_stop.set(enable)
+    before = _early_stop.get()
     try:
+        _early_stop.set(enable)
         yield
     finally:
-        _early_stop.reset(token)
+        _early_stop.set(before)
 
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
     """A context that overrides `debug` of the checkpoints made inside."""
-    token = _debug.set(enabled)
+    before = _debug.get()
     try:
+        _debug.set(enabled)
         yield
     finally:
-        _debug.reset(token)
+        _debug.set(before)
 
 
 def noop_context_fn() -> tuple[Any, Any]:
@@ -95,11 +97,12 @@ def _casting_as(autocast: Any) -> Any:
     if autocast is None and current().autocast is None:
         yield
         return
-    token = CURRENT.set(replaced(ready(), autocast=autocast))
+    before = ready()
     try:
+        CURRENT.set(replaced(before, autocast=autocast))
         yield
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
 
 
 class _Holder:

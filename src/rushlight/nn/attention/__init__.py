@@ -62,9 +62,9 @@ def sdpa_kernel(
         )
     wanted = {backends} if isinstance(backends, SDPBackend) else set(backends)
     before = set(_cur_sdpa_kernel_backends())
-    for kind, (_, enable) in _SWITCH.items():
-        getattr(_switches, enable)(kind in wanted)
     try:
+        for kind, (_, enable) in _SWITCH.items():
+            getattr(_switches, enable)(kind in wanted)
         yield {}
     finally:
         for kind, (_, enable) in _SWITCH.items():

@@ -72,8 +72,8 @@ class DistributedDataParallel(Module):
     def no_sync(self) -> Iterator[None]:
         """A context in which gradients aren't averaged: nothing is different in it."""
         before = self.require_backward_grad_sync
-        self.require_backward_grad_sync = False
         try:
+            self.require_backward_grad_sync = False
             yield
         finally:
             self.require_backward_grad_sync = before
