@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 BACKWARD_TWICE: Final = (
@@ -378,3 +379,21 @@ RANDOM_UNDER_VMAP: Final = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
     "'different' randomness flags on vmap or perform the randomness operation out of vmap"
 )
+
+
+# ---- memory --------------------------------------------------------------------------------------
+def no_memory(count: int) -> str:
+    """The system refuses so many bytes."""
+    return (
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: "
+        f"you tried to allocate {count} bytes. Error code 12 (Cannot allocate memory)"
+    )
+
+
+NUMEL_OVERFLOW: Final = "numel: integer multiplication overflow"
+
+
+def storage_overflow(sizes: Iterable[int], strides: Iterable[int] | None = None) -> str:
+    """The bytes of a shape (and strides) are no 64-bit number."""
+    told = f"Storage size calculation overflowed with sizes={shape_text(tuple(sizes))}"
+    return told if strides is None else f"{told} and strides={shape_text(tuple(strides))}"

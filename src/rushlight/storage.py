@@ -1,7 +1,7 @@
 """Storages: the memory behind tensors, as bytes (`UntypedStorage`) or as elements.
 
 A storage looks at the memory that the tensor's array is a view of, so what is written to one is
-seen in the other. Memory that a tensor looks at can't change its size here.
+seen in the other. Memory that a tensor looks at can grow, but not shrink.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from . import dtypes as D
 from ._array import shared as _shared
 from ._array import stored
 from ._array import types as T
+from ._array.fixed import is_fixed
 from ._array.hollow import Hollow
 from ._array.hollow import bytes_of as hollow_bytes
 from ._core.storage import TensorBase, new_tensor
 from .device import CPU, META, device
+from .ops._resizing import NOT_RESIZABLE, STORAGES, grown
 
 __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 
@@ -174,8 +176,10 @@ class UntypedStorage(StorageBase):
     cuda = _no_cuda
 
     def resizable(self) -> bool:
-        """Whether `resize_` may change the size: no tensor looks at the memory."""
-        return self._of is None and not self._mapped
+        """Whether `resize_` may change the size: neither NumPy nor a file is behind the memory."""
+        if self._mapped or _shared.is_shared(self._data):
+            return False
+        return type(self._data) is Hollow or not is_fixed(T.owner(self._data))
 
     def resize_(self, size: int) -> UntypedStorage:
         """Gives the storage another size.
@@ -187,10 +191,15 @@ class UntypedStorage(StorageBase):
             raise RuntimeError("Trying to resize storage that is not resizable")
         if size != self._data.size:
             if self._of is not None:
-                raise NotImplementedError(
-                    "UntypedStorage.resize_: a tensor looks at this memory, and Rushlight's "
-                    "tensors can't follow; assign `tensor.data` instead"
-                )
+                if not self.resizable():
+                    raise RuntimeError(NOT_RESIZABLE)
+                if size < self._data.size:
+                    raise NotImplementedError(
+                        "UntypedStorage.resize_: a tensor looks at this memory, and Rushlight's "
+                        "tensors can't do with less; assign `tensor.data` instead"
+                    )
+                grown(self._of, size)
+                return self
             self._data = stored.resized(self._data, size)
         return self
 
@@ -458,5 +467,6 @@ def tensor_over(source: Any, dtype: D.dtype) -> TensorBase:
     return new_tensor(stored.seen_as(inner._data, T.to_raw(dtype)))
 
 
+STORAGES.append(UntypedStorage)
 for _storage in (UntypedStorage, TypedStorage):
     setattr(_storage, "_tensor_over", tensor_over)  # noqa: B010  (what `Tensor.set_` asks for)

@@ -9,6 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from .. import dtypes as D
+from .. import errors
+from .allocation import allocating, refusal
+from .fixed import fix
 from .number import wrapped
 from .types import from_raw, to_raw
 
@@ -247,44 +250,60 @@ def python_kind(value: Any) -> Any:
     return complex(value) if isinstance(value, complex) else float(value)
 
 
+def _empty(shape: tuple[int, ...], raw: Any) -> Any:
+    try:
+        return np.empty(shape, raw)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, shape) from None
+
+
 def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
     """An array filled with one value."""
     raw = to_raw(dtype)
-    made = np.empty(shape, raw)
+    made = _empty(shape, raw)
     made.fill(wrapped(value, raw))
     return made
 
 
 def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Zeros."""
-    return np.zeros(shape, to_raw(dtype))
+    try:
+        return np.zeros(shape, to_raw(dtype))
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, shape) from None
 
 
 def ones(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Ones."""
-    made = np.empty(shape, to_raw(dtype))
+    made = _empty(shape, to_raw(dtype))
     made.fill(1)
     return made
 
 
 def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
     """Elements that are not set."""
-    return np.empty(shape, to_raw(dtype))
+    return _empty(shape, to_raw(dtype))
 
 
 def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
-    made = np.empty_like(array, dtype=to_raw(dtype), order="C" if contiguous else "K", subok=False)
+    order: Any = "C" if contiguous else "K"
+    try:
+        made = np.empty_like(array, dtype=to_raw(dtype), order=order, subok=False)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, array.shape) from None
     if fill is not None:
         made.fill(wrapped(fill, made.dtype))
     return made
 
 
+@allocating
 def eye(n: int, m: int, dtype: D.dtype) -> Any:
     """Ones on the diagonal."""
     return np.eye(n, m, dtype=to_raw(dtype))
 
 
+@allocating
 def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
     """start, start + step, … up to `end`, computed as PyTorch does: start + i·step."""
     raw = to_raw(dtype)
@@ -308,6 +327,7 @@ def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
     return numbers.astype(raw, copy=False)
 
 
+@allocating
 def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
     """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does."""
     raw = to_raw(dtype)
@@ -360,6 +380,7 @@ def _multiplied_and_added(start: float, step: float, count: Any) -> Any:
     return total + ((start - (total - seen)) + (moves - seen) + count * (step - upper))
 
 
+@allocating
 def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""
     raw = to_raw(dtype)
@@ -370,25 +391,28 @@ def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> A
         return (base ** linspace(start, end, steps, work)).astype(raw)
 
 
+@allocating
 def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Any:
     """Elements that are not set, with strides in elements."""
     target = to_raw(dtype)
     count = (
         1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
     )
+    if count * target.itemsize >= 2**63:
+        raise RuntimeError(errors.storage_overflow(shape, strides))
     steps = [s * target.itemsize for s in strides]
-    return np.ndarray(shape, target, np.empty(max(count, 1), target), 0, steps)
+    return np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
 
 
 def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Any:
     """The elements that lie in some memory, shared with it."""
-    return np.frombuffer(view, to_raw(dtype), count, offset)
+    return fix(np.frombuffer(view, to_raw(dtype), count, offset))
 
 
 def from_dlpack(value: Any, copy: bool | None) -> Any:
     """The array of another library's array, shared with it unless `copy`."""
     if isinstance(value, np.ndarray):
-        return value.copy() if copy else value.view(np.ndarray)
+        return value.copy() if copy else fix(value.view(np.ndarray))
     if copy is None:
         return np.from_dlpack(value)  # NumPy 2.0 has no `copy`
     return np.from_dlpack(value, copy=copy)

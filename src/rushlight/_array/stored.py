@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .types import owner
+from .types import empty, owner
 
 
 def bytes_of(array: Any) -> Any:
@@ -24,7 +24,7 @@ def bytes_of(array: Any) -> Any:
 
 def fresh(count: int) -> Any:
     """Bytes that nobody has written."""
-    return np.empty(count, np.uint8)
+    return empty((count,), np.uint8)
 
 
 def from_numbers(values: Any, dtype: Any) -> Any:

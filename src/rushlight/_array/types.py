@@ -10,6 +10,8 @@ import numpy as np
 
 from .. import dtypes as D
 from . import kernels
+from .allocation import refusal
+from .fixed import fix
 
 ndarray: Final = np.ndarray
 ufunc: Final = np.ufunc
@@ -322,7 +324,25 @@ def number_array(value: Any) -> Any:
 
 def empty(shape: tuple[int, ...], raw: Any) -> Any:
     """An array whose elements are not set."""
-    return np.empty(shape, raw)
+    try:
+        return np.empty(shape, raw)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, shape) from None
+
+
+def zero_bytes(count: int) -> Any:
+    """So many bytes, all zero."""
+    try:
+        return np.zeros(count, np.uint8)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, (count,)) from None
+
+
+def array_over(shape: Any, raw: Any, memory: Any, start: int, strides: Any) -> Any:
+    """An array over bytes that belong to another, from a byte on."""
+    if raw.kind == "V":  # bfloat16 doesn't take a buffer
+        return np.ndarray(shape, np.uint16, memory, start, strides).view(raw)
+    return np.ndarray(shape, raw, memory, start, strides)
 
 
 def is_number(value: Any) -> bool:
@@ -384,7 +404,7 @@ def zeros_laid_out(like: Any, raw: Any) -> Any:
 
 def plain_array(array: Any) -> Any:
     """The array itself, as exactly an ndarray (subclasses lose their class, not their memory)."""
-    return array if type(array) is ndarray else array.view(np.ndarray)
+    return fix(array) if type(array) is ndarray else fix(array.view(np.ndarray))
 
 
 def converted(array: Any, dtype: D.dtype) -> Any:
@@ -427,7 +447,7 @@ def nested_list(array: Any) -> Any:
 
 def outside_view(array: Any) -> Any:
     """An array for users: the same memory, but an object of its own."""
-    return array[...]
+    return fix(array)[...]
 
 
 def byte_strides(array: Any) -> tuple[int, ...]:
@@ -521,7 +541,10 @@ def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:
 
 def empty_like(array: Any, raw: Any) -> Any:
     """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set."""
-    return np.empty_like(array, dtype=raw)
+    try:
+        return np.empty_like(array, dtype=raw)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, array.shape) from None
 
 
 def has_nan(array: Any) -> bool:

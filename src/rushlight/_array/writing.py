@@ -5,7 +5,6 @@ of memory.
 from __future__ import annotations
 
 import warnings
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import numpy as np
 from .. import errors
 from .number import number_like
 from .types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
-from .windows import as_strided, storage, storage_offset
 
 
 def write_converted(array: Any, value: Any) -> None:
@@ -101,19 +99,6 @@ def filled_tensor(x: Any, value: Any) -> Any:
     out = np.empty_like(x)
     fill_tensor_into(out, value)
     return out
-
-
-def resized(array: Any, size: tuple[int, ...]) -> Any:
-    """The memory from the first element of `array` on in another shape; more memory, with all that
-    lies in the old one copied, where that is needed.
-    """
-    whole, start = storage(array), storage_offset(array)
-    count, item = prod(size), array.itemsize
-    if (start + count) * item <= whole.nbytes:
-        return as_strided(array, size, contiguous_strides(size), start)
-    out = np.zeros((start + count) * item, np.uint8)
-    out[: whole.nbytes] = whole.reshape(-1).view(np.uint8)
-    return out.view(array.dtype)[start:].reshape(size)
 
 
 def contiguous_strides(size: tuple[int, ...]) -> tuple[int, ...]:

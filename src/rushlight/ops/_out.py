@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from .. import errors
 from .._array import types as T
+from .._array.writing import contiguous_strides
 from .._core import slow
 from .._core.apply import apply_n
 from .._core.inplace import announce_write, count_write
 from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase
 from ._out_types import refusal
+from ._resizing import resized
 from ._return_types import given_back
 
 # Operations that read elements in another order than they write: `out` may not be an operand.
@@ -82,11 +84,12 @@ def run_into(
                 raise RuntimeError(errors.out_requires_grad(name))
     if mode.dual:
         _refuse_tangents(name, [*args, *targets])
-    token = CURRENT.set(replaced(mode, grad=False))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, grad=False))
         results = run()
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     values = list(results) if isinstance(results, (tuple, list)) else [results]
     for i, (t, value) in enumerate(zip(targets, values)):
         problem = refusal(name, overload, T.from_raw(value._raw.dtype), T.from_raw(t._raw.dtype), i)
@@ -137,7 +140,10 @@ def place(t: TensorBase, array: Any) -> None:
     if t._raw.shape != array.shape:
         if t._raw.size:
             warnings.warn(errors.resized_out(t._raw.shape, array.shape), UserWarning, stacklevel=4)
-        t._raw = T.empty(array.shape, t._raw.dtype)
+        if type(t._raw) is not T.ndarray or not t._plain:
+            t._raw = T.empty(array.shape, t._raw.dtype)
+        else:
+            t._raw = resized(t, array.shape, contiguous_strides(array.shape))
     mode = ready()
     if mode.saved_hooks:
         announce_write(t, mode)

@@ -5,17 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import shapes, windows
 from .._array import types as T
 from .._array import writing as W
+from .._array.allocation import refusal
+from .._array.hollow import hollow
 from .._core.hooks import carry_retained
 from .._core.inplace import apply_inplace, check_writable, count_write
 from .._core.mode import current, ready
 from .._core.slow import HANDLERS, live_mask, make_node, only_inference, to_raw
 from .._core.storage import TensorBase, bump, version_of
 from .._core.views import Step
+from ..memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
 from ._composite import composite
+from ._resizing import resized
 from ._row import Row, general, linear
+from ._steps import steps_of
 from ._views import wrong_arguments
 
 # ---- copies -----------------------------------------------------------------------------------
@@ -202,27 +213,50 @@ def _refuse_grad(t: Any) -> None:
 def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
     """Gives the tensor another shape; elements keep their place in memory, new ones aren't set.
 
+    The memory grows where it must, and whoever looks at it sees the larger one; see Note [Memory
+    that moves].
+
     Raises:
-        RuntimeError: for a tensor that requires grad.
+        RuntimeError: for a tensor that requires grad, or where NumPy looks at memory that is short.
     """
     _refuse_grad(self)
     if current().dual and HANDLERS.tangent_of(self) is not None:
         raise RuntimeError("cannot resize variables that has a forward grad")
+    if not size:
+        raise TypeError('resize_() missing 1 required positional arguments: "size"')
     wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
-    for n in wanted:
-        if n < 0:
-            raise RuntimeError("numel: integer multiplication overflow")
+    for k, n in enumerate(wanted):
+        if not isinstance(n, int) and not hasattr(n, "__index__"):
+            raise TypeError(
+                f"resize_(): argument 'size' failed to unpack the object at pos {k + 1} with error "
+                f'"type must be tuple of ints,but got {type(n).__name__}"'
+            )
     shape = tuple([int(n) for n in wanted])
-    if shape != self._raw.shape:
-        self._raw = W.resized(self._raw, shape)
-        count_write(self, ready())
+    if any(n < 0 for n in shape):
+        raise RuntimeError(errors.NUMEL_OVERFLOW)
+    last = memory_format is not None and memory_format is not contiguous_format
+    array = self._raw
+    if type(array) is not T.ndarray:  # without data
+        self._raw = hollow(shape, array.dtype)
+    elif last or array.shape != shape:
+        strides = W.contiguous_strides(shape)
+        if last:
+            strides = steps_of("empty", shape, memory_format, None)
+        self._raw = resized(self, shape, strides)
+    else:
+        return self  # nothing has been written
+    count_write(self, ready())
     return self
 
 
 @composite("", method=True)
 def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
     """Gives the tensor the shape of another one."""
-    return resize_(self, the_template._raw.shape)
+    if memory_format is preserve_format:
+        last = T.is_channels_last(the_template._raw) and not the_template._raw.flags.c_contiguous
+        five = channels_last_3d if the_template._raw.ndim == 5 else channels_last
+        memory_format = five if last else contiguous_format
+    return resize_(self, the_template._raw.shape, memory_format=memory_format)
 
 
 @composite("private", method=True)
@@ -382,7 +416,16 @@ def _change(t: Any, row: Row, args: tuple[Any, ...]) -> Any:
         if live:
             check_writable(t)
     array = t._raw
-    changed = op.raw(array, *[to_raw(arg) for arg in args])
+    try:
+        changed = op.raw(array, *[to_raw(arg) for arg in args])
+    except (MemoryError, ValueError) as error:
+        raise refusal(
+            error,
+            (
+                array,
+                *[to_raw(arg) for arg in args],
+            ),
+        ) from None
     node = None
     view = t._view
     if not live and t._node is not None and op.is_view and changed.shape != array.shape:

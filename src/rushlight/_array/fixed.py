@@ -1,0 +1,28 @@
+"""Memory that others look at too: NumPy, or the owner of a buffer. It can't move, so not grow."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["fix", "is_fixed"]
+
+_FIXED: Final[dict[int, weakref.ref[Any]]] = {}
+
+
+def fix(array: Any) -> Any:
+    """The array, whose memory others look at from now on."""
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    number = id(whole)
+    if number not in _FIXED:
+        _FIXED[number] = weakref.ref(whole, lambda _: _FIXED.pop(number, None))
+    return array
+
+
+def is_fixed(whole: Any) -> bool:
+    """Whether others look at the memory that an array owns."""
+    return id(whole) in _FIXED
