@@ -16,7 +16,9 @@ class Plain:
 
     __slots__ = ("grads", "others", "params", "raws")
 
-    def __init__(self, params: Iterable[Tensor]) -> None:
+    def __init__(
+        self, params: Iterable[Tensor], owner: Any = None, group: dict[str, Any] | None = None
+    ) -> None:
         chosen: list[Tensor] = []
         raws: list[Any] = []
         grads: list[Any] = []
@@ -40,6 +42,8 @@ class Plain:
         self.raws = raws
         self.grads = grads
         self.others = others
+        if others and owner is not None:
+            owner._check_others(others, group)
 
     def written(self) -> None:
         """Notes the write for saved-tensor checks: one version more for each parameter."""

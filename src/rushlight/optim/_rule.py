@@ -32,10 +32,26 @@ class RuleOptimizer(Optimizer):
     _foreach_on_xla = False
     # Whether PyTorch's grouped implementation refuses to be differentiated.
     _refuses_foreach = True
+    # Whether state tensors with dimensions have their parameter's shape.
+    _alike = True
+    # Whether states came from a file, or a step failed, since they were looked at.
+    _unchecked = False
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates every parameter that has a gradient; returns what `closure` returned."""
         loss = loss_of(closure)
+        if self._unchecked:
+            self._check_states()
+        try:
+            self._step_groups()
+        except (ValueError, TypeError) as error:
+            # NumPy's words for a state that doesn't fit its parameter.
+            if self._alike:
+                self._check_states()
+            raise error from None
+        return loss
+
+    def _step_groups(self) -> None:
         for group in self.param_groups:
             if group.get("capturable") and with_gradient(group["params"]):
                 self._refuse_capturable(group)
@@ -58,7 +74,36 @@ class RuleOptimizer(Optimizer):
                             self._update_rows(p, group)
                         else:
                             self._update(p, group)
-        return loss
+
+    def _check_states(self) -> None:
+        """Has every loaded state meet its parameter's gradient, before anything is changed.
+
+        Raises:
+            RuntimeError: for a state of another shape or of integers, as in the step itself.
+        """
+        self._unchecked = True
+        for group in self.param_groups:
+            for p in with_gradient(group["params"]):
+                grad = p.grad
+                if not (p._plain and grad._plain):
+                    continue
+                if grad._raw.shape != p._raw.shape:
+                    p.detach().clone().add_(grad.detach())
+                for value in self.state[p].values() if p in self.state else ():
+                    if isinstance(value, Tensor) and value.ndim and not _fits(value, p):
+                        value.detach().clone().add_(grad.detach())
+                        p.detach().clone().add_(value.detach())
+        self._unchecked = False
+
+    def _check_others(self, others: list[Tensor], group: dict[str, Any]) -> None:
+        """Refuses a sparse gradient before the other parameters have been changed."""
+        for p in others:
+            if p.grad._layered and p.grad.is_sparse and self._refuses_rows(group):
+                self._update_rows(p, group)
+
+    def _refuses_rows(self, group: dict[str, Any]) -> bool:
+        """Whether `_update_rows` raises, whatever the gradient."""
+        return True
 
     def _refuse_capturable(self, group: dict[str, Any]) -> None:
         lists, xla = self._capturable_lists, self._capturable_on_xla
@@ -84,6 +129,7 @@ class RuleOptimizer(Optimizer):
 
     def __setstate__(self, given: dict[str, Any]) -> None:
         super().__setstate__(given)
+        self._unchecked = self._alike
         for group in self.param_groups:
             group.setdefault("maximize", False)
             group.setdefault("foreach", None)
@@ -93,6 +139,10 @@ class RuleOptimizer(Optimizer):
                 # Older files hold the count as a number.
                 if state and "step" in state and not isinstance(state["step"], Tensor):
                     state["step"] = f.tensor(float(state["step"]), dtype=dtypes.float32)
+
+
+def _fits(value: Tensor, p: Tensor) -> bool:
+    return bool(value._raw.shape == p._raw.shape and value._raw.dtype == p._raw.dtype)
 
 
 def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:

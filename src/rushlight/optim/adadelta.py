@@ -64,7 +64,7 @@ class Adadelta(RuleOptimizer):
         return state
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"])
+        plain = Plain(group["params"], self, group)
         if not plain.params:
             return plain.others
         states = [self._state(p) for p in plain.params]

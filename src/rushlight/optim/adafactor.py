@@ -20,6 +20,8 @@ class Adafactor(RuleOptimizer):
     Source: Shazeer and Stern 2018, algorithms 4 and 5, without momentum.
     """
 
+    _alike = False
+
     def __init__(
         self,
         params: Any,

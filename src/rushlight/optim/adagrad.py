@@ -81,7 +81,7 @@ class Adagrad(RuleOptimizer):
                 self.state[p]["sum"].share_memory_()
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"])
+        plain = Plain(group["params"], self, group)
         if not plain.params:
             return plain.others
         lr, decay = scalar(group["lr"]), group["lr_decay"]
@@ -98,6 +98,9 @@ class Adagrad(RuleOptimizer):
         )
         plain.written()
         return plain.others
+
+    def _refuses_rows(self, group: dict[str, Any]) -> bool:
+        return bool(group["weight_decay"] != 0)
 
     def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
         """The step with a sparse gradient: its rows move, and their sums."""

@@ -93,21 +93,21 @@ class Adam(RuleOptimizer):
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
         """Updates the plain parameters on their arrays; the others are returned."""
-        plain = Plain(group["params"])
+        plain = Plain(group["params"], self, group)
         if not plain.params:
             return plain.others
         amsgrad = group["amsgrad"]
         averages: list[Any] = []
         squares: list[Any] = []
         largest: list[Any] | None = [] if amsgrad else None
-        steps: list[float] = []
+        counts: list[Tensor] = []
         for p in plain.params:
             state = self.state[p] or self._state(p, amsgrad)
             averages.append(state["exp_avg"]._raw)
             squares.append(state["exp_avg_sq"]._raw)
             if largest is not None:
                 largest.append(state["max_exp_avg_sq"]._raw)
-            steps.append(next_step(state["step"]))
+            counts.append(state["step"])
         beta1, beta2 = group["betas"]
         sweep.adam_(
             plain.raws,
@@ -115,7 +115,7 @@ class Adam(RuleOptimizer):
             averages,
             squares,
             largest,
-            steps,
+            [next_step(count) for count in counts],
             lr=rate_of(group),
             beta1=scalar(beta1),
             beta2=scalar(beta2),

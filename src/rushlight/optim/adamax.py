@@ -71,7 +71,7 @@ class Adamax(RuleOptimizer):
         return state
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"])
+        plain = Plain(group["params"], self, group)
         if not plain.params:
             return plain.others
         beta1, beta2 = (number(beta) for beta in group["betas"])

@@ -83,7 +83,7 @@ class RMSprop(RuleOptimizer):
         return state
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"])
+        plain = Plain(group["params"], self, group)
         if not plain.params:
             return plain.others
         states = [self.state[p] or self._state(p, group) for p in plain.params]

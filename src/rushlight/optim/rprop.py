@@ -63,7 +63,7 @@ class Rprop(RuleOptimizer):
         return state
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"])
+        plain = Plain(group["params"], self, group)
         if not plain.params:
             return plain.others
         states = [self._state(p, group) for p in plain.params]

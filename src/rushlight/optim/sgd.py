@@ -65,7 +65,7 @@ class SGD(RuleOptimizer):
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
         """Updates the plain parameters on their arrays; the others are returned."""
-        plain = Plain(group["params"])
+        plain = Plain(group["params"], self, group)
         if not plain.params:
             return plain.others
         buffers: list[Any] | None = None
@@ -94,6 +94,9 @@ class SGD(RuleOptimizer):
         )
         plain.written()
         return plain.others
+
+    def _refuses_rows(self, group: dict[str, Any]) -> bool:
+        return False
 
     def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
         """The step with a sparse gradient: only its rows move; without momentum only these."""
