@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from .allocation import allocating
 from .axes import ALL, axes_of, axis_of
 from .channels_last import laid_out_like
 from .number import number_like
@@ -171,6 +172,7 @@ def triu(x: Any, diagonal: int = 0) -> Any:
     return _triangle(x, diagonal, False)
 
 
+@allocating
 def triangle_places(row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Any:
     """The places of a triangle of a matrix, rows in order: two rows of numbers.
 

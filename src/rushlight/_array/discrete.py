@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .allocation import allocating
 from .distributions import exponential_
 from .draws import (
     C_NAMES,
@@ -25,6 +26,7 @@ from .draws import (
     words64,
 )
 from .mt19937 import NATIVE, Stream
+from .types import empty
 
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 _LONG_MAX = 2**63 - 1
@@ -33,9 +35,10 @@ _TWO_WORDS = 2**28
 _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
 
 
+@allocating
 def randint(stream: Stream, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
     """A fresh array of integers in [low, high)."""
-    return random_from_(stream, np.empty(shape, dtype), low, high)
+    return random_from_(stream, empty(shape, dtype), low, high)
 
 
 def random_(stream: Stream, out: Any) -> Any:
@@ -124,6 +127,7 @@ def bernoulli_(stream: Stream, out: Any, p: float = 0.5) -> Any:
     return _fill(stream, out, draw)
 
 
+@allocating
 def keep_mask(stream: Stream, like: Any, keep: float) -> Any:
     """A fresh boolean array, of the shape and memory order of `like`: true with probability `keep`.
 
@@ -190,6 +194,7 @@ def geometric_(stream: Stream, out: Any, p: float) -> Any:
     return _fill(stream, out, draw)
 
 
+@allocating
 def randperm(stream: Stream, n: int, dtype: Any) -> Any:
     """A fresh random permutation of range(n).
 
@@ -228,6 +233,7 @@ def randperm(stream: Stream, n: int, dtype: Any) -> Any:
     return _shuffled(words, n).astype(dtype, copy=False)
 
 
+@allocating
 def multinomial(stream: Stream, weights: Any, n: int, replacement: bool = False) -> Any:
     """A fresh int64 array of `n` indices for each row of `weights`, drawn in proportion to them.
 

@@ -28,6 +28,7 @@ from .draws import (
     refuse,
 )
 from .mt19937 import NATIVE, Stream
+from .types import empty
 
 _LOW24 = np.array(0xFFFFFF, np.uint32)
 _STEP24 = np.array(2.0**-24, np.float32)
@@ -45,7 +46,7 @@ _PARTS_OF_COMPLEX: dict[str, Any] = {
 
 def rand(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
     """A fresh array of uniforms in [0, 1)."""
-    raw: Any = np.empty(shape, dtype)
+    raw: Any = empty(shape, dtype)
     if raw.dtype == np.float32:
         with stream.lock:
             units = stream.units(raw.size)
@@ -57,7 +58,7 @@ def rand(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
 
 def randn(stream: Stream, shape: tuple[int, ...], dtype: Any) -> Any:
     """A fresh array of standard normals."""
-    raw = np.empty(shape, dtype)
+    raw = empty(shape, dtype)
     code = NATIVE.code
     if code is not None and raw.dtype == np.float32 and stream.exact_normals:
         size = raw.size

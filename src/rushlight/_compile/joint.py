@@ -91,12 +91,13 @@ def record_gradients(recorder: Any, outputs: list[Any], arguments: list[Any], mo
         incoming.append(recorder._input("incoming", g._raw, k))
         given.append(g)
     recorder.part = 1
-    token = CURRENT.set(replaced(mode, recorder=recorder))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, recorder=recorder))
         found = grad(outputs, tensors, given, retain_graph=True, allow_unused=True)
         values = [None if g is None else recorder.value_of(g) for g in found]
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
         recorder.part = 0
     kept = [k for k, v in enumerate(values) if v is not None]
     return Joint(outputs, [wanted[k] for k in kept], incoming, [values[k] for k in kept])

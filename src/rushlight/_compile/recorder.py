@@ -236,11 +236,12 @@ class Recorder(Readings):
 
     def quietly(self, function: Any, args: Any, kwargs: Any) -> Any:
         """A call of which nothing is noted."""
-        token = CURRENT.set(replaced(current(), recorder=None))
+        before = CURRENT.get()
         try:
+            CURRENT.set(replaced(current(), recorder=None))
             return function(*args, **kwargs)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(before)
 
     def read(self, t: Any, how: str, value: Any) -> Any:
         """Python has read the elements of a tensor."""

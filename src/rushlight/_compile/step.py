@@ -13,12 +13,13 @@ from __future__ import annotations
 import copy
 import functools
 import sys
-import threading
 from types import MethodType
 from typing import Any, Final
 
 from .. import watching as watching
+from .._array.allocation import refusal as memory_refusal
 from .._core.mode import CURRENT, current, ready, replaced
+from .._locks import long_lock
 from . import reads as reads
 from .arguments import Given, returned_container
 from .blame import advice_for, formats, place_of
@@ -76,13 +77,16 @@ class CompiledStep:
         self.calls = {"eager": 0, "recorded": 0}
         self.strays = 0  # how often no variant took the path of a call, since there are no more
         self.numbers = Numbers()
-        self.lock = threading.RLock()
+        self.lock = long_lock()
         functools.update_wrapper(self, function, updated=())
 
     # ---- calling -------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for variant in self.variants:
-            found = variant.run(args, kwargs)
+            try:
+                found = variant.run(args, kwargs)
+            except MemoryError as error:
+                raise memory_refusal(error) from None
             if found is not None:
                 return found[0]
             if variant.refused:
@@ -165,8 +169,9 @@ class CompiledStep:
             return self.function(*args, **kwargs)
         self.calls["recorded"] += 1
         observation = Observation()
-        token = CURRENT.set(replaced(mode, recorder=recorder))
+        former_mode = CURRENT.get()
         try:
+            CURRENT.set(replaced(mode, recorder=recorder))
             observation.recorder = recorder
             args, kwargs = numbers.arguments(args, kwargs)
             with numbers, observation:
@@ -176,7 +181,7 @@ class CompiledStep:
             recorder.close()
             raise
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(former_mode)
         if grad is not mode.grad:
             CURRENT.set(replaced(mode, grad=grad))
             recorder.refuse("the step leaves the gradient mode another than it was", (None, 0))

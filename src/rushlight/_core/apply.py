@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .._array.allocation import refusal
 from .._array.types import BOOL, FLOAT32, FLOAT64, INT64, as_array
 from .._array.types import ndarray as _ndarray
 from . import slow
@@ -48,7 +49,10 @@ def apply1(op: Op, a: Any) -> Any:
     dtype = array.dtype
     if dtype is not F32 and dtype is not F64:
         return _apply_discrete(op, [a])
-    result = op.raw(array)
+    try:
+        result = op.raw(array)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, (array,)) from None
     if type(result) is not ndarray:
         result = as_array(result)
     out = new_tensor(result)
@@ -94,6 +98,8 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         result = op.raw(array_a, array_b)
     except ValueError:
         return slow.apply(op, [a, b])  # explains
+    except MemoryError as error:
+        raise refusal(error) from None
     if type(result) is not ndarray:
         result = as_array(result)
     out = new_tensor(result)
@@ -203,7 +209,16 @@ def _note_shapes(node: Node, shape: Any, shape_a: Any, shape_b: Any) -> None:
 
 
 def _apply_scalar(op: Op, a: TensorBase, b: Any, mode: Mode) -> Any:
-    result = op.raw(a._raw, b)
+    try:
+        result = op.raw(a._raw, b)
+    except (MemoryError, ValueError) as error:
+        raise refusal(
+            error,
+            (
+                a._raw,
+                b,
+            ),
+        ) from None
     if type(result) is not ndarray:
         result = as_array(result)
     out = new_tensor(result)
@@ -277,7 +292,10 @@ def apply_lone(op: Op, args: list[Any]) -> Any:
     if dtype is not F32 and dtype is not F64:
         return _apply_discrete(op, args)
     args[0] = array
-    result = op.raw(*args)
+    try:
+        result = op.raw(*args)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, args) from None
     args[0] = a
     if type(result) is not ndarray:
         result = as_array(result)
@@ -335,10 +353,10 @@ def apply_view(op: Op, a: TensorBase, args: tuple[Any, ...]) -> Any:
     array = a._raw
     try:
         result = op.raw(array, *args)
-    except Exception:
+    except Exception as error:
         if mode.grad and a._view is not None:
             follows(a)  # a view that can't follow its base says so first
-        raise
+        raise refusal(error, args[0] if args and type(args[0]) is tuple else (array,)) from None
     out = new_tensor(result)
     parent = a._view
     base = a
@@ -451,7 +469,16 @@ def apply_list(op: Op, tensors: list[Any], rest: tuple[Any, ...]) -> Any:
         arrays.append(array)
         if t._requires_grad or (mode.grad and t._view is not None and follows(t)):
             live = True
-    result = op.raw(arrays, *rest)
+    try:
+        result = op.raw(arrays, *rest)
+    except (MemoryError, ValueError) as error:
+        raise refusal(
+            error,
+            (
+                arrays,
+                *rest,
+            ),
+        ) from None
     out = new_tensor(result)
     if live and mode.grad:
         dtype = result.dtype

@@ -9,6 +9,7 @@ from weakref import ref
 from .. import dtypes as D
 from .. import errors
 from .._array import types as T
+from .._array.allocation import refusal
 from .._array.types import FLOAT32 as _FLOAT32
 from .._array.types import FLOAT64 as _FLOAT64
 from .._array.types import INT64 as _INT64
@@ -116,7 +117,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             op.fits(raws)
         if op.check is not None:
             op.check(args, raws)
-        result = op.raw(*raws)
+        try:
+            result = op.raw(*raws)
+        except (MemoryError, ValueError) as error:
+            raise refusal(error, raws) from None
         if op.name in slow.WIDE and T.is_half(array.dtype):
             result = T.narrowed(result, T.from_raw(array.dtype))
     except Exception as error:
@@ -254,10 +258,22 @@ def write_plainly(op: Op, me: TensorBase, args: list[Any]) -> bool:
         if op.check is not None:
             op.check(args, raws)
         if len(raws) == 1 and type(op.raw) is ufunc:
-            op.raw(array, array)
+            try:
+                op.raw(array, array)
+            except (MemoryError, ValueError) as error:
+                raise refusal(
+                    error,
+                    (
+                        array,
+                        array,
+                    ),
+                ) from None
             bump(me)
             return True
-        result = op.raw(*raws)
+        try:
+            result = op.raw(*raws)
+        except (MemoryError, ValueError) as error:
+            raise refusal(error, raws) from None
     except Exception:
         return False  # explained there
     if type(result) is not ndarray or result.dtype is not dtype or result.shape != array.shape:

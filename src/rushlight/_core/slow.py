@@ -11,6 +11,7 @@ from typing import Any, Final
 from .. import dtypes as D
 from .. import errors
 from .._array import types as T
+from .._array.allocation import refusal
 from .._array.types import ndarray as _ndarray
 from .mode import Mode, current, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
@@ -191,6 +192,8 @@ def apply(op: Op, args: list[Any]) -> Any:
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
     except Exception as error:
+        if refusal(error, raws) is not error:  # in no variable: a cycle
+            raise refusal(error, raws) from None
         if HANDLERS.strange is not None:
             handled = HANDLERS.strange(op, args, error)
             if handled is not NOT_HANDLED:

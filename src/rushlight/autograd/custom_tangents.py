@@ -39,11 +39,12 @@ def carry_tangents(
             for t, a in zip(given, args)
         ]
     node.forward_kept = node.taken("saved_for_forward", None)
-    token = CURRENT.set(replaced(ready(), forward_grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), forward_grad=False))
         found = node.function.jvp(node.shown(), *shown)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
         node.forward_kept = None
     found = found if type(found) is tuple else (found,)
     if len(found) != len(outputs):

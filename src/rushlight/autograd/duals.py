@@ -104,11 +104,12 @@ def tangent_of(t: TensorBase) -> Any:
     whole = tangent_of(source[0])
     if whole is None:
         return None
-    token = CURRENT.set(replaced(ready(), forward_grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), forward_grad=False))
         value = replay(source[1], whole, True)
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
     t._tangent = Tangent(LEVELS[-1], value)
     t._plain = False
     return value
@@ -131,8 +132,9 @@ def set_tangent(t: TensorBase, value: Any) -> None:
             "Setting a forward grad that itself has a forward gradient at the same level0 is not "
             "supported."
         )
-    token = CURRENT.set(replaced(ready(), forward_grad=False))
+    former_mode = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), forward_grad=False))
         source = forward_base(t)
         if source is not None and tangent_of(source[0]) is None:
             base = source[0]
@@ -149,7 +151,7 @@ def set_tangent(t: TensorBase, value: Any) -> None:
             fresh.copy_(value)  # type: ignore[attr-defined]
             value = fresh
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(former_mode)
     t._tangent = Tangent(LEVELS[-1], value)
     t._plain = False
 
@@ -174,11 +176,12 @@ def copy_tangent(again: TensorBase, t: TensorBase) -> None:
     old = tangent_of(t)
     if old is None:
         return
-    token = CURRENT.set(replaced(ready(), forward_grad=False))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(ready(), forward_grad=False))
         again._tangent = Tangent(LEVELS[-1], old.clone())
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     again._plain = False
 
 

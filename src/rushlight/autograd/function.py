@@ -158,15 +158,16 @@ class Function(_SingleLevelFunction):
                 return handled
         node, executable = _opened(cls, args, mode)
         ctx = node.shown()
-        token = CURRENT.set(unrecorded(mode))
+        before = CURRENT.get()
         try:
+            CURRENT.set(unrecorded(mode))
             if separate:
                 result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
             else:
                 result = cls.forward(ctx, *args)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(before)
         return _closed(node, args, result, executable, separate, mode)
 
 
@@ -434,11 +435,12 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
         mode = ready()
-        token = CURRENT.set(replaced(mode, grad=False))
+        before = CURRENT.get()
         try:
+            CURRENT.set(replaced(mode, grad=False))
             outputs = fn(ctx, *args)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(before)
         if not mode.grad:
             return outputs
         if not any(isinstance(a, TensorBase) and a._requires_grad for a in args):

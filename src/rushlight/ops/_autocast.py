@@ -195,11 +195,12 @@ def _wrapped(function: Any, policy: int) -> Any:
             dtype = _target(policy, (*args, *kwargs.values()), casting)
             args = tuple([cast(arg, dtype, casting) for arg in args])
             kwargs = {name: cast(value, dtype, casting) for name, value in kwargs.items()}
-        token = CURRENT.set(replaced(mode, autocast=None))
+        before = CURRENT.get()
         try:
+            CURRENT.set(replaced(mode, autocast=None))
             return function(*args, **kwargs)
         finally:
-            CURRENT.reset(token)
+            CURRENT.set(before)
 
     return run
 

@@ -303,11 +303,12 @@ def _into(name: str, out: Any, to_real: bool, x: Any, compute: Any) -> Any:
     mode = ready()
     if mode.grad and (out._requires_grad or x._requires_grad):
         raise RuntimeError(errors.out_requires_grad("fft_" + name))
-    token = CURRENT.set(replaced(mode, grad=False))
+    before = CURRENT.get()
     try:
+        CURRENT.set(replaced(mode, grad=False))
         found = compute()
     finally:
-        CURRENT.reset(token)
+        CURRENT.set(before)
     place(out, found._raw)
     return out
 

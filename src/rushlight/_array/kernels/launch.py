@@ -31,6 +31,7 @@ from ..._codegen.group import Group, Symbol, trace
 from ..._codegen.rows import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
 from ..._codegen.stages import expensive, planned
 from .. import kernels, parallel
+from ..allocation import is_refusal
 from ..types import FLOAT32, FLOAT64
 
 __all__ = [
@@ -87,6 +88,8 @@ def _works() -> bool:
 
 def refused(error: Exception) -> None:
     """Leaves everything to NumPy, and says so. See Note [When LLVM refuses]."""
+    if is_refusal(error):  # of memory for an array: not LLVM's
+        raise error
     kernels.off()
     warnings.warn(
         f"rushlight: a kernel could not be compiled ({error}); NumPy computes everything from now "
