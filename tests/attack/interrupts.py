@@ -128,6 +128,9 @@ def _inside(context: Callable[[], Any]) -> Callable[[], None]:
     return run
 
 
+#: Of a mode; the compiled class doesn't tell its slots.
+SWITCHES = [name for name in dir(Mode) if name[0] != "_"]
+
 #: They switch as soon as they are made, before anything could guard them, in PyTorch too.
 AT_ONCE = {"set_grad_enabled", "set_detect_anomaly", "set_multithreading_enabled"}
 
@@ -141,7 +144,7 @@ def state() -> tuple[Any, ...]:
     """All that contexts switch."""
     mode = CURRENT.get()
     return (
-        *(getattr(mode, name) for name in Mode.__slots__),
+        *(getattr(mode, name) for name in SWITCHES),
         torch.get_default_device(), switches.snapshot()[0].enabled,
         switches.snapshot()[0].nesting, len(forward_ad.LEVELS), STARTING.anomaly,
         _off.get(), RUNNING.get(),

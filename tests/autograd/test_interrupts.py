@@ -21,7 +21,7 @@ def test_an_interrupt_anywhere_leaves_every_switch_as_it_was(name: str) -> None:
         pytest.skip("somebody else traces")
     places, broken = interrupts.at_every_place(interrupts.SCENES[name], most=250)
     assert broken == []
-    assert places >= 4
+    assert places >= 3  # fewer where the core is compiled
 
 
 def test_inference_mode_that_is_interrupted_at_its_very_end_ends_with_its_object() -> None:

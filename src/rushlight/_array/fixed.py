@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["fix", "is_fixed"]
+__all__ = ["FIXED", "fix", "is_fixed"]
 
-_FIXED: Final[dict[int, weakref.ref[Any]]] = {}
+FIXED: Final[dict[int, weakref.ref[Any]]] = {}
 
 
 def fix(array: Any) -> Any:
@@ -18,11 +18,11 @@ def fix(array: Any) -> Any:
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
     number = id(whole)
-    if number not in _FIXED:
-        _FIXED[number] = weakref.ref(whole, lambda _: _FIXED.pop(number, None))
+    if number not in FIXED:
+        FIXED[number] = weakref.ref(whole, lambda _: FIXED.pop(number, None))
     return array
 
 
 def is_fixed(whole: Any) -> bool:
     """Whether others look at the memory that an array owns."""
-    return id(whole) in _FIXED
+    return id(whole) in FIXED

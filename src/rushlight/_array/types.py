@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes as D
 from . import kernels
 from .allocation import refusal
-from .fixed import fix
+from .fixed import FIXED, fix
 
 ndarray: Final = np.ndarray
 ufunc: Final = np.ufunc
@@ -447,7 +447,10 @@ def nested_list(array: Any) -> Any:
 
 def outside_view(array: Any) -> Any:
     """An array for users: the same memory, but an object of its own."""
-    return fix(array)[...]
+    whole = array.base
+    if id(array if whole is None else whole) not in FIXED:
+        fix(array)
+    return array[...]
 
 
 def byte_strides(array: Any) -> tuple[int, ...]:
