@@ -298,14 +298,22 @@ class Batching:
         self.randomness = randomness
 
     def __enter__(self) -> Layer:
-        mode = ready()
+        self.mode = mode = ready()
         self.layer = Layer(len(mode.layers) + 1, self.size, self.randomness)
-        self.token = CURRENT.set(replaced(mode, layers=(*mode.layers, self.layer)))
+        try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+            CURRENT.set(replaced(mode, layers=(*mode.layers, self.layer)))
+        except BaseException:
+            CURRENT.set(mode)
+            raise
         return self.layer
 
     def __exit__(self, *exc: object) -> None:
         self.layer.over = True
-        CURRENT.reset(self.token)
+        try:
+            CURRENT.set(self.mode)
+        except BaseException:
+            CURRENT.set(self.mode)
+            raise
 
 
 def unwrapped(t: Any, layer: Layer, dim: int = 0) -> Any:
