@@ -18,7 +18,9 @@ from .._core.engine import WORLDS
 from .._core.mode import on_first_use
 from . import _explain, _traced
 from ._composite import COMPOSITES, METHODS, composite
-from ._dispatch import inplace_function, public_function
+from ._dispatch import inplace_function, public_function, variant
+from ._guard import guard
+from ._kinds import kind_of
 from ._pending import Pending, Space
 from ._row import ROWS, TABLE, Row
 from ._under_vmap import aware
@@ -43,12 +45,20 @@ PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> func
 TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included
 
 
-def _function(short: str, rows: list[Row]) -> Any:
-    return aware(short, rows[0].op.function)
+def _function(namespace: str, short: str, rows: list[Row]) -> Any:
+    kind = kind_of(namespace, short)
+    own = rows[0].op.function
+    if kind and kind != kind_of(rows[0].namespace[0], short):
+        own = variant(rows[0].name, rows, kind)
+    return aware(short, own)
+
+
+def _method(short: str, rows: list[Row]) -> Any:
+    return aware(short, variant(rows[0].name, rows, "method"))
 
 
 def _inplace(name: str, rows: list[Row]) -> Any:
-    return inplace_function(name, [row for row in rows if row.inplace])
+    return inplace_function(name, [row for row in rows if row.inplace], "method")
 
 
 def _build() -> None:
@@ -57,17 +67,18 @@ def _build() -> None:
         short = name.rpartition(".")[2].removeprefix("linalg_")
         if any(type(row) is Row for row in rows):  # settled before the table was whole
             public_function(name, rows)
-        make = partial(_function, short, rows)
         for row in rows:
             if row.public:
                 for namespace in row.namespace:
-                    PUBLIC.later((namespace, short), make)
+                    PUBLIC.later((namespace, short), partial(_function, namespace, short, rows))
         if any(row.method for row in rows):
-            TENSOR_METHODS.later(short, make)
+            TENSOR_METHODS.later(short, partial(_method, short, rows))
         if any(row.inplace for row in rows):
             TENSOR_METHODS.later(short + "_", partial(_inplace, name, rows))
-    PUBLIC.update({key: aware(key[1], function) for key, function in COMPOSITES.items()})
-    TENSOR_METHODS.update({name: aware(name, function) for name, function in METHODS.items()})
+    for key, function in COMPOSITES.items():
+        PUBLIC[key] = aware(key[1], guard(kind_of(*key), key[1], function))
+    for name, function in METHODS.items():
+        TENSOR_METHODS[name] = aware(name, guard("method", name, function))
     _traced.connect(PUBLIC, TENSOR_METHODS)
     WORLDS.raw = numpy_ns
     WORLDS.traced = _traced

@@ -20,7 +20,9 @@ from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter
 from ._accepts import accepts, is_int
 from ._deprecated import old_order
-from ._explain import explain_arguments
+from ._explain import explain_rows
+from ._parse import complaint
+from ._kinds import kind_of
 from ._out import apply_out
 from ._row import Row
 from ._views import view_function
@@ -70,28 +72,41 @@ class _Packed:
 class Dispatcher:
     """The public function of one operation name, over all its overloads."""
 
-    def __init__(self, name: str, rows: list[Row], inplace: bool = False) -> None:
+    def __init__(self, name: str, rows: list[Row], inplace: bool = False, kind: str = "") -> None:
         self.name = name + ("_" if inplace else "")
+        self.short = self.name.rpartition(".")[2]
         self.rows = rows
         self.inplace = inplace
+        if not kind and rows:
+            kind = kind_of(rows[0].namespace[0], self.short)
+        self.kind = kind  # whose signatures are asked, see `_parse.py`
+        if self.kind == "linalg":
+            self.short = self.short.removeprefix("linalg_")
         self.plans: dict[Any, Plan] = {}
+        self.outs: set[Any] = set()  # with what types of `out` they have been asked
         self.function: Any = None  # what the user calls
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None) if kwargs else None
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        given = kwargs
+        out = None
+        if kwargs and "out" in kwargs:
+            kwargs = kwargs.copy()
+            out = kwargs.pop("out")
         key = call_key(args, kwargs)
         plan = self.plans.get(key)
-        if plan is None:
+        if plan is None or (out is not None and (key, type(out)) not in self.outs):
             try:
-                plan = self.resolve(args, kwargs)
-            except TypeError:
+                plan = self.resolve(args, kwargs, given)
+            except (TypeError, ValueError):
                 if self.function is None:  # a part of a function that asks by itself
                     raise
-                handled = HANDLERS.misfits(self.function, args, kwargs)
+                handled = HANDLERS.misfits(self.function, args, given)
                 if handled is NOT_HANDLED:
                     raise
                 return handled
             self.plans[key] = plan
+            if isinstance(out, TensorBase):
+                self.outs.add((key, type(out)))
         row = plan.row
         if plan.direct and not kwargs:
             values = [*args, *plan.tail]
@@ -115,23 +130,40 @@ class Dispatcher:
                 values.append(tuple(args[source.start :]))
             else:
                 values.append(source.value)
-        for position, convert in plan.convert:
-            values[position] = convert(values[position])
+        try:
+            for position, convert in plan.convert:
+                values[position] = convert(values[position])
+        except (TypeError, ValueError):
+            raise self.complaint(args, kwargs) from None
         return values
 
-    def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
-        """The plan for a call like this one.
+    def complaint(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+        """What is wrong with values that are of the right types."""
+        own = args[1:] if self.kind == "method" else args
+        problem = complaint(self.kind, self.short, own, kwargs)
+        return problem or TypeError(f"{self.short}(): arguments don't fit")
+
+    def resolve(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any] | None = None
+    ) -> Plan:
+        """The plan for a call like this one; `given` are the keywords with `out`.
 
         Raises:
             TypeError: where no overload takes these arguments.
+            ValueError: for an integer of more than 64 bits.
         """
+        own = args[1:] if self.kind == "method" else args
+        problem = complaint(self.kind, self.short, own, kwargs if given is None else given)
+        if problem is not None:
+            raise problem
+        packs = self.kind in ("method", "")
         for row in self.rows:
-            plan = match(row, args, kwargs)
+            plan = match(row, args, kwargs, packs)
             if plan is not None:
                 return plan
         if (places := old_order(self.name, args, kwargs)) is not None:
             return reordered(self.rows[0], places, args, kwargs)
-        raise explain_arguments(self.name, self.rows, args, kwargs)
+        raise explain_rows(self.short, self.rows, args, kwargs)
 
 
 def reordered(row: Row, places: dict[str, int | str], args: Any, kwargs: Any) -> Plan:
@@ -160,14 +192,19 @@ def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return tuple(map(type, args))
 
 
-def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | None:
-    """How this call fits the row's signature; None if it doesn't."""
+def match(
+    row: Row, args: tuple[Any, ...], kwargs: dict[str, Any], packs: bool = True
+) -> Plan | None:
+    """How this call fits the row's signature; None if it doesn't.
+
+    With `packs` integers one by one may stand for a list of them, as in `x.view(2, 3)`.
+    """
     params = row.schema.params
     positional = [p for p in params if not p.kw_only]
     sources: list[Any] = []
     convert: list[tuple[int, Any]] = []
     left = dict(kwargs)
-    packed = _packed_from(positional, args)
+    packed = _packed_from(positional, args) if packs else None
     if packed is None and len(args) > len(positional):
         return None
     for i, p in enumerate(params):
@@ -231,12 +268,22 @@ def _keyword(p: Parameter, kwargs: dict[str, Any]) -> str | None:
 
 def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     """The function a user calls for the rows of one name: a direct one for the simple cases."""
-    general = Dispatcher(name, rows)
+    made = variant(name, rows, "")
+    for row in rows:
+        row.op.function = made
+        if row.simple_op is not None:
+            row.simple_op.function = made
+    return made
+
+
+def variant(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
+    """The function for the rows of one name that says what functions or methods of a kind say."""
+    general = Dispatcher(name, rows, kind=kind)
     first = rows[0]
     short = first.simple_op
     made: Callable[..., Any]
     if first.op.is_view and first.op.n_out == 1:
-        made = view_function(first, rows[1:], _any(general))
+        made = view_function(first, rows[1:], _any(general), packs=general.kind == "method")
     elif short is not None and len(short.tensors) == 1 and len(rows) == 1:
         made = _unary(short, general)
     elif short is not None and len(short.tensors) == 2:
@@ -252,10 +299,6 @@ def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
     if "nn.functional" in where and "" not in ([where] if isinstance(where, str) else where):
         made.__module__ = "rushlight.nn.functional"
     general.function = made
-    for row in rows:
-        row.op.function = made
-        if row.simple_op is not None:
-            row.simple_op.function = made
     return made
 
 
@@ -301,9 +344,9 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
     return function
 
 
-def inplace_function(name: str, rows: list[Row]) -> Callable[..., Any]:
-    """The in-place method (`add_`) of the rows of one name."""
-    general = Dispatcher(name, rows, inplace=True)
+def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
+    """The in-place method (`add_`) of the rows of one name, or the function (kind "torch")."""
+    general = Dispatcher(name, rows, inplace=True, kind=kind)
     short: Any = rows[0].simple_op
     pair = short is not None and len(short.tensors) == 2
     numbers = pair and len(rows) == 1 and rows[0].numbers

@@ -11,8 +11,9 @@ from .._core.op import Op
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter, public_name
 from ._accepts import accepts
+from ._parse import listing
 from ._row import Row
-from ._signatures import overloads
+from ._signatures import signatures
 
 
 def kind_of(value: Any) -> str:
@@ -42,9 +43,6 @@ def _short_kind(value: Any) -> str:
 
 _KIND_TEXT = {"int": "int", "float": "float", "bool": "bool", "str": "str", "Scalar": "Number",
               "Tensor": "Tensor", "ScalarType": "torch.dtype"}  # fmt: skip
-_KIND_OF_TEXT = {text: kind for kind, text in _KIND_TEXT.items()} | {
-    "ints": "int", "floats": "float", "bools": "bool", "Tensors": "Tensor", "Scalars": "Scalar"
-}  # fmt: skip
 
 
 def _parameter_kind(p: Parameter) -> str:
@@ -54,55 +52,24 @@ def _parameter_kind(p: Parameter) -> str:
     return text
 
 
-def explain_arguments(
+def explain_rows(
     name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Exception:
-    """The TypeError for a call of `name` that none of its rows takes.
-
-    As in PyTorch: where one overload alone has room for so many arguments, its own complaint;
-    otherwise the list of all overloads.
-    """
-    if rows[0].namespace[0] in ("special", "fft", "linalg"):
-        prefix = rows[0].namespace[0] + "_"
-        name = name if name.startswith(prefix) else prefix + name
-    known = overloads().get(name)
-    problem: TypeError | None
-    if known is None:
-        if len(rows) == 1:
-            problem = _explain_one(name, rows[0].schema.params, rows[0], args, kwargs)
-            return problem or TypeError(f"{name}(): arguments don't fit")
-        hidden, shown = False, [_with_out(row) for row in rows]
-    else:
-        hidden, shown = known
-    parsed = [_parameters(text) for text in shown]
-    count = len(args) + len(kwargs)
-    roomy = [
-        params
-        for params in parsed
-        if sum(p.default is REQUIRED for p in params) <= count <= len(params)
-    ]
-    if len(roomy) == 1:
-        problem = _explain_one(name, tuple(roomy[0]), rows[0], args, kwargs)
-        if problem is not None:
-            return problem
-    return _listing(name, hidden, shown, args, kwargs)
+) -> TypeError:
+    """The TypeError for a call of `name` that none of its rows takes, in the rows' own words."""
+    if len(rows) == 1:
+        problem = _explain_one(name, rows[0].schema.params, rows[0], args, kwargs)
+        return problem or TypeError(f"{name}(): arguments don't fit")
+    given = [kind_of(a) for a in args] + [f"{k}={kind_of(v)}" for k, v in kwargs.items()]
+    listed = "\n".join(f" * {_with_out(row)}" for row in rows)
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({', '.join(given)}), but "
+        f"expected one of:\n{listed}\n"
+    )
 
 
 def combination(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
     """The TypeError which lists the overloads of a function that isn't made from rows."""
-    hidden, shown = overloads()[name]
-    return _listing(name, hidden, shown, args, kwargs)
-
-
-def _listing(
-    name: str, hidden: bool, shown: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> TypeError:
-    given = [kind_of(a) for a in args] + [f"{k}={kind_of(v)}" for k, v in kwargs.items()]
-    head = f"{name}() received an invalid combination of arguments - got ({', '.join(given)}), "
-    if hidden or len(shown) == 1:
-        return TypeError(f"{head}but expected {shown[0]}{_misfits(shown[0], args, kwargs)}")
-    listed = "\n".join(f" * {text}{_misfits(text, args, kwargs)}" for text in shown)
-    return TypeError(f"{head}but expected one of:\n{listed}\n")
+    return listing(name, [s for s in signatures("torch", name) if not s.deprecated], args, kwargs)
 
 
 def _with_out(row: Row) -> str:
@@ -112,42 +79,6 @@ def _with_out(row: Row) -> str:
     star = ", " if "*" in text else ", *, "
     kind = "Tensor" if row.op.n_out == 1 else "tuple of Tensors"
     return f"{text[:-1]}{star}{kind} out = None)"
-
-
-def _parameters(signature: str) -> list[Parameter]:
-    """The parameters of a signature as messages list it: `(Tensor input, *, int dim = -1)`."""
-    found: list[Parameter] = []
-    kw_only = False
-    for part in signature[1:-1].split(", ") if len(signature) > 2 else ():
-        if part == "*":
-            kw_only = True
-            continue
-        declared, equals, default = part.partition(" = ")
-        kind, _, name = declared.rpartition(" ")
-        is_list = kind.startswith("tuple of ")
-        kind = kind.removeprefix("tuple of ")
-        value: object = REQUIRED if not equals else None if default == "None" else default
-        found.append(
-            Parameter(
-                name, _KIND_OF_TEXT.get(kind, kind), default == "None", is_list, None, value,
-                kw_only, "",
-            )
-        )  # fmt: skip
-    return found
-
-
-def _misfits(signature: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """What PyTorch adds to an overload that has as many parts as the call has arguments."""
-    parts = signature[1:-1].split(", ")
-    if kwargs or len(parts) != len(args) or "*" in parts:
-        return ""
-    marked = [
-        # Numbers are always marked: PyTorch compares the names of types here.
-        kind_of(a) if isinstance(a, TensorBase) and p.is_tensor else f"!{kind_of(a)}!"
-        for p, a in zip(_parameters(signature), args, strict=True)
-    ]
-    inside = ", ".join(marked) + ("," if len(marked) == 1 else "")
-    return f"\n      didn't match because some of the arguments have invalid types: ({inside})"
 
 
 def _explain_one(

@@ -16,8 +16,13 @@ from ._explain import kind_of
 from ._row import Row
 
 
-def view_function(row: Row, others: list[Row], general: Callable[..., Any]) -> Callable[..., Any]:
-    """The function for a view row: `general` takes all but the usual calls, also of `others`."""
+def view_function(
+    row: Row, others: list[Row], general: Callable[..., Any], packs: bool
+) -> Callable[..., Any]:
+    """The function for a view row: `general` takes all but the usual calls, also of `others`.
+
+    Methods take sizes one by one (`packs`), functions as one sequence.
+    """
     params = [p for p in row.schema.params[1:] if not p.kw_only]
     rest = tuple(p.default for p in row.schema.params[1:] if p.kw_only)
     kinds = [(p.type, p.is_list) for p in params]
@@ -27,7 +32,7 @@ def view_function(row: Row, others: list[Row], general: Callable[..., Any]) -> C
                 return _bare_or_one(row.op, other.op, general)
         return _bare(row.op, general)
     if kinds == [("int", True)]:
-        return _sized(row.op, general, rest)
+        return _sized(row.op, general, rest, packs)
     if kinds == [("int", False)] and not rest:
         return _one(row.op, general)
     if kinds == [("int", False), ("int", False)] and not rest:
@@ -81,9 +86,13 @@ def _two(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _sized(op: Op, general: Callable[..., Any], rest: tuple[Any, ...]) -> Callable[..., Any]:
+def _sized(
+    op: Op, general: Callable[..., Any], rest: tuple[Any, ...], packs: bool
+) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if kwargs or len(args) < 2 or not isinstance(args[0], TensorBase):
+            return general(*args, **kwargs)
+        if not packs and type(args[1]) is int:
             return general(*args, **kwargs)
         size = plain_sizes(args)
         if size is None:

@@ -1,0 +1,31 @@
+"""Which of PyTorch's signatures a public function has: those in C, or those of a Python function."""
+
+from __future__ import annotations
+
+from typing import Final
+
+#: The functions of `nn.functional` that are written in C, by whose signatures they are.
+_LAYERS: Final = {
+    **dict.fromkeys(
+        ("adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu_", "channel_shuffle",
+         "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
+         "conv_transpose3d", "cosine_similarity", "hardshrink", "native_channel_shuffle",
+         "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_",
+         "rrelu_", "selu_", "threshold_"),
+        "torch",
+    ),
+    **dict.fromkeys(
+        ("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear",
+         "one_hot", "scaled_dot_product_attention", "softplus", "softshrink"),
+        "nn",
+    ),
+}  # fmt: skip
+
+
+def kind_of(namespace: str, name: str) -> str:
+    """The kind of the signatures, see `_signatures.py`; "" for a function with none."""
+    if namespace == "nn.functional":
+        return _LAYERS.get(name, "python")
+    if namespace == "":
+        return "torch"
+    return namespace if namespace in ("fft", "linalg", "special") else ""
