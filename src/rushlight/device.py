@@ -150,7 +150,7 @@ def usable(where: str | device | int) -> device:
     Raises:
         AssertionError, RuntimeError: for any other, as `check_cpu` does.
     """
-    found = device(where)
+    found = device(where) if type(where) is not int else check_cpu(where)
     return META if found.type == "meta" else check_cpu(found)
 
 
@@ -181,6 +181,8 @@ def check_cpu(where: str | device | int | None) -> device:
     """
     if where is None:
         return CPU
+    if type(where) is int:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
     found = device(where)
     if found.type == "cpu":
         return CPU

@@ -353,10 +353,27 @@ DEEPCOPY_NON_LEAF: Final = (
 )
 
 
+_TYPES_OF_TORCH: Final = {
+    "dtype": "torch.dtype", "device": "torch.device", "Size": "torch.Size",
+    "layout": "torch.layout", "memory_format": "torch.memory_format",
+    "Generator": "torch._C.Generator", "finfo": "torch.finfo", "iinfo": "torch.iinfo",
+    "_TypedMeta": "torch.tensortype",
+}  # fmt: skip
+_HEAP_TYPE: Final = 1 << 9
+
+
 def type_name(value: object) -> str:
-    """The name of a value's class as PyTorch's messages have it: with its module outside Python."""
+    """The name of a value's type as C has it: with the module where the type is static.
+
+    Ours are classes in Python where PyTorch's are in C.
+    """
     kind = type(value)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    name = kind.__name__
+    if kind.__module__.partition(".")[0] in ("rushlight", "torch"):
+        return _TYPES_OF_TORCH.get(name, name)
+    if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
+        return name
+    return f"{kind.__module__}.{name}"
 
 
 def not_implemented(kernel: str, dtype: str) -> str:

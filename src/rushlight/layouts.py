@@ -83,7 +83,7 @@ def _typed_storage(self: Tensor) -> Any:
 
 def _refused(name: str, expected: str) -> Any:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"{name} expected {expected} layout but got {self.layout}")
+        raise RuntimeError(f"{name} expected {expected} layout but got Strided")
 
     method.__name__ = name
     method.__doc__ = f"Not for dense tensors.\n\nRaises: RuntimeError: {name} is for {expected}."

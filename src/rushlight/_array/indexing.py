@@ -16,6 +16,7 @@ from .. import dtypes as D
 from .. import errors
 from . import gather as fast
 from .axes import ALL
+from .number import number_like
 from .shapes import select, slice_
 from .types import from_raw, refuse_shared, write_into
 from .windows import diagonal
@@ -203,11 +204,21 @@ def index_put_into(
     """
     if values.base is not None or out.base is not None or values is out:
         refuse_shared(out, values, whole=True)
-    if values.dtype != out.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{_scalar(out)} for the destination and {_scalar(values)} for the source."
-        )
+    if values.dtype != out.dtype or values.size == 1:
+        masked = _lone_mask(out, indices) if values.size == 1 and not accumulate else None
+        if masked is not None:
+            if masked.dtype.kind != "b":
+                raise RuntimeError(
+                    "masked_fill_ only supports boolean masks, but got mask with dtype "
+                    "unsigned char"
+                )
+            values = np.array(number_like(values.item(), out.dtype), out.dtype)
+        elif values.dtype != out.dtype:
+            _check_values(values, _result_shape(out, key_of(out, indices)))
+            raise RuntimeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{_scalar(out)} for the destination and {_scalar(values)} for the source."
+            )
     if (
         len(indices) == 1
         and indices[0] is not None
@@ -236,6 +247,17 @@ def index_put_into(
         _check_values(values, _result_shape(out, key))
         raise
     return out
+
+
+def _lone_mask(x: Any, indices: tuple[Any, ...]) -> Any:
+    """The mask that is the only index, where it fits; else None."""
+    given = [(d, i) for d, i in enumerate(indices) if i is not None]
+    if len(given) != 1:
+        return None
+    d, mask = given[0]
+    if mask.dtype.kind != "b" and mask.dtype != np.uint8:
+        return None
+    return mask if mask.shape == x.shape[d : d + mask.ndim] else None
 
 
 def _check_places(x: Any, key: tuple[Any, ...]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from . import kernels, tiny
-from .types import FLOAT32, FLOAT64, from_raw, type_name
+from .types import FLOAT32, FLOAT64, from_raw, internal_type_name
 
 TINY = tiny.LIMIT
 
@@ -351,7 +351,7 @@ def _check_expands(c: Any, shape: tuple[int, ...]) -> None:
     """
     if c.ndim > len(shape):
         raise RuntimeError(
-            f"expand({type_name(c.dtype)}{{{errors.shape_text(c.shape)}}}, size="
+            f"expand({internal_type_name(c.dtype)}{{{errors.shape_text(c.shape)}}}, size="
             f"{errors.shape_text(shape)}): the number of sizes provided ({len(shape)}) must be "
             f"greater or equal to the number of dimensions in the tensor ({c.ndim})"
         )

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from .axes import LEAD, axes_of, axis_of
-from .types import from_raw, in_order_copy, is_dense, to_raw, type_name
+from .types import from_raw, in_order_copy, internal_type_name, is_dense, to_raw
 from .windows import window
 
 _VIEW_ERROR: Final = (
@@ -154,7 +154,7 @@ def expand(x: Any, size: tuple[int, ...], implicit: bool = False) -> Any:
     lead = len(size) - len(shape)
     if lead < 0:
         raise RuntimeError(
-            f"expand({type_name(x.dtype)}{{{errors.shape_text(shape)}}}, "
+            f"expand({internal_type_name(x.dtype)}{{{errors.shape_text(shape)}}}, "
             f"size={errors.shape_text(size)}): "
             f"the number of sizes provided ({len(size)}) must be greater or equal to the number of "
             f"dimensions in the tensor ({len(shape)})"

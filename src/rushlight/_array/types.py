@@ -361,8 +361,8 @@ def is_bool_scalar(value: Any) -> bool:
 
 
 def python_number(value: Any) -> Any:
-    """A NumPy number as the Python number of its kind."""
-    return value.item()
+    """A NumPy number as the Python number of its kind; a bool is a float to PyTorch."""
+    return float(value) if isinstance(value, np.bool_) else value.item()
 
 
 def ones_like(array: Any) -> Any:

@@ -186,7 +186,12 @@ def _apply_discrete(op: Op, args: list[Any]) -> Any:
         elif dtype is not I64 or type(b) is not int or not -BOUND <= b < BOUND:
             return slow.apply(op, args)
     if op.check is not None:
-        op.check(args, raws)
+        try:
+            op.check(args, raws)
+        except NotImplementedError:
+            if op.broadcasts:
+                slow.refuse_shapes(raws)  # these PyTorch looks at first
+            raise
     try:
         result = op.raw(*raws)
     except Exception:

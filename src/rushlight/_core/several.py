@@ -54,7 +54,12 @@ def apply_several(op: Op, args: list[Any]) -> Any:
             return slow.apply(op, args)
         raws[pos] = t._raw
     if op.check is not None:
-        op.check(args, raws)
+        try:
+            op.check(args, raws)
+        except NotImplementedError:
+            if op.broadcasts:
+                slow.refuse_shapes(raws)  # these PyTorch looks at first
+            raise
     try:
         result = op.raw(*raws)
     except Exception:
@@ -168,7 +173,12 @@ def apply_mixed(op: Op, args: list[Any]) -> Any:
     if dtype is None:
         return slow.apply(op, args)
     if op.check is not None:
-        op.check(args, raws)
+        try:
+            op.check(args, raws)
+        except NotImplementedError:
+            if op.broadcasts:
+                slow.refuse_shapes(raws)  # these PyTorch looks at first
+            raise
     try:
         result = op.raw(*raws)
     except Exception:
@@ -231,7 +241,12 @@ def apply_outputs(op: Op, args: list[Any]) -> Any:
             return slow.apply(op, args)
         raws[pos] = t._raw
     if op.check is not None:
-        op.check(args, raws)
+        try:
+            op.check(args, raws)
+        except NotImplementedError:
+            if op.broadcasts:
+                slow.refuse_shapes(raws)  # these PyTorch looks at first
+            raise
     try:
         results = op.raw(*raws)
     except Exception:

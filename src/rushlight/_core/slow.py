@@ -184,7 +184,12 @@ def apply(op: Op, args: list[Any]) -> Any:
     if op.promote != PROMOTE_NONE:
         promoted = promote(op, args, raws)
     if op.check is not None:
-        op.check(args, raws)
+        try:
+            op.check(args, raws)
+        except NotImplementedError:
+            if op.broadcasts:
+                refuse_shapes(raws)  # these PyTorch looks at first
+            raise
     try:
         results = op.raw(*raws)
         if promoted is not None and op.name in WIDE and T.is_half(T.to_raw(promoted)):
@@ -200,6 +205,8 @@ def apply(op: Op, args: list[Any]) -> Any:
                 return handled
         if mode.grad and not mode.inference:
             live_mask(op, args)  # a view that can't follow its base says so first
+        if op.broadcasts and isinstance(error, NotImplementedError):
+            refuse_shapes(raws)  # these PyTorch looks at first
         if HANDLERS.explain is None:
             raise
         better = HANDLERS.explain(op, args, error)
@@ -223,6 +230,21 @@ def apply(op: Op, args: list[Any]) -> Any:
     if op.n_out == 1:
         return outs[0]
     return tuple(outs) if op.returns is None else op.returns(outs)
+
+
+def refuse_shapes(raws: list[Any]) -> None:
+    """Refuses operands whose shapes don't broadcast.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    whole: Any = ()
+    for raw in raws:
+        if type(raw) is ndarray:
+            problem = errors.broadcast(whole, raw.shape)
+            if problem is not None:
+                raise RuntimeError(problem)
+            whole = T.broadcast_shape(whole, raw.shape)
 
 
 def only_inference(op: Op, args: list[Any]) -> bool:

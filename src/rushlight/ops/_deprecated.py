@@ -41,6 +41,65 @@ _FACTORS: Final = ("alpha", "beta", "value")
 _SOURCE: Final = "/__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841"
 
 
+_REMOVED_SOON: Final = "will be removed in a future PyTorch release."
+#: What PyTorch says, once, of functions that have a better one.
+BETTER: Final = {
+    "cholesky": f"torch.cholesky is deprecated in favor of torch.linalg.cholesky and {_REMOVED_SOON}"
+    "\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
+    "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\n"
+    "This transform will produce equivalent results for all valid (symmetric positive definite) "
+    "inputs.",
+    "qr": f"torch.qr is deprecated in favor of torch.linalg.qr and {_REMOVED_SOON}\n"
+    "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\n"
+    "Q, R = torch.qr(A, some)\nshould be replaced with\n"
+    "Q, R = torch.linalg.qr(A, 'reduced' if some else 'complete')",
+    "lu": "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex "
+    f"and {_REMOVED_SOON}\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\n"
+    "LU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
+    "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
+    "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)",
+    "triangular_solve": "torch.triangular_solve is deprecated in favor of "
+    f"torch.linalg.solve_triangularand {_REMOVED_SOON}\n"
+    "torch.linalg.solve_triangular has its arguments reversed and does not return a copy of one of "
+    "the inputs.\nX = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
+    "X = torch.linalg.solve_triangular(A, B).",
+    "lu_solve": f"torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand {_REMOVED_SOON}"
+    "\nNote that torch.linalg.lu_solve has its arguments reversed.\n"
+    "X = torch.lu_solve(B, LU, pivots)\nshould be replaced with\n"
+    "X = torch.linalg.lu_solve(LU, pivots, B)",
+    "nuclear_norm": "at::nuclear_norm is deprecated and it is just left for JIT compatibility. It "
+    "will be removed in a future PyTorch release. Please use `linalg.matrix_norm(A, 'nuc', dim, "
+    "keepdim)` instead",
+    "chain_matmul": f"torch.chain_matmul is deprecated and {_REMOVED_SOON} Use "
+    "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
+    "multiple parameters.",
+    "cross": "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass "
+    "the dim explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to "
+    "agree with that of linalg.cross in a future release.",
+    "meshgrid": "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+    "argument.",
+    "cov": "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
+    "of observations.",
+    "index_reduce": "index_reduce() is in beta and the API may change at any time.",
+}
+
+
+def say_better(name: str) -> None:
+    """Warns, once, of a function that has a better one."""
+    say_once(name, BETTER[name])
+
+
+def saying_better(name: str, raw: Any) -> Any:
+    """The array function of a row, which warns, once, that there is a better one."""
+
+    def run(*args: Any) -> Any:
+        result = raw(*args)
+        say_better(name)
+        return result
+
+    return run
+
+
 def old_order(
     name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, int | str] | None:

@@ -21,9 +21,9 @@ from ..schema import REQUIRED, Parameter
 from ._accepts import accepts, is_int
 from ._deprecated import old_order
 from ._explain import explain_rows
-from ._parse import complaint
 from ._kinds import kind_of
 from ._out import apply_out
+from ._parse import complaint
 from ._row import Row
 from ._views import view_function
 

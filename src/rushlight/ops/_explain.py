@@ -25,14 +25,7 @@ def kind_of(value: Any) -> str:
         if isinstance(value, tuple):
             return f"tuple of ({inner},)" if len(value) == 1 else f"tuple of ({inner})"
         return f"list of [{inner}]"
-    if isinstance(value, type):
-        return "type"
-    name = type(value).__name__
-    if name in ("dtype", "device", "layout", "memory_format", "Generator", "Size"):
-        return f"torch.{name}"
-    if type(value).__module__ == "numpy":
-        return f"numpy.{name}" if name != "ndarray" else "numpy.ndarray"
-    return name
+    return errors.type_name(value)
 
 
 def _short_kind(value: Any) -> str:

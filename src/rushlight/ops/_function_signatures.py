@@ -3,6 +3,16 @@
 from typing import Final
 
 TORCH: Final = """
+as_tensor: (object data, *, ScalarType dtype=None, Device? device=None)
+asarray: (object obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool
+    requires_grad=False)
+frombuffer: (object buffer, *, ScalarType dtype, int count=-1, int offset=0, bool
+    requires_grad=False)
+nonzero: (@in, *, Tensor out=None) (@in, *, bool as_tuple)
+numel: (@in)
+range: (Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, @new)
+tensor: (object data, *, ScalarType dtype=None, Device? device=None, bool pin_memory=False, bool
+    requires_grad=False, name[]? names=None)
 _adaptive_avg_pool2d: (@in, int[2] output_size)
 _adaptive_avg_pool3d: (@in, int[3] output_size)
 _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short: (@in,

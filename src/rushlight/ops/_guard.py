@@ -13,27 +13,53 @@ from typing import Any, Final
 
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
+from ._kinds import PYTHON_NAMES
 
-#: Called so often that the look at the types would be felt; these check by themselves.
+#: Called so often that a look at the arguments would be felt; these check by themselves.
 UNCHECKED: Final = frozenset((
-    "__getitem__", "__setitem__", "__delitem__", "T", "mT", "H", "mH", "matmul", "item", "tolist",
-    "reshape", "contiguous", "detach", "detach_", "tensor", "as_tensor", "from_numpy",
+    "view", "reshape", "item", "tolist", "contiguous", "detach", "detach_", "copy_", "zero_",
+    "fill_", "float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte",
+    "bool", "cfloat", "cdouble", "type_as", "cat", "stack", "concat", "concatenate", "conv1d",
+    "conv2d", "conv3d", "linear", "numpy", "is_floating_point", "is_complex", "expand_as",
+    "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_", "numel", "size",
 ))  # fmt: skip
-
-
+#: Called often enough that positional arguments are looked at only where something has gone wrong.
+LATE: Final = frozenset((
+    "zeros", "ones", "empty", "arange", "zeros_like", "ones_like", "empty_like", "to",
+    "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul",
+))  # fmt: skip
+#: Functions of which no signature is known, because they are Python in PyTorch, too.
+UNSIGNED: Final = frozenset((
+    "H", "T", "__delitem__", "__getitem__", "__setitem__", "apply_", "mH", "mT", "map2_",
+    "map_", "_assert", "_segment_reduce", "atleast_1d", "atleast_2d", "atleast_3d",
+    "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist", "einsum",
+    "from_dlpack", "from_numpy", "get_device", "lobpcg", "meshgrid", "pca_lowrank", "stft",
+    "svd_lowrank", "unravel_index",
+))  # fmt: skip
+#: The same, for one kind only.
+WRITTEN: Final = {"torch": frozenset(("norm", "split", "unique", "unique_consecutive"))}
 # The key isn't known, so that the signatures are to be asked.
 _ASK: Final = object()
+_NO_PINNED: Final = (
+    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
+    "available on this system."
+)
 
 
 def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
-    if name in UNCHECKED or name.startswith("_"):
+    if name in UNCHECKED or name in UNSIGNED or name.startswith("_"):
+        return function
+    if name in WRITTEN.get(kind, ()):
+        return function
+    if kind == "python" and name not in PYTHON_NAMES:
         return function
     # By types: None where these decide, else where the lists are of which each item is asked.
     fine: dict[Any, Any] = {}
+    settled: set[Any] = set()  # those types of positional arguments that decide
+    late = name in LATE
 
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def ask(run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs:
             key: Any = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
         else:
@@ -43,10 +69,42 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
             handled = check(kind, name, run, args, kwargs, fine, key)
             if handled is not NOT_HANDLED:
                 return handled
+            if not kwargs and fine.get(key, _ASK) is None:
+                settled.add(key)
+            if "pin_memory" in kwargs:
+                kwargs = _unpinned(kwargs)
         return function(*args, **kwargs)
 
-    run._guarded = function  # type: ignore[attr-defined]
-    return run
+    def run_checked(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and tuple(map(type, args)) in settled:
+            return function(*args)
+        return ask(run_checked, args, kwargs)
+
+    def run_late(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            return ask(run_late, args, kwargs)
+        try:
+            return function(*args)
+        except (TypeError, AttributeError, ValueError, IndexError, OverflowError):
+            handled = check(kind, name, run_late, args, kwargs, {}, None)
+            if handled is not NOT_HANDLED:
+                return handled
+            raise
+
+    run: Any = functools.wraps(function)(run_late if late else run_checked)
+    run._guarded = function
+    return run  # type: ignore[no-any-return]
+
+
+def _unpinned(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords without `pin_memory`.
+
+    Raises:
+        RuntimeError: where it is asked for.
+    """
+    if kwargs["pin_memory"]:
+        raise RuntimeError(_NO_PINNED)
+    return {key: value for key, value in kwargs.items() if key != "pin_memory"}
 
 
 def plain_lists(lists: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -79,7 +137,7 @@ def check(
     own = 1 if kind == "method" else 0
     problem = complaint(kind, name, args[own:], kwargs, bound)
     if problem is None:
-        if bound and all(_settled(p, v) for p, v in bound):
+        if "pin_memory" not in kwargs and all(_settled(p, v) for p, v in bound):
             lists = [i for i, v in enumerate(args) if isinstance(v, (list, tuple))]
             lists += [k for k, v in kwargs.items() if isinstance(v, (list, tuple))]
             fine[key] = tuple(lists) or None

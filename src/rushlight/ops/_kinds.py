@@ -16,10 +16,17 @@ _LAYERS: Final = {
     ),
     **dict.fromkeys(
         ("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear",
-         "one_hot", "scaled_dot_product_attention", "softplus", "softshrink"),
+         "logsigmoid", "one_hot", "scaled_dot_product_attention", "softplus", "softshrink"),
         "nn",
     ),
 }  # fmt: skip
+
+
+#: The functions of `nn.functional` that say in other words than ours what they don't take.
+PYTHON_NAMES: Final = frozenset((
+    "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool3d", "fractional_max_pool2d", "fractional_max_pool3d", "threshold",
+))  # fmt: skip
 
 
 def kind_of(namespace: str, name: str) -> str:

@@ -7,6 +7,8 @@ A method isn't listed whose signatures are those of the function without the ten
 from typing import Final
 
 METHODS: Final = """
+item tolist: ()
+new_tensor: (object data, *, ScalarType dtype=None, Device? device=None, bool requires_grad=False)
 __and__ __iand__ __ilshift__ __ior__ __irshift__ __ixor__ __lshift__ __or__ __rshift__ __xor__
     bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor remainder xlogy:
     (Tensor other) (Scalar other)
@@ -253,4 +255,17 @@ method stft: Tensor.stft(self, n_fft, hop_length=None, win_length=None, window=N
     pad_mode='reflect', normalized=False, onesided=None, return_complex=None, align_to_window=None)
 method istft: Tensor.istft(self, n_fft, hop_length=None, win_length=None, window=None, center=True,
     normalized=False, onesided=None, length=None, return_complex=False)
+python max_pool1d: _max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1,
+    ceil_mode=False, return_indices=False)
+python max_pool2d: _max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1,
+    ceil_mode=False, return_indices=False)
+python max_pool3d: _max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1,
+    ceil_mode=False, return_indices=False)
+python adaptive_max_pool1d: _adaptive_max_pool1d(input, output_size, return_indices=False)
+python adaptive_max_pool2d: _adaptive_max_pool2d(input, output_size, return_indices=False)
+python adaptive_max_pool3d: _adaptive_max_pool3d(input, output_size, return_indices=False)
+python fractional_max_pool2d: _fractional_max_pool2d(input, kernel_size, output_size=None,
+    output_ratio=None, return_indices=False, _random_samples=None)
+python fractional_max_pool3d: _fractional_max_pool3d(input, kernel_size, output_size=None,
+    output_ratio=None, return_indices=False, _random_samples=None)
 """

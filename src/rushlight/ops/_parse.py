@@ -12,6 +12,7 @@ from typing import Any, Final
 from .. import dtypes as D
 from .._array import types as T
 from .._core.storage import TensorBase
+from ..errors import type_name
 from ..schema import REQUIRED, Parameter
 from ._signatures import Signature, python_signature, signatures, type_text
 
@@ -26,28 +27,11 @@ NUMBERS_TOO: Final = frozenset(
 ) | {"to"}  # fmt: skip
 _NUMPY_NAMES: Final = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"),
                        "other": ("x2",)}  # fmt: skip
+_OTHER_NAMES: Final = {"logsigmoid": "log_sigmoid"}
 _LONGEST: Final = 2**63
-# The types of Python's static types are named with their modules; ours are classes in Python.
-_TYPES_OF_TORCH: Final = {"dtype": "torch.dtype", "device": "torch.device", "Size": "torch.Size",
-                          "layout": "torch.layout", "memory_format": "torch.memory_format",
-                          "Generator": "torch._C.Generator", "finfo": "torch.finfo",
-                          "iinfo": "torch.iinfo"}  # fmt: skip
-_HEAP_TYPE: Final = 1 << 9
-
-
+_OVERFLOW: Final = "Overflow when unpacking long long"
 class Thrown(Exception):
     """A complaint that ends the search: it is made while a signature is still being tried."""
-
-
-def type_name(value: Any) -> str:
-    """The name of a value's type as C has it."""
-    kind = type(value)
-    name = kind.__name__
-    if kind.__module__.partition(".")[0] in ("rushlight", "torch"):
-        return _TYPES_OF_TORCH.get(name, name)
-    if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
-        return name
-    return f"{kind.__module__}.{name}"
 
 
 def complaint(
@@ -62,6 +46,7 @@ def complaint(
     For a method the arguments don't have the tensor itself. A name without known signatures takes
     everything. `bound` gets the values that are given, with their parameters.
     """
+    name = _OTHER_NAMES.get(name, name)
     written = python_signature(kind, name)
     if written is not None:
         return _of_python(*written, (None, *args) if kind == "method" else args, kwargs)
@@ -269,9 +254,9 @@ def is_integer(value: Any) -> bool:
 
 def is_index(value: Any) -> bool:
     """Whether a value may stand for an integer at the head of a list of them."""
-    return is_integer(value) or (
-        not isinstance(value, (bool, TensorBase)) and hasattr(type(value), "__index__")
-    )
+    if isinstance(value, TensorBase):
+        return value._raw.size == 1 and value._raw.dtype.kind in "biu"
+    return is_integer(value) or (not isinstance(value, bool) and hasattr(type(value), "__index__"))
 
 
 def _too_many(signature: Signature, name: str, count: int) -> TypeError:
@@ -323,16 +308,21 @@ def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | 
     for p, value in bound:
         if p.type != "int" or value is None:
             continue
-        items = value if isinstance(value, (list, tuple)) and p.is_list else (value,)
-        for k, item in enumerate(items):
-            if type(item) is int:
-                if not -_LONGEST <= item < _LONGEST:
-                    return ValueError("Overflow when unpacking long long")
-            elif not is_index(item):
-                return TypeError(
-                    f"{name}(): argument '{p.name}' failed to unpack the object at pos {k + 1} "
-                    f'with error "type must be tuple of ints,but got {type_name(item)}"'
-                )
+        if not (p.is_list and isinstance(value, (list, tuple))):
+            if type(value) is int and not -_LONGEST <= value < _LONGEST:
+                return ValueError(_OVERFLOW)
+            continue
+        for k, item in enumerate(value):
+            if type(item) is int and not -_LONGEST <= item < _LONGEST:
+                why = f'"{_OVERFLOW}'  # PyTorch's own mark stands behind its C++ frames
+            elif type(item) is int or type(item) is bool or is_index(item):
+                continue
+            else:
+                why = f'"type must be tuple of ints,but got {type_name(item)}"'
+            return TypeError(
+                f"{name}(): argument '{p.name}' failed to unpack the object at pos {k + 1} "
+                f"with error {why}"
+            )
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
 from .._array import types as T
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
@@ -29,7 +30,9 @@ def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     for place, s in enumerate(size):
         if isinstance(s, TensorBase):
             s = read_by_python(s, "a size").item()
-        if isinstance(s, bool) or not isinstance(s, int):
+        if isinstance(s, bool) and place and packed:
+            s = int(s)
+        elif isinstance(s, bool) or not isinstance(s, int):
             if T.is_integer_scalar(s):
                 s = int(s)
             else:
@@ -43,7 +46,7 @@ def size_of(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def _bad_size(name: str, value: Any, place: int, packed: bool) -> str:
-    kind = type(value).__name__
+    kind = errors.type_name(value)
     if place:
         return (
             f"{name}(): argument 'size' failed to unpack the object at pos {place + 1} with error "

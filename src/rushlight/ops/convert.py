@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import dtypes as D
@@ -22,9 +23,16 @@ from ._row import linear
 
 _type = type  # the name is taken below by the method
 
+
+def _cast(x: Any, dtype: D.dtype) -> Any:
+    if x.dtype.kind == "c" and x.size and not dtype.is_complex and dtype is not D.bool_:
+        warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=5)
+    return T.converted(x, dtype)
+
+
 cast = linear(
     "_to_copy(Tensor self, ScalarType dtype) -> Tensor",
-    lambda x, dtype: T.converted(x, dtype),
+    _cast,
     self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
     node="ToCopyBackward0",
     public=False,

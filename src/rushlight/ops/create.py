@@ -519,16 +519,23 @@ def new_full(
     return filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
 
 
-@composite("private", method=True)
+@composite("private", method=True, name="new_tensor")
 def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
                 requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
     """A tensor with the elements of `data`, with this tensor's type by default."""
+    if isinstance(data, TensorBase):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
+            ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "tensor.new_tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
     made = finished(raw.array_of(data, found), requires_grad)
     return _hollow.emptied(made) if _hollow.beside(self, device) else made
-
-
-composite("private", method=True, name="new_tensor")(new_tensor_)
 
 
 @composite()

@@ -10,6 +10,7 @@ from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks, _return_types
 from ._composite import composite
+from ._deprecated import say_better
 from ._out import given
 from ._row import general
 from ._traced import table
@@ -95,6 +96,7 @@ linalg_qr = general(
 @composite(method=True, out=True)
 def qr(input: Any, some: bool = True) -> Any:
     """Q and R with A = Q R; complete ones where `some` is False."""
+    say_better("qr")
     made = _return_types.named_results("qr", ("Q", "R"))
     return made(apply_n(linalg_qr.op, [input, "reduced" if some else "complete"]))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Final
 
+from .. import errors
 from .._array import indexing as raw
 from .._array import types as T
 from .._array import writing as W
@@ -123,7 +124,12 @@ _ZERO_DIM: Final = (
     "to convert "
     "a 0-dim tensor to a number"
 )
+_ONE_INTEGER: Final = "only integer tensors of a single element can be converted to an index"
 _SLICE_TYPES: Final = "slice indices must be integers or None or have an __index__ method"
+
+
+_MOST: Final = 1 << 63
+_OVERFLOW: Final = "Overflow when unpacking long long"
 
 
 def _zero_dim(place: int) -> str:
@@ -131,32 +137,38 @@ def _zero_dim(place: int) -> str:
 
 
 def _refused(item: Any) -> IndexError:
-    name = type(item).__name__
-    if type(item).__module__ == "numpy":
-        name = f"numpy.{name}"
     return IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
         "valid indices "
-        f"(got {name})"
+        f"(got {errors.type_name(item)})"
     )
 
 
+def _is_sequence(item: Any) -> bool:
+    """Whether C counts a value as a sequence."""
+    if isinstance(item, (dict, TensorBase)) or T.is_number(item):
+        return False
+    return hasattr(type(item), "__getitem__")
+
+
 def _items(given: Any) -> tuple[Any, ...]:
-    """The index as a tuple; a list with tensors, slices or sequences in it counts as one, with a
-    warning.
+    """The index as a tuple; a sequence with tensors, slices or sequences in it counts as one, with
+    a warning.
     """
-    if type(given) is list and len(given) < 32:
-        for item in given:
-            if (
-                item is None
-                or item is Ellipsis
-                or isinstance(item, (TensorBase, slice, list, tuple))
-            ):
-                warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
-                return tuple(given)
-    elif type(given) is str:
-        warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
-    return given if isinstance(given, tuple) else (given,)
+    if isinstance(given, tuple):
+        return given
+    if not isinstance(given, (TensorBase, int, slice)) and _is_sequence(given):
+        if not isinstance(given, T.ndarray) and len(given) < 32:
+            for item in given:
+                if (
+                    item is None
+                    or item is Ellipsis
+                    or isinstance(item, (TensorBase, slice))
+                    or _is_sequence(item)
+                ):
+                    warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
+                    return tuple(given)
+    return (given,)
 
 
 def _plain(item: Any) -> Any:
@@ -179,8 +191,8 @@ def _plain(item: Any) -> Any:
         return item
     if isinstance(item, int) or T.is_integer_scalar(item):
         return int(item)
-    if isinstance(item, str):
-        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(item, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
     if T.is_number(item) or isinstance(item, dict) or not hasattr(item, "__len__"):
         raise _refused(item)
     if W.is_array(item):
@@ -198,10 +210,13 @@ def _from_sequence(items: Any) -> Any:
         if places is not None:
             return new_tensor(places)
     for item in items:
-        if isinstance(item, str):
-            raise TypeError("new(): invalid data type 'str'")
+        if isinstance(item, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
     made = table("tensor")(list(items))
     if made._raw.dtype.kind not in "biu":
+        for item in items:
+            if isinstance(item, TensorBase) and item._raw.dtype.kind not in "biu":
+                raise TypeError(_ONE_INTEGER)
         made = made.long()
     return made
 
@@ -214,7 +229,7 @@ def _bound(value: Any, default: int | None) -> int | None:
     if isinstance(value, TensorBase):
         if value._raw.dtype.kind in "iub" and value._raw.size == 1:
             return int(read_by_python(value, "an index").item())
-        raise TypeError(_SLICE_TYPES)
+        raise TypeError(_ONE_INTEGER)
     try:
         return int(value.__index__())
     except AttributeError:
@@ -243,9 +258,8 @@ def _covers(start: int, end: int, step: int, n: int) -> bool:
 
 def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
     """The view that the basic items leave, and the index tensors (None: all) of its dimensions."""
-    items = [_plain(item) for item in given]
     specified = 0
-    for item in items:
+    for item in given:
         if isinstance(item, TensorBase):
             d = item._raw.dtype
             specified += (
@@ -255,19 +269,22 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
             specified += 1
     ndim = t._raw.ndim
     if specified > ndim:
-        if ndim == 0 and len(items) == 1:
-            if type(items[0]) is slice:
+        if ndim == 0 and len(given) == 1:
+            if type(given[0]) is slice:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             if isinstance(given[0], int):
-                raise IndexError(_zero_dim(items[0]))
+                raise IndexError(_zero_dim(given[0]))
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     found: list[Any] = []
     seen = t
     dim = 0
-    for place, item in enumerate(items):
+    for place, given_item in enumerate(given):
+        item = _plain(given_item)
         kind = type(item)
         if kind is int:
-            n = seen._raw.shape[dim]
+            if not -_MOST <= item < _MOST:
+                raise ValueError(_OVERFLOW)
+            n = seen._raw.shape[dim] if dim < seen._raw.ndim else 0
             if not -n <= item < n:
                 raise IndexError(
                     f"index {item} is out of bounds for dimension {place} with size {n}"
@@ -275,13 +292,12 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
             seen = apply_view(select.op, seen, (dim, item))
         elif kind is slice:
             start, end, step = _bounds(item)
-            if lone_slice or not _covers(start, end, step, seen._raw.shape[dim]):
+            whole = dim < seen._raw.ndim and _covers(start, end, step, seen._raw.shape[dim])
+            if lone_slice or not whole:
                 seen = apply_view(slice_.op, seen, (dim, start, end, step))
             dim += 1
         elif item is Ellipsis:
-            skipped = ndim - specified
-            dim += skipped
-            specified += skipped  # a second one stands for nothing
+            dim += ndim - specified
         elif item is None:
             seen = apply_view(unsqueeze.op, seen, (dim,))
             dim += 1
@@ -320,6 +336,8 @@ def getitem(self: Any, given: Any) -> Any:
         if not shape:
             raise IndexError(_zero_dim(given))
         if not -shape[0] <= given < shape[0]:
+            if not -_MOST <= given < _MOST:
+                raise ValueError(_OVERFLOW)
             raise IndexError(f"index {given} is out of bounds for dimension 0 with size {shape[0]}")
         return apply_view(select.op, self, (0, given))
     if given is None:
@@ -330,7 +348,7 @@ def getitem(self: Any, given: Any) -> Any:
             if key is not None:
                 try:
                     return apply_view(basic.op, self, (key,))
-                except IndexError:
+                except (IndexError, OverflowError):
                     pass
         quick = _taken_simply(self, given)
         if quick is not None:
@@ -454,17 +472,17 @@ def setitem(self: Any, given: Any, value: Any) -> None:
         if _written_tensor(self, given, value):
             return
     elif kind is not bool and kind is not complex:
-        if isinstance(value, (float, int, complex)):
+        if isinstance(value, (float, int, complex)) or T.is_integer_scalar(value):
             value = (
                 T.python_number(value) if T.is_number(value) and hasattr(value, "item") else value
             )
         else:
-            name = kind.__name__
-            if kind.__module__ == "numpy":
-                name = f"numpy.{name}"
+            name = errors.type_name(value)
             raise TypeError(f"can't assign a {name} to a {T.type_name(self._raw.dtype)}")
-    if type(value) is int and not -(1 << 63) <= value < 1 << 64:
-        raise ValueError("Overflow when unpacking long long")
+    if type(value) is int and not -_MOST <= value < _MOST:
+        raise ValueError(_OVERFLOW)
+    if not isinstance(value, TensorBase):
+        value = _number(value, self)
     if given is False:
         return
     if given is Ellipsis:
@@ -509,7 +527,7 @@ def _written_plainly(t: Any, given: Any, value: Any) -> bool:
         return False
     try:
         array[key] = value
-    except IndexError:
+    except (IndexError, OverflowError):
         return False
     bump(t)
     return True
@@ -538,7 +556,7 @@ def _written_tensor(t: Any, given: Any, value: Any) -> bool:
         return False
     try:
         array[key] = source
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, OverflowError):
         return False
     bump(t)
     return True
@@ -554,8 +572,6 @@ def _number(value: Any, t: Any) -> Any:
 
 
 def _write(t: Any, value: Any) -> None:
-    if not isinstance(value, TensorBase):
-        value = _number(value, t)
     shape, have = t._raw.shape, value._raw.shape
     if value._raw.ndim == 0 and shape:
         apply_inplace(fill_tensor_row.op, [t, value], W.fill_tensor_into)
@@ -581,9 +597,7 @@ def _without_ones(value: Any) -> Any:
 
 
 def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
-    if not isinstance(value, TensorBase):
-        value = _number(value, t)
-    elif value._raw.ndim and value._raw.shape[0] == 1:
+    if value._raw.ndim and value._raw.shape[0] == 1:
         value = _without_ones(value)
     _put(t, found, value, False)
 

@@ -14,6 +14,7 @@ from .._core.apply import apply_list, apply_n, apply_view
 from .._core.slow import HANDLERS, NOT_HANDLED, read_by_python
 from .._core.storage import TensorBase
 from ._composite import METHODS, composite
+from ._deprecated import say_better
 from ._dispatch import Dispatcher
 from ._explain import combination
 from ._row import Row, linear
@@ -518,12 +519,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Every vector expanded along its own dimension of a common grid."""
     if len(tensors) == 1 and not isinstance(tensors[0], TensorBase):
         tensors = tuple(tensors[0])
+    if indexing is None:
+        say_better("meshgrid")
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
-        import warnings
-
-        warnings.warn(_MESHGRID_WARNING, UserWarning, stacklevel=2)
+        pass
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
@@ -551,13 +552,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
         )
         grids.append(apply_view(expand.op, seen, (tuple(shape), False)))
     return tuple(grids)
-
-
-_MESHGRID_WARNING = (
-    "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. "
-    "(Triggered "
-    "internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4585.)"
-)
 
 
 @composite("")

@@ -11,6 +11,7 @@ from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
+from ._deprecated import saying_better
 from ._out import given
 from ._row import Row, general
 from ._traced import table
@@ -248,7 +249,7 @@ def _triangular_solve_tangents(
 triangular_solve = general(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-    _solved_and_cloned,
+    saying_better("triangular_solve", _solved_and_cloned),
     joint=_triangular_solve_gradients,
     jvp=_triangular_solve_tangents,
     out=True,
@@ -408,7 +409,7 @@ cholesky_ex = general(
 )
 cholesky = general(
     "cholesky(Tensor self, bool upper=False) -> Tensor",
-    lambda x, upper: raw.cholesky(x, upper, "cholesky"),
+    saying_better("cholesky", lambda x, upper: raw.cholesky(x, upper, "cholesky")),
     jvp=lambda xp, self_t, out, upper: _cholesky_tangent(xp, self_t, out, upper),
     self=lambda xp, g, out, upper: _cholesky_gradient(xp, g, out, upper),
     holomorphic=False,

@@ -10,6 +10,7 @@ from .._array.reduce import name_of
 from .._core.apply import apply_n
 from . import _return_types
 from ._composite import composite
+from ._deprecated import say_better
 from ._out import apply_out, run_into
 from ._row import general
 from .linalg import adjoint as conj_transpose
@@ -169,6 +170,7 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 @composite("", name="lu", method=True)
 def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> Any:
     """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
+    say_better("lu")
     if out is not None:
         run_into("lu", lambda: packed_lu(A, pivot, get_infos), [A], out)
         return out
@@ -343,6 +345,7 @@ def _with_none(pair: tuple[Any, Any]) -> tuple[Any, None, Any]:
 @composite(method=True)
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """X with A X = B, given the LU decomposition of A."""
+    say_better("lu_solve")
     if out is not None:
         return apply_out(_lu_solve_row, [LU_data, LU_pivots, input, True, False], out)
     return apply_n(_lu_solve_row.op, [LU_data, LU_pivots, input, True, False])

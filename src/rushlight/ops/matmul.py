@@ -13,6 +13,7 @@ from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from . import _traced
 from ._composite import composite
+from ._deprecated import say_better
 from ._out import apply_out, given, run_into
 from ._row import Row, multilinear, when_settled
 
@@ -406,6 +407,14 @@ def chain_matmul(*matrices: Any) -> Any:
     Raises:
         RuntimeError: for what isn't a matrix, and where shapes don't fit.
     """
+    for place, m in enumerate(matrices):
+        if not isinstance(m, TensorBase):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {errors.type_name(m)}"
+            )
+    say_better("chain_matmul")
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
     for m in matrices:
         if m._raw.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {m._raw.ndim}, expected 2 instead.")

@@ -11,6 +11,7 @@ from .._array.matmul import type_word
 from .._array.reduce import name_of
 from .._core.apply import apply_n
 from ._composite import composite
+from ._deprecated import say_better
 from ._out import given
 from ._row import general, multilinear
 from ._traced import table
@@ -201,6 +202,7 @@ def cross3(a: Any, b: Any, dim: int) -> Any:
 def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
     """The vector product along `dim`: by default the first dimension of size three."""
     if dim is None:
+        say_better("cross")
         for k, n in enumerate(input.shape):
             if n == 3:
                 dim = k
@@ -349,6 +351,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         if aweights is not None and correction:
             lost = correction * ((weights * aweights).sum() / total)
         degrees = table("clamp")(total - lost, min=0)
+    if (degrees if type(degrees) is int else degrees.item()) <= 0:
+        say_better("cov")
     centred = x - mean
     other = centred if weights is None else centred * weights
     turned = other.t()

@@ -12,6 +12,7 @@ from .._core.slow import read_by_python
 from .._core.storage import new_tensor
 from . import _checks
 from ._composite import COMPOSITES, composite
+from ._deprecated import say_better
 from ._generator import default_generator
 from ._row import linear
 from ._traced import table
@@ -114,6 +115,7 @@ def _is_any_true(input: Any) -> Any:
 @composite("")
 def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
     """The sum of the singular values of matrices."""
+    say_better("nuclear_norm")
     return table("matrix_norm")(input, "nuc", dim, keepdim)
 
 

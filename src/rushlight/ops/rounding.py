@@ -112,6 +112,11 @@ def _clamped_high(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     return xp.keep(g, self > max if min is None else (self > max) | (max < min))
 
 
+def _bounded(args: list[Any], raws: list[Any]) -> None:
+    if args[1] is None and args[2] is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+
+
 clamp = elementwise(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     raw.clamp,
@@ -122,7 +127,9 @@ clamp = elementwise(
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=-2, high=-0.2), mk(3, 4, low=0.2, high=2)),
                         (mk(3, 4), mk(4), None), (mk(3, 4), None, mk(3, 4))],
     node="ClampBackward0",
-    check=_checks.both(_checks.NO_COMPLEX_CLAMP, _checks.takes("clamp_cpu", "fi")),
+    check=_checks.both(
+        _bounded, _checks.NO_COMPLEX_CLAMP, _checks.takes("clamp_cpu", "fi")
+    ),
     doc="`input` brought between `min` and `max`.",
 )  # fmt: skip
 clamp_numbers = elementwise(
@@ -131,7 +138,7 @@ clamp_numbers = elementwise(
     self=_clamped,
     samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
     node="ClampBackward1",
-    check=_checks.NO_COMPLEX_CLAMP,
+    check=_checks.both(_bounded, _checks.NO_COMPLEX_CLAMP),
     doc="`input` brought between `min` and `max`.",
 )
 clamp_min = elementwise(

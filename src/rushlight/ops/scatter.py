@@ -14,6 +14,7 @@ from .._array.axes import axis_of
 from .._array.later import later
 from .._core.apply import apply_n, apply_view
 from ._composite import composite
+from ._deprecated import saying_better
 from ._out import apply_out
 from ._row import general, linear
 from ._traced import table
@@ -310,7 +311,7 @@ def _index_reduce_backward(
 index_reduce = general(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
     "bool include_self=True) -> Tensor",
-    placing.index_reduce,
+    saying_better("index_reduce", placing.index_reduce),
     joint=lambda xp, g, self, dim, index, source, reduce, include_self, out, need: (
         _index_reduce_backward(
             xp, g, self, dim, index, source, reduce, include_self, out, need

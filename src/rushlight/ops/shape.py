@@ -105,7 +105,7 @@ expand = linear(
     samples=lambda mk: [(mk(3, 1), (2, 3, 4)), (mk(3, 1), (-1, 5)), (mk(), (2,))],
     doc="Dimensions of size one repeated without copying; -1 leaves a dimension as it is.",
 )
-_view_words = Dispatcher("view", [view])
+_view_words = Dispatcher("view", [view], kind="method")
 _expand_words = expand
 
 
@@ -205,7 +205,7 @@ def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
 def _resolved(
     name: str, input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[int, ...]:
-    words = Dispatcher(name, [_RESHAPE])
+    words = Dispatcher(name, [_RESHAPE], kind="method")
     plan = words.resolve((input, *shape), kwargs)
     size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]
     return size

@@ -53,7 +53,7 @@ def reduction(w: Writer, x: str) -> str:
     for arg in args:
         seen[arg.partition("=")[0] if "=" in arg else f"{len(seen)}"] = arg
     ordered = [a for a in seen.values() if "=" not in a] + [a for a in seen.values() if "=" in a]
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 or name in ("view", "expand", "repeat", "unfold", "softplus"):
         return f"{x}.{name}({', '.join(ordered)})"
     return f"torch.{name}({', '.join([x, *ordered])})"
 

@@ -20,7 +20,7 @@ KIND = {"": "torch", "nn.functional": "nn", "special": "special", "linalg": "lin
 LEFT_OUT = {
     "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
     "resize_", "resize_as_", "from_file", "lobpcg", "svd_lowrank", "pca_lowrank", "apply_", "map_",
-    "map2_", "set_", "dropout_", "from_dlpack", "poisson", "rrelu", "rrelu_", "share_memory_",
+    "map2_", "set_", "data_ptr", "new", "untyped_storage", "storage", "dropout_", "from_dlpack", "poisson", "rrelu", "rrelu_", "share_memory_",
 }  # fmt: skip
 GUESSES = {
     "int": ("dim", "dim0", "dim1", "dims", "k", "n", "num_classes", "groups", "offset", "sections"),
@@ -37,7 +37,8 @@ def functions() -> list[tuple[str, str]]:
     """(namespace, name) of every function, ("method", name) of every method."""
     found = [key for key in PUBLIC if key[0] in PREFIX]
     found += [("method", name) for name in TENSOR_METHODS]
-    found += [("method", name) for name in vars(rushlight.Tensor) if name[0] != "_"]
+    found += [("method", name) for name in vars(rushlight.Tensor)
+              if name[0] != "_" and callable(getattr(rushlight.Tensor, name))]  # fmt: skip
     return sorted({key for key in found if key[1][0] != "_" and key[1] not in LEFT_OUT})
 
 

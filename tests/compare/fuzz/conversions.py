@@ -72,6 +72,8 @@ def creation(w: Writer) -> str:
                            "from_numpy", "Tensor", "FloatTensor", "LongTensor"))  # fmt: skip
         more = {"tensor": usual, "as_tensor": ("dtype", "device", "foo"),
                 "asarray": (*usual, "copy"), "scalar_tensor": usual}.get(name, ())  # fmt: skip
+        if name.endswith("Tensor"):  # of a size, its elements would be whatever lay there
+            return f"torch.{name}({data}).shape"
         return f"torch.{name}({data}{keywords(w, more)})"
     size = rng.choice(SIZES)
     w.uses_numpy = w.uses_numpy or "np." in size
@@ -97,7 +99,7 @@ def creation(w: Writer) -> str:
         more = ("dtype", "device", "requires_grad", "memory_format", "layout", "foo")
         first = "" if name[:4] in ("zero", "ones", "rand") and name != "randint_like" else ", 3"
         return f"torch.{name}({x}{first}{keywords(w, more)})"
-    name = rng.choice(("new_zeros", "new_ones", "new_full", "new_tensor", "new"))
+    name = rng.choice(("new_zeros", "new_ones", "new_full", "new_tensor"))
     if name == "new_tensor":
         data = rng.choice(DATA)
         w.uses_numpy = w.uses_numpy or "np." in data
