@@ -181,6 +181,13 @@ def dimension(dim: int, ndim: int) -> str:
     )
 
 
+def no_dimension(dim: int, ndim: int) -> str:
+    """The same, where a number may not stand for a dimension."""
+    if not ndim:
+        return f"Dimension specified as {dim} but tensor has no dimensions"
+    return dimension(dim, ndim)
+
+
 def output_shape(shape: tuple[int, ...], broadcast_shape: tuple[int, ...]) -> str:
     """The message for an in-place operation whose result doesn't fit."""
     return (

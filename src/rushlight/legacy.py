@@ -40,11 +40,13 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
             if isinstance(first, (list, tuple)):
                 warn_of_arrays(first)
             return raw.array_of(first, dtype)
+    if len(args) == 1 and isinstance(first, bool):
+        raise TypeError("new(): data must be a sequence (got bool)")
     if all(isinstance(a, int) or T.is_integer_scalar(a) for a in args):
         return raw.empty(size_of("new", args), dtype)
-    if isinstance(first, str):
-        raise TypeError("new(): invalid data type 'str'")
-    raise TypeError(f"new(): data must be a sequence (got {type(first).__name__})")
+    if isinstance(first, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
+    raise TypeError(f"new(): data must be a sequence (got {errors.type_name(first)})")
 
 
 def _options(dtype: D.dtype) -> str:
@@ -55,8 +57,8 @@ def _options(dtype: D.dtype) -> str:
 
 
 def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
-    given = [type(a).__name__ for a in args]
-    given += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
+    given = [errors.type_name(a) for a in args]
+    given += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]
     return TypeError(
         f"new() received an invalid combination of arguments - got ({', '.join(given)}), "
         "but expected "

@@ -217,7 +217,7 @@ class Tensor(TensorBase):
             return _new_size(Size, self._raw.shape)
         shape = self._raw.shape
         if not -max(len(shape), 1) <= dim < max(len(shape), 1) or not shape:
-            raise IndexError(errors.dimension(dim, len(shape)))
+            raise IndexError(errors.no_dimension(dim, len(shape)))
         return shape[dim]
 
     def dim(self) -> int:
@@ -235,7 +235,11 @@ class Tensor(TensorBase):
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours along each dimension, or along one."""
         strides = T.byte_strides(self._raw)
-        return strides if dim is None else strides[dim]
+        if dim is None:
+            return strides
+        if not -len(strides) <= dim < len(strides):
+            raise IndexError(errors.no_dimension(dim, len(strides)))
+        return strides[dim]
 
     def storage_offset(self) -> int:
         """How many elements of the memory lie before the first."""

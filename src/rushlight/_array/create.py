@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from itertools import chain
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from .. import errors
 from .allocation import allocating, refusal
 from .fixed import fix
 from .number import wrapped
-from .types import from_raw, to_raw
+from .types import from_raw, is_dense, to_raw
 
 
 def infer(value: Any) -> D.dtype:
@@ -112,6 +113,22 @@ def _refuse_no_numbers(value: Any, dtype: D.dtype) -> None:
                 raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
 
 
+def refuse_array(array: Any) -> None:
+    """Refuses an array that no tensor can be made of.
+
+    Raises:
+        TypeError: for elements of a type that tensors don't have.
+        ValueError: for negative strides.
+    """
+    from_raw(array.dtype)
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently supported. (You can probably work around this by "
+            "making a copy of your array  with array.copy().) "
+        )
+
+
 def array_of(value: Any, dtype: D.dtype | None) -> Any:
     """A fresh array with the elements of a number, a (nested) sequence, an array or a tensor.
 
@@ -119,11 +136,16 @@ def array_of(value: Any, dtype: D.dtype | None) -> Any:
         ValueError: for ragged sequences, in PyTorch's words.
         TypeError, RuntimeError: for elements that aren't numbers.
     """
-    if isinstance(value, np.ndarray):
-        return np.array(value, to_raw(dtype or from_raw(value.dtype)), order="C")
-    if hasattr(value, "_raw"):
-        raw = value._raw
-        return np.array(raw, to_raw(dtype or from_raw(raw.dtype)), order="C")
+    if isinstance(value, np.ndarray) or hasattr(value, "_raw"):
+        if isinstance(value, np.ndarray):
+            refuse_array(value)
+        array = value if isinstance(value, np.ndarray) else value._raw
+        target = to_raw(dtype or from_raw(array.dtype))
+        if array.dtype.kind == "c" and target.kind not in "cb":
+            if array.size:
+                warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
+            array = array.real
+        return np.array(array, target, order="K" if is_dense(array) else "C")
     regular = _regular(value)
     if regular is None:
         if dtype is not None:
@@ -157,6 +179,8 @@ def _integers(value: Any, target: Any, shape: tuple[int, ...]) -> Any:
         raise TypeError("'complex' object cannot be interpreted as an integer")
     if whole.dtype.kind == "b":
         return whole.astype(target).reshape(shape)
+    if whole.dtype.kind == "f":
+        _refuse_fractions(value)
     if whole.size and whole.dtype.kind in "iuf":
         info = np.iinfo(target)
         # Negative integers wrap into unsigned types; negative fractions don't.
@@ -166,6 +190,21 @@ def _integers(value: Any, target: Any, shape: tuple[int, ...]) -> Any:
         if not (whole.min() >= low and whole.max() <= high):
             raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
     return whole.astype(target).reshape(shape)
+
+
+def _refuse_fractions(value: Any) -> None:
+    """Refuses NumPy's floats, which aren't Python's, where integers are wanted.
+
+    Raises:
+        TypeError: in Python's words.
+    """
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _refuse_fractions(item)
+    elif isinstance(value, np.floating) and not isinstance(value, float):
+        raise TypeError(
+            f"'{errors.type_name(value)}' object cannot be interpreted as an integer"
+        )
 
 
 def _first_odd(value: Any) -> str:
@@ -234,7 +273,11 @@ def _inner_shape(value: Any) -> tuple[int, ...]:
     if not hasattr(value, "_raw"):
         return shape_of_nested(value)
     if value._raw.size != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
+        if value._raw.dtype.kind in "biu":
+            raise TypeError(
+                "only integer tensors of a single element can be converted to an index"
+            )
+        raise ValueError(errors.ONE_ELEMENT)
     return ()
 
 

@@ -257,6 +257,7 @@ def _lone_mask(x: Any, indices: tuple[Any, ...]) -> Any:
     d, mask = given[0]
     if mask.dtype.kind != "b" and mask.dtype != np.uint8:
         return None
+    places(x, tuple([i if i is None else i.astype(np.bool_) for i in indices]))  # refuses others
     return mask if mask.shape == x.shape[d : d + mask.ndim] else None
 
 

@@ -13,7 +13,7 @@ from .types import from_raw, to_raw
 _C_NAMES: Final = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
     "float32": "float", "float64": "double", "uint16": "uint16_t", "uint32": "uint32_t",
-    "uint64": "uint64_t", "bool": "bool",
+    "uint64": "uint64_t", "bool": "bool", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
 }  # fmt: skip
 
 

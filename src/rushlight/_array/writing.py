@@ -17,6 +17,8 @@ from .types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 def write_converted(array: Any, value: Any) -> None:
     """Writes `value` into `array`, converted as PyTorch does."""
     if array.dtype is not value.dtype and array.dtype != value.dtype:
+        if value.dtype.kind == "c" and array.dtype.kind not in "cb" and array.size:
+            warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=5)
         value = converted(value, from_raw(array.dtype))
     array[...] = value
 
@@ -52,8 +54,6 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
         together = tuple(np.broadcast_shapes(x.shape, src.shape))
         if together != x.shape:
             raise RuntimeError(errors.output_shape(x.shape, together))
-    if src.dtype.kind == "c" and x.dtype.kind not in "cb":
-        warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
     write_converted(x, src)
 
 

@@ -11,6 +11,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
+from .. import dtypes as D
+from .. import errors
+from .._array import types as T
+from .._core.mode import current
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
 from ._kinds import PYTHON_NAMES
@@ -40,6 +44,11 @@ UNSIGNED: Final = frozenset((
 WRITTEN: Final = {"torch": frozenset(("norm", "split", "unique", "unique_consecutive"))}
 # The key isn't known, so that the signatures are to be asked.
 _ASK: Final = object()
+#: The functions that make a tensor of nothing, whose `out` may have another shape.
+FACTORIES: Final = frozenset((
+    "ones", "zeros", "full", "rand", "arange", "linspace", "logspace", "eye", "randint", "randperm",
+    "randn", "range", "empty",
+))  # fmt: skip
 _NO_PINNED: Final = (
     "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
     "available on this system."
@@ -58,6 +67,7 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
     fine: dict[Any, Any] = {}
     settled: set[Any] = set()  # those types of positional arguments that decide
     late = name in LATE
+    factory = kind == "torch" and name in FACTORIES
 
     def ask(run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs:
@@ -73,6 +83,8 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
                 settled.add(key)
             if "pin_memory" in kwargs:
                 kwargs = _unpinned(kwargs)
+        if factory and kwargs.get("out") is not None:
+            _check_out(name, kwargs)
         return function(*args, **kwargs)
 
     def run_checked(*args: Any, **kwargs: Any) -> Any:
@@ -105,6 +117,23 @@ def _unpinned(kwargs: dict[str, Any]) -> dict[str, Any]:
     if kwargs["pin_memory"]:
         raise RuntimeError(_NO_PINNED)
     return {key: value for key, value in kwargs.items() if key != "pin_memory"}
+
+
+def _check_out(name: str, kwargs: dict[str, Any]) -> None:
+    """Refuses an `out` of another type than is asked for, or one that requires grad.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    out, dtype = kwargs["out"], kwargs.get("dtype")
+    have = T.from_raw(out._raw.dtype)
+    if isinstance(dtype, D.dtype) and dtype is not have:
+        raise RuntimeError(
+            f"dtype {D.scalar_name(dtype)} does not match dtype of out parameter "
+            f"({D.scalar_name(have)})"
+        )
+    if out.requires_grad and current().grad:
+        raise RuntimeError(errors.out_requires_grad(f"aten::{name}"))
 
 
 def plain_lists(lists: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -301,6 +301,14 @@ def prelu(input: Any, weight: Any) -> Any:
     if input._raw.dtype != weight._raw.dtype:
         names = [D.scalar_name(T.from_raw(t._raw.dtype)) for t in (input, weight)]
         raise RuntimeError(f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}")
+    whole = weight._raw.size
+    if whole != 1 and len(shape) > 1 and ndim:
+        channels = input._raw.shape[1] if ndim > 1 else 1
+        if channels != whole:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{whole} and channel size = {channels}."
+            )
     if len(shape) > 1:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {len(shape)}"
@@ -471,9 +479,16 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
 
 
 @composite("nn.functional")
-def elu_(input: Any, alpha: float = 1.0) -> Any:
+def elu_(
+    input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
+) -> Any:
     """In-place version of `elu`."""
-    return elu(input, alpha, True)
+    if scale == 1 and input_scale == 1:
+        return elu(input, alpha, True)
+    result = table("where")(
+        input > 0, input * scale, (input * input_scale).expm1() * (alpha * scale)
+    )
+    return input.copy_(result)
 
 
 @composite("nn.functional")

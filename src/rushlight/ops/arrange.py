@@ -281,6 +281,8 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if not sizes:
         return ()
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     places = indices._raw.astype("int64")
     stacked = table("stack")([new_tensor(x) for x in raw.unraveled(places, sizes)], -1)
     return table("unbind")(stacked, -1)

@@ -53,6 +53,8 @@ def delivered(array: Any, out: Any, requires_grad: bool) -> Any:
     from ._out import place
 
     T.refuse_overlap(out._raw)
+    if out._raw.shape != array.shape:
+        out._raw = T.empty(array.shape, out._raw.dtype)
     place(out, array)
     return out
 
@@ -211,14 +213,8 @@ def from_numpy(ndarray: Any) -> Any:
         ValueError: for an array with negative strides.
     """
     if not isinstance(ndarray, T.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    T.from_raw(ndarray.dtype)
-    if any(s < 0 for s in ndarray.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative "
-            "strides are not currently supported. (You can probably work around this by "
-            "making a copy of your array  with array.copy().) "
-        )
+        raise TypeError(f"expected np.ndarray (got {errors.type_name(ndarray)})")
+    raw.refuse_array(ndarray)
     return finished(T.plain_array(ndarray), False)
 
 

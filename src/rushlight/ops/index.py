@@ -97,13 +97,28 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     """A copy with `values` written (or added) at index tensors, one per dimension."""
     if isinstance(indices, tuple) and None in [i if i is None else 0 for i in indices]:
         return apply_n(index_put_row.op, [input, indices, values, accumulate])
-    return apply_n(index_put_row.op, [input, _checked(indices), values, accumulate])
+    checked = _counted(input, _checked(indices))
+    return apply_n(index_put_row.op, [input, checked, values, accumulate])
 
 
 @composite("", method=True)
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Writes (or adds) `values` at index tensors, in place."""
-    return _put(input, _checked(indices), values, accumulate)
+    return _put(input, _counted(input, _checked(indices)), values, accumulate)
+
+
+def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The indices, unless there are more than dimensions.
+
+    Raises:
+        IndexError: in PyTorch's words.
+    """
+    ndim = t._raw.ndim
+    if len(indices) > ndim:
+        raise IndexError(
+            f"too many indices for tensor of dimension {ndim} (got {len(indices)})"
+        )
+    return indices
 
 
 def _put(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
@@ -564,7 +579,10 @@ def _written_tensor(t: Any, given: Any, value: Any) -> bool:
 
 def _number(value: Any, t: Any) -> Any:
     """A number as a tensor of the type of `t`."""
-    array = W.number(value, t._raw.dtype)
+    dtype = t._raw.dtype
+    if T.is_half(dtype) and isinstance(value, complex) and value.imag:
+        raise RuntimeError(errors.no_conversion("double"))
+    array = W.number(value, dtype)
     recorder = current().recorder
     if recorder is not None:
         recorder.constant(array)

@@ -430,6 +430,11 @@ def einsum(*args: Any) -> Any:
     Raises:
         RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
     """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
     equation = args[0]
     operands = (
         list(args[1][:])
