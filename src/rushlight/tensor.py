@@ -398,6 +398,10 @@ class Tensor(TensorBase):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(_hollow.elements(self).item())
 
+    def __reversed__(self) -> Tensor:
+        """The parts along the first dimension in reverse order, as one tensor."""
+        return self.flip(0) if self._raw.ndim else self  # type: ignore[attr-defined,no-any-return]
+
     def __len__(self) -> int:
         if self._raw.ndim == 0:
             raise TypeError("len() of a 0-d tensor")

@@ -202,9 +202,7 @@ def _refuse_fractions(value: Any) -> None:
         for item in value:
             _refuse_fractions(item)
     elif isinstance(value, np.floating) and not isinstance(value, float):
-        raise TypeError(
-            f"'{errors.type_name(value)}' object cannot be interpreted as an integer"
-        )
+        raise TypeError(f"'{errors.type_name(value)}' object cannot be interpreted as an integer")
 
 
 def _first_odd(value: Any) -> str:
@@ -274,9 +272,7 @@ def _inner_shape(value: Any) -> tuple[int, ...]:
         return shape_of_nested(value)
     if value._raw.size != 1:
         if value._raw.dtype.kind in "biu":
-            raise TypeError(
-                "only integer tensors of a single element can be converted to an index"
-            )
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         raise ValueError(errors.ONE_ELEMENT)
     return ()
 

@@ -96,7 +96,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         return slow.apply(op, [a, b])
     try:
         result = op.raw(array_a, array_b)
-    except ValueError:
+    except (ValueError, NotImplementedError):
         return slow.apply(op, [a, b])  # explains
     except MemoryError as error:
         raise refusal(error) from None

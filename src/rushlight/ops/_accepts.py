@@ -88,7 +88,7 @@ def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
             size = p.list_size
             return True, _in_tuple if size == 1 else lambda v: (_integer(v),) * size
         if isinstance(value, (list, tuple)):
-            return all(is_int(v) for v in value), _integers
+            return all(is_int(v) or (i and type(v) is bool) for i, v in enumerate(value)), _integers
         return False, None
     if isinstance(value, (list, tuple)):
         return True, tuple
@@ -103,12 +103,21 @@ def _in_tuple(value: Any) -> tuple[int]:
 
 
 def _integer(value: Any) -> int:
-    return value if type(value) is int else int(_item(value))
+    if type(value) is int:
+        return value
+    if not is_int(value):  # it is of a type that others of which fit
+        raise TypeError
+    return int(_item(value))
 
 
 def _integers(value: Any) -> tuple[int, ...]:
-    return tuple([v if type(v) is int else _integer(v) for v in value])
+    return tuple(
+        [v if type(v) is int else int(v) if type(v) is bool and i else _integer(v)
+         for i, v in enumerate(value)]
+    )  # fmt: skip
 
 
 def _item(value: Any) -> Any:
+    if isinstance(value, TensorBase) and value._raw.ndim:
+        raise TypeError  # others of its type fit
     return read_by_python(value, "a number").item() if isinstance(value, TensorBase) else value

@@ -70,6 +70,9 @@ BETTER: Final = {
     "nuclear_norm": "at::nuclear_norm is deprecated and it is just left for JIT compatibility. It "
     "will be removed in a future PyTorch release. Please use `linalg.matrix_norm(A, 'nuc', dim, "
     "keepdim)` instead",
+    "frobenius_norm": "at::frobenius_norm is deprecated and it is just left for JIT compatibility. "
+    "It will be removed in a future PyTorch release. Please use `linalg.vector_norm(A, 2., dim, "
+    "keepdim)` instead",
     "chain_matmul": f"torch.chain_matmul is deprecated and {_REMOVED_SOON} Use "
     "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
     "multiple parameters.",

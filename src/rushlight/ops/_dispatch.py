@@ -25,6 +25,7 @@ from ._kinds import kind_of
 from ._out import apply_out
 from ._parse import complaint
 from ._row import Row
+from ._signatures import signatures
 from ._views import view_function
 
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
@@ -161,6 +162,11 @@ class Dispatcher:
             plan = match(row, args, kwargs, packs)
             if plan is not None:
                 return plan
+        for row in self.rows if kwargs else ():
+            names = row_names(self.kind, self.short, row)
+            plan = match(row, args, kwargs, packs, names)
+            if plan is not None:
+                return plan
         if (places := old_order(self.name, args, kwargs)) is not None:
             return reordered(self.rows[0], places, args, kwargs)
         raise explain_rows(self.short, self.rows, args, kwargs)
@@ -192,12 +198,27 @@ def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return tuple(map(type, args))
 
 
+def row_names(kind: str, name: str, row: Row) -> list[str]:
+    """What PyTorch calls the positional parameters of a row, one after the other."""
+    first = ["input"] if kind == "method" else []
+    for signature in signatures(kind, name):
+        names = first + [p.name for p in signature.params if not p.kw_only]
+        if len(names) == sum(not p.kw_only for p in row.schema.params):
+            return names
+    return []
+
+
 def match(
-    row: Row, args: tuple[Any, ...], kwargs: dict[str, Any], packs: bool = True
+    row: Row,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    packs: bool = True,
+    names: list[str] | None = None,
 ) -> Plan | None:
     """How this call fits the row's signature; None if it doesn't.
 
-    With `packs` integers one by one may stand for a list of them, as in `x.view(2, 3)`.
+    With `packs` integers one by one may stand for a list of them, as in `x.view(2, 3)`. `names`
+    are other ones for the positional parameters.
     """
     params = row.schema.params
     positional = [p for p in params if not p.kw_only]
@@ -215,6 +236,8 @@ def match(
             found, source = args[i], i
         else:
             name = _keyword(p, left)
+            if name is None and names and i < len(names) and names[i] in left:
+                name = names[i]
             if name is None:
                 if p.default is REQUIRED:
                     return None
@@ -337,8 +360,11 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
         values = [*args, *plan.tail]
         for position, name in plan.named:
             values[position] = kwargs[name]
-        for position, convert in plan.convert:
-            values[position] = convert(values[position])
+        try:
+            for position, convert in plan.convert:
+                values[position] = convert(values[position])
+        except (TypeError, ValueError):
+            return general(*args, **kwargs)  # says why
         return plan.run(plan.op, values)
 
     return function
@@ -370,8 +396,11 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any
         values = [*args, *plan.tail]
         for position, name in plan.named:
             values[position] = kwargs[name]
-        for position, convert in plan.convert:
-            values[position] = convert(values[position])
+        try:
+            for position, convert in plan.convert:
+                values[position] = convert(values[position])
+        except (TypeError, ValueError):
+            return general(*args, **kwargs)  # says why
         return apply_inplace(plan.op, values)
 
     function.__name__ = function.__qualname__ = general.name

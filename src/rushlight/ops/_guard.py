@@ -85,7 +85,19 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
                 kwargs = _unpinned(kwargs)
         if factory and kwargs.get("out") is not None:
             _check_out(name, kwargs)
-        return function(*args, **kwargs)
+        if not kwargs:
+            return function(*args)
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if "unexpected keyword" not in str(error) and "multiple values" not in str(error):
+                raise
+            from ._parse import by_position
+
+            moved = by_position(kind, name, args, kwargs)
+            if moved is None or len(moved[0]) == len(args):
+                raise
+        return function(*moved[0], **moved[1])
 
     def run_checked(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and tuple(map(type, args)) in settled:

@@ -30,6 +30,8 @@ _NUMPY_NAMES: Final = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x"
 _OTHER_NAMES: Final = {"logsigmoid": "log_sigmoid"}
 _LONGEST: Final = 2**63
 _OVERFLOW: Final = "Overflow when unpacking long long"
+
+
 class Thrown(Exception):
     """A complaint that ends the search: it is made while a signature is still being tried."""
 
@@ -100,6 +102,25 @@ def _of_python(qualified: str, parameters: str, args: tuple[Any, ...], kwargs: N
     return None
 
 
+def by_position(
+    kind: str, name: str, args: tuple[Any, ...], kwargs: Named
+) -> tuple[tuple[Any, ...], Named] | None:
+    """The arguments with as few keywords as may be, where PyTorch's names differ from ours."""
+    bound: list[tuple[Parameter, Any]] = []
+    own = 1 if kind == "method" else 0
+    if complaint(kind, name, args[own:], kwargs, bound) is not None or not bound:
+        return None
+    places = {p.name: i for s in signatures(kind, name) for i, p in enumerate(s.params)}
+    first = list(args[:own])
+    named: Named = {}
+    for p, value in bound:
+        if not p.kw_only and places.get(p.name) == len(first) - own:
+            first.append(value)
+        else:
+            named[p.name] = value
+    return tuple(first), named
+
+
 def _takes_none(name: str, args: tuple[Any, ...], kwargs: Named) -> Exception | None:
     if kwargs:
         return TypeError(f"TensorBase.{name}() takes no keyword arguments")
@@ -118,6 +139,7 @@ def _misfit(
     """Why a signature doesn't take the arguments; None where it does, with what goes where."""
     params = signature.params
     packs = signature.positional == 1 and params[0].is_list and params[0].type == "int"
+    packs = packs and bool(args) and is_index(args[0])
     if len(args) > signature.positional and not packs:
         return _too_many(signature, name, len(args))
     left = len(kwargs)
@@ -326,9 +348,7 @@ def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | 
     return None
 
 
-def listing(
-    name: str, shown: list[Signature], args: tuple[Any, ...], kwargs: Named
-) -> TypeError:
+def listing(name: str, shown: list[Signature], args: tuple[Any, ...], kwargs: Named) -> TypeError:
     """The error that shows what was given and the signatures."""
     named = in_order_of_hash(kwargs)
     given = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in named.items()]
@@ -393,10 +413,10 @@ def _marked(parts: list[tuple[str, str]], args: tuple[Any, ...], kwargs: Named) 
 
 def _nested(value: Any) -> str:
     """The type of a value, with those of its items where it is a sequence."""
-    if isinstance(value, tuple) and type(value) is tuple:
+    if isinstance(value, tuple):
         inside = ", ".join(map(type_name, value))
-        return f"tuple of ({inside}{',' if len(value) == 1 else ''})"
-    if type(value) is list:
+        return f"{type_name(value)} of ({inside}{',' if len(value) == 1 else ''})"
+    if isinstance(value, list):
         return f"list of [{', '.join(map(type_name, value))}]"
     return type_name(value)
 

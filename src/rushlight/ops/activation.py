@@ -479,9 +479,7 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
 
 
 @composite("nn.functional")
-def elu_(
-    input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
-) -> Any:
+def elu_(input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
     """In-place version of `elu`."""
     if scale == 1 and input_scale == 1:
         return elu(input, alpha, True)

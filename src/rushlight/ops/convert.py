@@ -140,6 +140,11 @@ def _caster(name: str, dtype: D.dtype) -> None:
     def cast_to(self: Any, memory_format: Any = None) -> Any:
         result = converted(self, dtype)
         if memory_format is not None and memory_format is not preserve_format:
+            if not isinstance(memory_format, MemoryFormat):
+                raise TypeError(
+                    f"{name}(): argument 'memory_format' must be torch.memory_format, not "
+                    f"{errors.type_name(memory_format)}"
+                )
             return result.contiguous(memory_format=memory_format)
         return result
 

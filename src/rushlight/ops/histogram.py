@@ -85,7 +85,7 @@ def histogram(
     return named_results("histogram_out", ())(out)
 
 
-@composite(method=True)
+@composite()
 def histogramdd(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:

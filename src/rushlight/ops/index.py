@@ -115,9 +115,7 @@ def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     ndim = t._raw.ndim
     if len(indices) > ndim:
-        raise IndexError(
-            f"too many indices for tensor of dimension {ndim} (got {len(indices)})"
-        )
+        raise IndexError(f"too many indices for tensor of dimension {ndim} (got {len(indices)})")
     return indices
 
 

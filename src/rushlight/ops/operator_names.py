@@ -122,6 +122,7 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
 @composite("")
 def frobenius_norm(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The square root of the sum of squares."""
+    say_better("frobenius_norm")
     return table("norm")(input, 2, dim, keepdim)
 
 

@@ -47,7 +47,9 @@ def known_parameters(where: str, name: str) -> list[list[Parameter]]:
     """The parameters of each signature that is known, without the tensor of a method."""
     kind = "method" if where == "method" else KIND[where]
     shown = f"{kind}_{name}" if kind in ("fft", "linalg", "special") else name
-    found = [s.params for s in signatures(kind, shown)] or [s.params for s in signatures(kind, name)]
+    found = [s.params for s in signatures(kind, shown)] or [
+        s.params for s in signatures(kind, name)
+    ]
     if not found:
         rows = ROWS.get(shown) or ROWS.get(name) or []
         found = [list(r.schema.params[1 if where == "method" else 0 :]) for r in rows]
@@ -117,7 +119,9 @@ def text_of(value: Any) -> str:
     raise TypeError(value)
 
 
-def sampled(writer: Writer, name: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]] | None:
+def sampled(
+    writer: Writer, name: str
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]] | None:
     """Positional and keyword arguments of a sample of the row of that name, None without one."""
     rows = [r for r in ROWS.get(name, ()) if r.samples is not None]
     if not rows:

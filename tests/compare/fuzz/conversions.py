@@ -105,8 +105,12 @@ def creation(w: Writer) -> str:
         w.uses_numpy = w.uses_numpy or "np." in data
         return f"{x}.new_tensor({data}{keywords(w, usual)})"
     if name == "new_full":
-        return f"{x}.new_full({size}, {rng.choice(NUMBERS[:8])}{keywords(w, usual)})".replace("(, ", "(")
-    return f"{x}.{name}({(size + keywords(w, usual[:3] if name != 'new' else ())).removeprefix(', ')})"
+        return f"{x}.new_full({size}, {rng.choice(NUMBERS[:8])}{keywords(w, usual)})".replace(
+            "(, ", "("
+        )
+    return (
+        f"{x}.{name}({(size + keywords(w, usual[:3] if name != 'new' else ())).removeprefix(', ')})"
+    )
 
 
 def reading(w: Writer) -> str:
@@ -116,7 +120,7 @@ def reading(w: Writer) -> str:
         return rng.choice(
             (f"float({x})", f"int({x})", f"bool({x})", f"complex({x})", f"{x}.item()",
              f"{x}.tolist()", f"{x}.numpy()", f"np.asarray({x})", f"np.array({x})",
-             f"list({x})", f"len({x})", f"round({x})", f"round({x}, 1)", f"abs({x})", f"hash(1)",
+             f"list({x})", f"len({x})", f"round({x})", f"round({x}, 1)", f"abs({x})", "hash(1)",
              f"[1, 2, 3][{x}]", f"range({x})", f"str({x})", f"repr({x})", f"'{{:.2f}}'.format({x})",
              f"f'{{{x}}}'", f"1 in {x}", f"'a' in {x}", f"{x} in {x}", f"divmod({x}, 2)",
              f"{x}.__index__()", f"math.floor({x})", f"math.sqrt({x})", f"math.trunc({x})",

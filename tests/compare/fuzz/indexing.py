@@ -20,7 +20,9 @@ def index_tensor(w: Writer, shape: tuple[int, ...]) -> str:
         made = f"torch.rand({tuple(size)})"
     else:
         low = rng.choice((0, 0, -1 if dtype in INTEGERS[:3] else 0))
-        made = f"torch.randint({low}, {rng.choice((1, 2, 2, 4))}, {tuple(size)}, dtype=torch.{dtype})"
+        made = (
+            f"torch.randint({low}, {rng.choice((1, 2, 2, 4))}, {tuple(size)}, dtype=torch.{dtype})"
+        )
     w.lines.append(f"{name} = {made}")
     return name
 
@@ -40,7 +42,15 @@ def slice_text(w: Writer) -> str:
         return ":"
     ends = ("", "", "0", "1", "2", "-1", "3", "9", "-9", "None")
     if rng.random() < 0.12:
-        ends += ("1.5", "'a'", "torch.tensor(1)", "True", "2**63", "np.int64(1)", "torch.tensor(1.5)")
+        ends += (
+            "1.5",
+            "'a'",
+            "torch.tensor(1)",
+            "True",
+            "2**63",
+            "np.int64(1)",
+            "torch.tensor(1.5)",
+        )
     text = f"{rng.choice(ends)}:{rng.choice(ends)}"
     if rng.random() < 0.3:
         text += ":" + rng.choice(("", "1", "2", "3", "-1", "0", "torch.tensor(2)"))
