@@ -28,12 +28,14 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: X.sum([0, "a"]), TypeError,
      "sum(): argument 'dim' failed to unpack the object at pos 2 with error "
      '"type must be tuple of ints,but got str"'),
-    (lambda: X.permute("a", 0), TypeError, "permute() takes 1 positional argument but 2 were given"),
+    (lambda: X.permute("a", 0), TypeError,
+     "permute() takes 1 positional argument but 2 were given"),
     (lambda: torch.permute(X, 1), TypeError,
      "permute(): argument 'dims' (position 2) must be tuple of ints, not int"),
     (lambda: X.minimum(1), TypeError,
      "minimum(): argument 'other' (position 1) must be Tensor, not int"),
-    (lambda: X.max("a", True), TypeError, "max(): argument 'dim' (position 1) must be int, not str"),
+    (lambda: X.max("a", True), TypeError,
+     "max(): argument 'dim' (position 1) must be int, not str"),
     (lambda: torch.add(X, 1, foo=1, bar=2, baz=3), TypeError,
      "add() received an invalid combination of arguments - got unrecognized keyword arguments: "
      "baz, bar, foo"),

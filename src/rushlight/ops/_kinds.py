@@ -1,4 +1,4 @@
-"""Which of PyTorch's signatures a public function has: those in C, or those of a Python function."""
+"""Whose signatures a public function has: those of C, or those of a Python function."""
 
 from __future__ import annotations
 

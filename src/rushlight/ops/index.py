@@ -170,17 +170,17 @@ def _items(given: Any) -> tuple[Any, ...]:
     """
     if isinstance(given, tuple):
         return given
-    if not isinstance(given, (TensorBase, int, slice)) and _is_sequence(given):
-        if not isinstance(given, T.ndarray) and len(given) < 32:
-            for item in given:
-                if (
-                    item is None
-                    or item is Ellipsis
-                    or isinstance(item, (TensorBase, slice))
-                    or _is_sequence(item)
-                ):
-                    warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
-                    return tuple(given)
+    plain = (TensorBase, T.ndarray, int, slice)
+    if not isinstance(given, plain) and _is_sequence(given) and len(given) < 32:
+        for item in given:
+            if (
+                item is None
+                or item is Ellipsis
+                or isinstance(item, (TensorBase, slice))
+                or _is_sequence(item)
+            ):
+                warnings.warn(_SEQUENCE_WARNING, UserWarning, stacklevel=4)
+                return tuple(given)
     return (given,)
 
 

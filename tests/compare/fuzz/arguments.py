@@ -1,4 +1,4 @@
-"""Arguments, good and bad, for the parameters of the table's schemas and of PyTorch's signatures."""
+"""Arguments, good and bad, for the parameters of schemas and of PyTorch's signatures."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ class Writer:
 
     def tensor_for(self, name: str) -> str:
         """A tensor, of whole numbers where the name of its parameter says so."""
-        if any(word in name for word in ("index", "indices", "target", "repeats")):
-            if self.rng.random() < 0.7:
-                return self.tensor(dtype="int64", high=3)
+        whole = any(word in name for word in ("index", "indices", "target", "repeats"))
+        if whole and self.rng.random() < 0.7:
+            return self.tensor(dtype="int64", high=3)
         if name in ("mask", "condition") and self.rng.random() < 0.8:
             return self.tensor(dtype="bool")
         return self.tensor()

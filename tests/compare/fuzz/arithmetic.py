@@ -12,7 +12,8 @@ FUNCTIONS = ("add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "p
              "minimum", "atan2", "bitwise_and", "bitwise_or", "logical_and", "logical_xor", "eq",
              "lt", "ge", "where", "lerp", "copysign", "hypot", "xlogy", "gcd", "clamp", "isclose",
              "heaviside", "nextafter", "ldexp", "logaddexp", "rsub", "true_divide", "dot", "matmul",
-             "bmm", "mm", "outer", "cross", "fmax", "addcmul", "dist", "cdist", "kron", "inner")  # fmt: skip
+             "bmm", "mm", "outer", "cross", "fmax", "addcmul", "dist", "cdist", "kron",
+             "inner")  # fmt: skip
 UNARY = ("sum", "mean", "prod", "std", "var", "max", "min", "argmax", "all", "any", "cumsum",
          "cumprod", "median", "mode", "norm", "logsumexp", "softmax", "log_softmax", "amax",
          "sort", "argsort", "topk", "unique", "flip", "cummax", "nansum", "count_nonzero", "diff",
@@ -21,9 +22,12 @@ UNARY = ("sum", "mean", "prod", "std", "var", "max", "min", "argmax", "all", "an
          "nonzero", "bitwise_not", "logical_not", "tril", "trace", "diag", "rot90", "roll",
          "unbind", "chunk", "split", "stack", "cat", "select", "narrow", "transpose", "permute",
          "unfold", "expand", "repeat", "tile", "movedim", "reshape", "view", "index_select",
-         "gather", "take", "kthvalue", "nanmedian", "std_mean", "softplus", "histc", "bincount")  # fmt: skip
-SCALARS = ("2", "0", "-1", "1.5", "-0.5", "True", "False", "1j", "2**40", "2**62", "2**63", "-2**63",
-           "300", "float('inf')", "float('nan')", "np.float32(1.5)", "np.int64(2)", "np.bool_(True)",
+         "gather", "take", "kthvalue", "nanmedian", "std_mean", "softplus", "histc",
+         "bincount")  # fmt: skip
+SCALARS = ("2", "0", "-1", "1.5", "-0.5", "True", "False", "1j", "2**40", "2**62", "2**63",
+           "-2**63",
+           "300", "float('inf')", "float('nan')", "np.float32(1.5)", "np.int64(2)",
+           "np.bool_(True)",
            "torch.tensor(2)", "torch.tensor(1.5)", "torch.tensor(True)", "torch.tensor(1j)", "None",
            "'a'", "[1, 2]", "(1,)", "np.array([1, 2])", "np.array(2)", "1e40", "0.0")  # fmt: skip
 
@@ -43,7 +47,8 @@ def reduction(w: Writer, x: str) -> str:
     args = []
     for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3))):
         args.append(rng.choice(
-            ("0", "1", "-1", "2", "-3", "(0, 1)", "[0]", "[0, 0]", "()", "[]", "(0, -2)", "5", "1.5",
+            ("0", "1", "-1", "2", "-3", "(0, 1)", "[0]", "[0, 0]", "()", "[]", "(0, -2)", "5",
+            "1.5",
              "True", "None", "dim=0", "dim=1", "dim=-1", "dim=(0, 1)", "dim=None", "keepdim=True",
              "dtype=torch.float64", "dtype=torch.int32", "dtype=torch.bool", "dim=()", "dim=[0]",
              "dim=7", "axis=0", "dim='a'", "correction=0", "unbiased=False", "descending=True",

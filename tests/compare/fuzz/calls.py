@@ -20,7 +20,8 @@ KIND = {"": "torch", "nn.functional": "nn", "special": "special", "linalg": "lin
 LEFT_OUT = {
     "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
     "resize_", "resize_as_", "from_file", "lobpcg", "svd_lowrank", "pca_lowrank", "apply_", "map_",
-    "map2_", "set_", "data_ptr", "new", "untyped_storage", "storage", "dropout_", "from_dlpack", "poisson", "rrelu", "rrelu_", "share_memory_",
+    "map2_", "set_", "data_ptr", "new", "untyped_storage", "storage", "dropout_",
+    "from_dlpack", "poisson", "rrelu", "rrelu_", "share_memory_",
 }  # fmt: skip
 GUESSES = {
     "int": ("dim", "dim0", "dim1", "dims", "k", "n", "num_classes", "groups", "offset", "sections"),
@@ -74,10 +75,10 @@ def guessed(where: str, name: str) -> list[Parameter]:
                 kind = type_name
         if p.name in SIZES:
             kind = "int"
-        found.append(
-            Parameter(p.name, kind, default is None, p.name in SIZES, 2 if p.name in SIZES else None,
-                      default, p.kind is p.KEYWORD_ONLY, "")
-        )  # fmt: skip
+        is_list = p.name in SIZES
+        kw_only = p.kind is p.KEYWORD_ONLY
+        size = 2 if is_list else None
+        found.append(Parameter(p.name, kind, default is None, is_list, size, default, kw_only, ""))
     return found
 
 

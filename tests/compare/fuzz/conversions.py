@@ -8,7 +8,8 @@ from tests.compare.fuzz.arguments import DTYPES, Writer
 
 DATA = (
     "1", "1.5", "True", "1j", "2**62", "2**63", "2**64", "-2**63", "-2**63-1", "None", "'a'", "[]",
-    "[1, 2]", "[1, 2.5]", "[True, 1]", "[True, 1.5]", "[1, 1j]", "[[1, 2], [3, 4]]", "[[1], [2, 3]]",
+    "[1, 2]", "[1, 2.5]", "[True, 1]", "[True, 1.5]", "[1, 1j]", "[[1, 2], [3, 4]]",
+    "[[1], [2, 3]]",
     "[1, [2]]", "[[1], 2]", "[[]]", "[[], []]", "(1, 2)", "([1], (2,))", "[None]", "[1, None]",
     "['a']", "[1, 'a']", "range(3)", "np.array([1, 2])", "np.array([1.5])", "np.array(3)",
     "np.array([True])", "np.array([1j])", "np.array(['a'])", "np.array([1], dtype=np.uint16)",
@@ -147,7 +148,8 @@ def reading(w: Writer) -> str:
         return f"{x}.type({dtype}{keywords(w, ('non_blocking', 'foo'))})"
     if kind == 2:
         name = rng.choice(("float", "double", "half", "bfloat16", "int", "long", "short", "char",
-                           "byte", "bool", "cfloat", "cdouble", "cpu", "clone", "contiguous"))  # fmt: skip
+                           "byte", "bool", "cfloat", "cdouble", "cpu", "clone",
+                           "contiguous"))  # fmt: skip
         return f"{x}.{name}({keywords(w, ('memory_format', 'foo')).removeprefix(', ')})"
     other = w.tensor()
     return rng.choice(
@@ -155,7 +157,8 @@ def reading(w: Writer) -> str:
          f"{x}.view({dtype})", f"torch.result_type({x}, {other})", f"torch.result_type({x}, 1.5)",
          f"torch.can_cast({x}.dtype, {other}.dtype)", f"{x}.fill_({rng.choice(NUMBERS[:16])})",
          f"torch.promote_types({x}.dtype, {other}.dtype)", f"{x}.new_tensor({other})",
-         f"torch.tensor([{x}, {other}])", f"torch.equal({x}, {other})", f"{x}.masked_fill({other}, 1)")
+         f"torch.tensor([{x}, {other}])", f"torch.equal({x}, {other})",
+         f"{x}.masked_fill({other}, 1)")
     )  # fmt: skip
 
 
