@@ -45,7 +45,8 @@ _REMOVED_SOON: Final = "will be removed in a future PyTorch release."
 #: What PyTorch says, once, of functions that have a better one.
 BETTER: Final = {
     "cholesky": "torch.cholesky is deprecated in favor of torch.linalg.cholesky and "
-    f"{_REMOVED_SOON}\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
+    f"{_REMOVED_SOON}\nL = torch.cholesky(A)\nshould be replaced with\n"
+    "L = torch.linalg.cholesky(A)\nand\n"
     "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\n"
     "This transform will produce equivalent results for all valid (symmetric positive definite) "
     "inputs.",
