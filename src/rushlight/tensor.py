@@ -235,11 +235,9 @@ class Tensor(TensorBase):
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours along each dimension, or along one."""
         strides = T.byte_strides(self._raw)
-        if dim is None:
-            return strides
-        if not -len(strides) <= dim < len(strides):
+        if dim is not None and not -len(strides) <= dim < len(strides):
             raise IndexError(errors.no_dimension(dim, len(strides)))
-        return strides[dim]
+        return strides if dim is None else strides[dim]
 
     def storage_offset(self) -> int:
         """How many elements of the memory lie before the first."""
@@ -397,10 +395,6 @@ class Tensor(TensorBase):
         if array.size != 1 or array.dtype.kind not in "biu":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(_hollow.elements(self).item())
-
-    def __reversed__(self) -> Tensor:
-        """The parts along the first dimension in reverse order, as one tensor."""
-        return self.flip(0) if self._raw.ndim else self  # type: ignore[attr-defined,no-any-return]
 
     def __len__(self) -> int:
         if self._raw.ndim == 0:

@@ -110,7 +110,8 @@ def by_position(
     own = 1 if kind == "method" else 0
     if complaint(kind, name, args[own:], kwargs, bound) is not None or not bound:
         return None
-    places = {p.name: i for s in signatures(kind, name) for i, p in enumerate(s.params)}
+    taken = next(s for s in signatures(kind, name) if bound[0][0] in s.params)
+    places = {p.name: i for i, p in enumerate(taken.params)}
     first = list(args[:own])
     named: Named = {}
     for p, value in bound:

@@ -243,9 +243,8 @@ def numpy(self: Any, *, force: bool = False) -> Any:
 
 
 @composite()
-def result_type(*given: Any, **named: Any) -> D.dtype:
+def result_type(tensor1: Any, tensor2: Any) -> D.dtype:
     """The dtype of the result of arithmetic on two operands (tensors or numbers)."""
-    tensor1, tensor2 = (*given, *named.values())
     dims: D.dtype | None = None
     zero: D.dtype | None = None
     number: D.dtype | None = None
