@@ -130,6 +130,10 @@ def _misfit(p: Parameter, value: Any, row: Row, position: int) -> str:
 
 def explain_forward(op: Op, args: list[Any], error: Exception) -> Exception | None:
     """PyTorch's exception for one that a raw forward has raised; None to let it through."""
+    if op.row is not None:
+        for p, arg in zip(op.row.schema.params, args):
+            if p.type == "int" and type(arg) is int and not -(1 << 63) <= arg < 1 << 63:
+                return ValueError("Overflow when unpacking long long")
     if isinstance(error, ValueError) and op.broadcasts:
         shapes = [a._raw.shape for a in args if isinstance(a, TensorBase)]
         whole: tuple[int, ...] = shapes[0] if shapes else ()

@@ -93,7 +93,9 @@ def _stub(qualified: str, parameters: str) -> Any:
     return names["stub"]
 
 
-def _of_python(qualified: str, parameters: str, args: tuple[Any, ...], kwargs: Named) -> Any:
+def _of_python(
+    qualified: str, parameters: str, args: tuple[Any, ...], kwargs: Named
+) -> Exception | None:
     """What Python says where a function with these parameters doesn't take the arguments."""
     try:
         _stub(qualified, parameters)(*args, **kwargs)
