@@ -8,20 +8,20 @@ program, which runs when the engine comes to the node that stands for the whole 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .. import errors
 from .._array import recording as A
 from .._core.copyslices import custom_op
 from .._core.mode import CURRENT, current, replaced
 from .._core.node import Node, fill_node
-from .._core.storage import TensorBase, new_tensor, version_of
+from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from .._core.views import view_target
 from ..autograd.backward import grad
 from .outputs import outlives
 from .program import Instruction, Program, Value
 from .refusal import Refusal
-from .rehearsal import check_rehearsal
+from .rehearsal import check_rehearsal, rehearsed
 
 
 class Joint:
@@ -94,7 +94,9 @@ def record_gradients(recorder: Any, outputs: list[Any], arguments: list[Any], mo
     before = CURRENT.get()
     try:
         CURRENT.set(replaced(mode, recorder=recorder))
-        found = grad(outputs, tensors, given, retain_graph=True, allow_unused=True)
+        found = rehearsed(
+            lambda: grad(outputs, tensors, given, retain_graph=True, allow_unused=True)
+        )
         values = [None if g is None else recorder.value_of(g) for g in found]
     finally:
         CURRENT.set(before)
@@ -143,6 +145,7 @@ class CompiledFunctionBackward(Node):
     backward: Any
     kept: Any
     read: Any  # the inputs that it has saved, with their versions
+    given: Any  # the same of results: counts of writes; the tensors would be a cycle
     freed: bool
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
@@ -160,10 +163,10 @@ class CompiledFunctionBackward(Node):
             )
         for t, version in self.read:
             if version_of(t) != version:
-                raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an "
-                    "inplace operation: an input of a compiled function"
-                )
+                raise RuntimeError(_MODIFIED + "an input of a compiled function")
+        for cell, version in self.given:
+            if cell.n != version:
+                raise RuntimeError(_MODIFIED + "a result of a compiled function")
         metas = self.out_meta or ()
         given = []
         for g, (shape, dtype) in zip(grads, metas):
@@ -185,8 +188,13 @@ class CompiledFunctionBackward(Node):
         self.freed = True
         self.kept = ()
         self.read = ()
+        self.given = ()
 
 
+_MODIFIED: Final = (
+    "one of the variables needed for gradient computation has been modified by an inplace "
+    "operation: "
+)
 _OP = custom_op("CompiledFunction", CompiledFunctionBackward)
 
 
@@ -201,5 +209,13 @@ def joined(run: Any, kept: Any, read: Any, tensors: Any, metas: Any) -> Any:
     node.backward = run
     node.kept = kept
     node.read = [(t, version_of(t)) for t in read]
+    node.given = []
     node.freed = False
     return node
+
+
+def guarded(t: Any, node: Any) -> Any:
+    """A result in whose memory something lies that the node has saved."""
+    cell = version_cell(t)
+    node.given.append((cell, cell.n))
+    return t

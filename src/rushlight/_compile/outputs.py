@@ -12,18 +12,21 @@ from .._core.storage import CLASSES, TensorBase
 from .program import same
 from .refusal import Refusal
 from .scalars import NUMBERS
+from .sharing import Shared, owner, sources
 
 
 class Fresh:
     """A tensor made by the step: a value, and the (used up) history that it has."""
 
-    __slots__ = ("value", "node", "nr", "requires_grad")
+    __slots__ = ("value", "node", "nr", "requires_grad", "shared", "writes")
 
     def __init__(self, value: Any, node: Any, nr: int, requires_grad: bool) -> None:
         self.value = value
         self.node = node
         self.nr = nr
         self.requires_grad = requires_grad
+        self.shared: Any = None  # what it shares with other tensors, see `sharing.py`
+        self.writes = 0  # how often it was written
 
     def same_as(self, other: Fresh) -> bool:
         """Whether the other is made in the same way."""
@@ -32,6 +35,8 @@ class Fresh:
             and type(self.node) is type(other.node)
             and self.nr == other.nr
             and self.requires_grad == other.requires_grad
+            and self.writes == other.writes
+            and same(self.shared, other.shared)
         )
 
     @property
@@ -42,15 +47,22 @@ class Fresh:
 class Live:
     """A tensor made by the step whose history is used later: an output of the call's own node."""
 
-    __slots__ = ("value", "number")
+    __slots__ = ("value", "number", "shared", "writes")
 
     def __init__(self, value: Any, number: int) -> None:
         self.value = value
         self.number = number
+        self.shared: Any = None
+        self.writes = 0
 
     def same_as(self, other: Live) -> bool:
         """Whether the other is the same output."""
-        return same(self.value, other.value) and self.number == other.number
+        return (
+            same(self.value, other.value)
+            and self.number == other.number
+            and self.writes == other.writes
+            and same(self.shared, other.shared)
+        )
 
     @property
     def __name__(self) -> str:
@@ -94,6 +106,12 @@ def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
     Raises:
         Refusal: for what can't be made anew.
     """
+    found = _described(result, recorder, arguments)
+    _share_counts(recorder, arguments)
+    return found
+
+
+def _described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
     if isinstance(result, TensorBase):
         return _tensor(result, recorder, arguments)
     kind = type(result)
@@ -102,13 +120,13 @@ def described(result: Any, recorder: Any, arguments: list[Any]) -> Any:
     if result is None or kind in (bool, int, float, complex, str, bytes):
         return result
     if kind in (list, tuple):
-        return kind(described(x, recorder, arguments) for x in result)
+        return kind(_described(x, recorder, arguments) for x in result)
     if kind is dict:
-        return {k: described(v, recorder, arguments) for k, v in result.items()}
+        return {k: _described(v, recorder, arguments) for k, v in result.items()}
     if isinstance(result, tuple) and hasattr(kind, "_fields"):
-        return Named(kind, [described(x, recorder, arguments) for x in result])
+        return Named(kind, [_described(x, recorder, arguments) for x in result])
     if kind.__module__ == "rushlight.return_types" or hasattr(kind, "n_sequence_fields"):
-        return Named(kind, [described(x, recorder, arguments) for x in result])
+        return Named(kind, [_described(x, recorder, arguments) for x in result])
     raise Refusal(f"the step returns a {kind.__name__}, which can't be made anew at each call")
 
 
@@ -171,7 +189,10 @@ def _origin(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
     if recorder.joint is not None:
         for number, output in enumerate(recorder.joint.outputs):
             if output is t:
-                return Live(value, number)
+                live = Live(value, number)
+                if t._cell is not None:
+                    recorder.cells.setdefault(id(t._cell), []).append((t, live))
+                return live
     if t._node is not None and outlives(t._node):
         raise Refusal(
             "the step returns a tensor whose history can still be used: call backward() inside "
@@ -179,7 +200,30 @@ def _origin(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
         )
     if t._requires_grad and t._node is None:
         raise Refusal("the step makes a new leaf that requires grad")
-    return Fresh(value, t._node, t._nr, t._requires_grad)
+    made = Fresh(value, t._node, t._nr, t._requires_grad)
+    if t._view is not None:
+        source, steps = sources(t, arguments, recorder)
+        made.shared = Shared(_tensor(source, recorder, arguments), steps, t._view.creation)
+    elif t._cell is not None:
+        recorder.cells.setdefault(id(t._cell), []).append((t, made))
+    return made
+
+
+def _share_counts(recorder: Any, arguments: list[Any]) -> None:
+    """Has detached results share the count of writes with what else can be seen of their memory."""
+    for sharers in recorder.cells.values():
+        (first, made), *others = sharers
+        cell = first._cell
+        seen = [*arguments, *recorder.known.values()]
+        origin = next((t for t in seen if owner(t)._cell is cell), None)
+        if origin is None:
+            made.writes = cell.n
+            source = made
+        else:
+            source = _tensor(origin, recorder, arguments)
+            others = sharers
+        for _, other in others:
+            other.shared = Shared(source, None, 0)
 
 
 def repeated(x: Any) -> set[int]:
@@ -197,6 +241,9 @@ def repeated(x: Any) -> set[int]:
             stack.extend(x.items)
         elif type(x) in (Fresh, Live):
             (twice if id(x) in seen else seen).add(id(x))
+            shared = x.shared
+            if shared is not None and id(x) not in twice:
+                stack.append(shared.source)
     return twice
 
 

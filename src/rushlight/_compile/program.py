@@ -197,6 +197,8 @@ class Program:
                 found.extend(x.expr.values())
             elif hasattr(x, "value"):
                 stack.append(x.value)
+                if getattr(x, "shared", None) is not None:
+                    stack.append(x.shared.source)
             elif hasattr(x, "items"):
                 stack.extend(x.items)
         return found

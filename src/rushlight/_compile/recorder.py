@@ -63,6 +63,7 @@ class Recorder(Readings):
         #: Tensors that the step was given or has made, with their versions.
         self.watched: list[tuple[Any, int]] = [(t, version_of(t)) for t in arguments]
         self.described: dict[int, Any] = {}  # tensors of the result, see `outputs.py`
+        self.cells: dict[int, Any] = {}  # those among them that have a count of writes, by that
         self.unset: dict[int, Any] = {}
         for position, t in enumerate(arguments):
             if id(t._raw) not in self.values:

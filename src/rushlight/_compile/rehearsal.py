@@ -1,18 +1,22 @@
 """What may run once more than the user asked for.
 
 To record the gradients of a module's results, a backward is run beside the one that the user runs.
-That must not show: with hooks on the way, or with a user's `backward` that does more than compute,
-nothing is recorded.
+That must not show: with hooks on the way, with a user's `backward` that does more than compute, or
+with saved tensors that code of the user's brings back (a checkpointed body runs again for that),
+nothing is recorded. Neither is it where that backward would fail, or warn: the user may never run
+it, and where they do it is theirs to see.
 """
 
 from __future__ import annotations
 
 import builtins
 import dis
+import warnings
 from types import CodeType, FunctionType
 from typing import Any, Final
 
 from .._core.node import Node
+from .._core.saved import Packed
 from ..autograd.context import FunctionNode
 from .observation import HARMLESS
 from .refusal import Refusal, is_library
@@ -45,7 +49,36 @@ def check_rehearsal(outputs: list[Any]) -> None:
         if isinstance(vertex, FunctionNode) and not _computes(vertex.function.backward):
             raise Refusal("the backward of a Function of the user's may do more than compute")
         if isinstance(vertex, Node):
+            if any(map(_packed, vertex.saved)):
+                raise Refusal("the backward of its results brings back saved tensors by hooks")
             stack.extend(vertex.next)
+
+
+def rehearsed(run: Any) -> Any:
+    """The result of a backward that the user hasn't asked for.
+
+    Raises:
+        Refusal: where it fails or warns.
+    """
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            result = run()
+    except Refusal:
+        raise
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        raise Refusal(f"the backward of its results fails: {type(error).__name__}: {text}") from None
+    if said:
+        raise Refusal(f"the backward of its results warns: {said[0].message}")
+    return result
+
+
+def _packed(saved: Any) -> bool:
+    """Whether a hook has made something of what a node has saved."""
+    if type(saved) is tuple or type(saved) is list:
+        return any(map(_packed, saved))
+    return isinstance(saved, Packed)
 
 
 def _computes(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
@@ -72,4 +105,4 @@ def _only_reads(code: CodeType, function: FunctionType, seen: frozenset[Any]) ->
     return all(_only_reads(x, function, seen) for x in inner)
 
 
-__all__ = ["check_rehearsal"]
+__all__ = ["check_rehearsal", "rehearsed"]

@@ -19,11 +19,12 @@ from .guards import (
     guard_state,
     guard_tensor,
 )
-from .joint import joined, parts
+from .joint import guarded, joined, parts
 from .lower import planned
 from .outputs import Bare, Fresh, Held, Live, Named, Read, repeated
 from .overlap import guard_memory
 from .program import Instruction, Program, Value
+from .sharing import aged, sharing
 from .sources import written
 from .speculation import Expectations, outcomes
 from .sweeps import guard_sweep
@@ -210,7 +211,8 @@ class Body:
         if ending is not None:
             lines = self.lines
             kept = ", ".join([*(self._operand(v) for v in ending.saved), *ending.numbers])
-            read = [self._holder(v) for v in ending.saved if v.kind in ("argument", "tensor")]
+            origins = {v.root: self.program.values[v.root] for v in ending.saved}
+            read = [self._holder(v) for v in origins.values() if v.kind in ("argument", "tensor")]
             tensors = [
                 f"t{where}" if kind == "argument" else lines.name(where)
                 for kind, where in ending.joint.wanted
@@ -346,12 +348,23 @@ class Body:
 
     def _made(self, x: Any) -> str:
         """A tensor of the result, with the history that it has."""
+        lines, shared = self.lines, x.shared
         made = f"new_tensor({self.names[x.value.number]})"
         if type(x) is Live:
-            return f"{self.lines.name(with_history)}({made}, node, {x.number + 1})"
-        if not x.requires_grad:
-            return made
-        return f"{self.lines.name(with_history)}({made}, {self.lines.name(x.node)}, {x.nr})"
+            made = f"{lines.name(with_history)}({made}, node, {x.number + 1})"
+        elif x.requires_grad:
+            made = f"{lines.name(with_history)}({made}, {lines.name(x.node)}, {x.nr})"
+        if shared is not None:
+            source = self._result(shared.source)
+            made = (f"{lines.name(sharing)}({made}, {source}, {lines.name(shared.steps)}, "
+                    f"{shared.creation})")  # fmt: skip
+        elif x.writes:
+            made = f"{lines.name(aged)}({made}, {x.writes})"
+        root = self.program.values[x.value.root]
+        if self.ending is not None and root.kind == "result":
+            if any(v.root == root.number for v in self.ending.saved):
+                made = f"{lines.name(guarded)}({made}, node)"
+        return made
 
     def _result(self, x: Any) -> str:
         lines = self.lines

@@ -49,5 +49,7 @@ def _replace_outputs(program: Program, by: dict[int, Value]) -> None:
             x.expr = x.expr.mapped(by)
         elif hasattr(x, "value"):
             x.value = by.get(x.value.number, x.value)
+            if getattr(x, "shared", None) is not None:
+                stack.append(x.shared.source)
         elif hasattr(x, "items"):
             stack.extend(x.items)
