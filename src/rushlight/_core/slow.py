@@ -112,6 +112,11 @@ NO_EDGE: Final = 1 << 60
 NOT_HANDLED: Final = object()
 
 
+def holds(test: Any, t: TensorBase) -> bool:
+    """Whether a test of a tensor's elements is true; a step that is recorded branches on it."""
+    return bool(test(t._raw if current().recorder is None else t))
+
+
 def read_by_python(t: TensorBase, how: str) -> Any:
     """The array of a tensor whose elements become Python numbers: no program can hold that."""
     recorder = current().recorder

@@ -7,12 +7,13 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
+from math import inf
 from typing import Any
 
 from .. import dtypes as D
 from .._array import types as T
 from .._array.numpy_ns import isfinite
-from .._core.slow import read_by_python
+from .._core.slow import holds, read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..autograd.grad_mode import no_grad
 from ..device import device as _device
@@ -240,7 +241,7 @@ class GradScaler:
                 tracker.fill_(0)
             elif tracker.item() + 1 == self._growth_interval:
                 grown = scale * self._growth_factor
-                if isfinite(grown._raw).all():
+                if holds(lambda x: (abs(x) < inf).all(), grown):
                     scale.copy_(grown)
                 tracker.fill_(0)
             else:

@@ -9,6 +9,7 @@ from .. import errors
 from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
+from .._core.slow import holds
 from . import _checks, _return_types
 from ._composite import composite
 from ._row import general
@@ -67,7 +68,7 @@ def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
     Raises: RuntimeError for a zero pivot.
     """
     ld, pivots, info = apply_n(ldl_factor_ex.op, [A, hermitian, False])
-    if info._raw.any():
+    if holds(lambda x: (x != 0).any(), info):
         raise _failed(int(info._raw.ravel()[info._raw.ravel() != 0][0]))
     if out is not None:
         return tuple(target.copy_(value) for target, value in zip(out, (ld, pivots)))

@@ -13,6 +13,7 @@ from .._array import windows
 from .._array.axes import axis_of
 from .._array.later import later
 from .._core.apply import apply_n, apply_view
+from .._core.slow import holds
 from ._composite import composite
 from ._deprecated import saying_better
 from ._out import apply_out
@@ -389,7 +390,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
                 )
             sizes[d] = places[d] = wide
     n = sizes[axis]
-    if indices._raw.size and int(indices._raw.min()) < 0:
+    if indices._raw.size and holds(lambda x: x.min() < 0, indices):
         indices = table("where")(indices < 0, indices + n, indices)
     spread = apply_view(expand.op, input, (tuple(sizes), False))
     where = apply_view(expand.op, indices, (tuple(places), False))

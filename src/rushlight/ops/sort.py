@@ -8,6 +8,7 @@ from .. import dtypes as D
 from .. import errors
 from .._array import types as T
 from .._array.later import later
+from .._core.slow import holds
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._row import general, linear, selection
@@ -97,7 +98,7 @@ def _quantile(
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if T.dtype_of(q) is not dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    if q._raw.size and not bool(((q._raw >= 0) & (q._raw <= 1)).all()):
+    if q._raw.size and not holds(lambda x: ((x >= 0) & (x <= 1)).all(), q):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     ndim = input._raw.ndim
     wanted = -1 if dim is None else dim
