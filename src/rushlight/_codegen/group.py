@@ -401,6 +401,11 @@ def spread(x: Symbol, kind: str) -> Symbol:
     return x if x.kind == kind else x.trace.add(f"spread_{kind}", [x])
 
 
+def everywhere(x: Symbol) -> Symbol:
+    """A value as one that varies over all places: for sums, which count every one of them."""
+    return spread(x, "f")
+
+
 def cast(x: Symbol, dtype: str) -> Symbol:
     """The value as another dtype; floats are cut off towards zero."""
     return x if x.dtype == dtype else x.trace.add("cast", [x], dtype)

@@ -79,16 +79,17 @@ def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
 
         def total(a: list[Any], shared: Shared) -> tuple[Any, ...]:
             shared.factors[out.number] = factor
-            return (G.total(a[0]),)
+            return (G.total(G.everywhere(a[0])),)  # what was expanded counts as often
 
         return Meaning(i, x.shape, total, ended=True)
     if over.trailing:
         if factor == 1:
-            return _along(i, over, lambda a, _: (G.row_sum(a[0]),))
-        return _along(i, over, lambda a, _: (G.row_sum(a[0]) * factor,))
+            return _along(i, over, lambda a, _: (G.row_sum(G.everywhere(a[0])),))
+        return _along(i, over, lambda a, _: (G.row_sum(G.everywhere(a[0])) * factor,))
 
     def columns(a: list[Any], _: Shared) -> tuple[Any, ...]:
-        return (G.column_sum(a[0] if factor == 1 else a[0] * factor),)
+        x = G.everywhere(a[0])
+        return (G.column_sum(x if factor == 1 else x * factor),)
 
     if over.leading:
         return Meaning(i, x.shape, columns, split=over.last, ended=True)
@@ -110,7 +111,7 @@ def _sum(i: Instruction) -> Meaning | None:
     if x.dtype == out.dtype and x.dtype.name in FLOATS:
         return _summed(i, over, 1.0 / over.count if i.name == "mean" else 1.0)
     if i.name == "sum" and out.dtype.name == "int64" and x.dtype.name in ("bool", "int64"):
-        return _along(i, over, lambda a, _: (G.row_sum(G.cast(a[0], "i64")),))
+        return _along(i, over, lambda a, _: (G.row_sum(G.cast(G.everywhere(a[0]), "i64")),))
     return None
 
 
