@@ -17,6 +17,7 @@ from typing import Any
 from .._array import recording as A
 from .._array import types as T
 from .._core.engine import WORLDS
+from .._core.inplace import EXPANDED_BUT_WARNED
 from .._core.mode import CURRENT, current, replaced
 from .._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
 from .expressions import Expr
@@ -166,6 +167,8 @@ class Recorder(Readings):
         """A row has written its first operand."""
         if self.muted:
             return
+        if op.name in EXPANDED_BUT_WARNED and 0 in me._raw.strides:
+            self.refuse(f"`{op.name}_` writes elements that share memory, and warns of it")
         if _masked(op, args) and writer is None:
             self.refuse(f"the shape of what `{op.name}` gives depends on values")
         raws = [me._raw, *raws[1:]]
