@@ -84,7 +84,8 @@ def _guards_only(variant: Variant, cover: Cover, guarded: Any, names: dict[str, 
         *cover.bindings, "" if cover.apart else f"moved = {' or '.join(cover.moved) or False}",
         *cover.numbers, *cover.kept, *variant.text[variant.guards :],
     ]  # fmt: skip
-    return [sentry], compiled_text("run", "args, kwargs", [x for x in lines if x], names)
+    placed = variant.placed([x for x in lines if x], names)
+    return [sentry], compiled_text("run", "args, kwargs", placed, names)
 
 
 # ---- whole steps ---------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from .speculation import Expectations, outcomes
 from .sweeps import guard_sweep
 from .symbols import in_order
 from .text import compiled_text, text_of
+from .turns import TURN, in_turn, lasting
 from .ufuncs import ufunc_of
 
 
@@ -61,6 +62,9 @@ class Variant:
             back = backward_function(second, saved, whole, native)
             ending = Ending(whole.joint, saved, back, [x.name for x in second.sources()])
         self.machine = planned(program, self.notes) if native else None
+        self.turn = lasting(program)
+        if self.turn and self.machine is not None:
+            self.machine.gate = TURN.gate
         for sweep in [] if self.machine is None else self.machine.sweeps():
             guard_sweep(sweep, lines)
         self.guards = len(lines.text)  # lines of guards
@@ -77,8 +81,13 @@ class Variant:
         body.write(self.slow)
         self.lines, self.text, self.names = lines, lines.text, lines.names
         self.source = text_of("run", "args, kwargs", lines.text)
-        self.reference = compiled_text("run", "args, kwargs", lines.text, lines.names)
+        text = self.placed(lines.text, lines.names)
+        self.reference = compiled_text("run", "args, kwargs", text, lines.names)
         self.run = self.reference  # until there is a quicker way, see `warming`
+
+    def placed(self, lines: list[str], names: dict[str, Any]) -> list[str]:
+        """The lines of a call of this program, with its turn around them where it needs one."""
+        return in_turn(lines, names) if self.turn else lines
 
     def strayed(self, place: int) -> None:
         """Notes where a run has left the path of the program, and was abandoned."""
