@@ -42,6 +42,8 @@ from .warming import warm
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12
 MAX_STRAYS: Final = 32
+#: Seconds for which a call waits for a recording: it may be waited for in turn, by what is recorded.
+PATIENCE: Final = 5.0
 
 
 class Recording:
@@ -78,6 +80,9 @@ class CompiledStep:
         self.strays = 0  # how often no variant took the path of a call, since there are no more
         self.numbers = Numbers()
         self.lock = long_lock()
+        self.inside: list[None] = []  # one for each thread that runs it eagerly beside a recording
+        self.disturbed = False  # whether another thread has called it during this recording
+        self.placing = False  # whether a recording puts numbers of its own into the user's places
         functools.update_wrapper(self, function, updated=())
 
     # ---- calling -------------------------------------------------------------------------------
@@ -144,13 +149,33 @@ class CompiledStep:
                 "Detected recompile when torch.compile stance is 'fail_on_recompile'. "
                 f"filename: {_place(self.function)}"
             )
-        if self.gave_up or not plain or STANCE.off or not self.lock.acquire(blocking=False):
+        if self.gave_up or not plain or STANCE.off:
             self.calls["eager"] += 1
             return self.function(*args, **kwargs)
+        if not self.lock.acquire(blocking=False):
+            return self._beside(args, kwargs)
         try:
             return self._record(args, kwargs, mode)
         finally:
             self.lock.release()
+
+    def _beside(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call while another thread records: eager, unless numbers of the recorder's lie about.
+
+        See Note [Numbers that change]: nobody else may come upon those.
+        """
+        self.calls["eager"] += 1
+        self.disturbed = True
+        self.inside.append(None)  # before the look at `placing`; who records does it after
+        try:
+            if not self.placing:
+                return self.function(*args, **kwargs)
+        finally:
+            self.inside.pop()
+        if self.lock.acquire(timeout=PATIENCE):
+            self.lock.release()
+            return self(*args, **kwargs)
+        return self.function(*args, **kwargs)
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Any) -> Any:
         """Runs the step eagerly under a recorder, and compiles it if that agrees with an earlier
@@ -159,12 +184,17 @@ class CompiledStep:
         given = Given(args, kwargs)
         found, structure = given.tensors, given.structure
         self.attempts += 1
+        self.disturbed = bool(self.inside)
         try:
             state = State(self.function, _others(structure))
             take_up(state)
             recorder = Recorder(found, _with_leaves(state, found), state.known())
-            numbers = Substitution(self.numbers.seen(state, args, kwargs), state, recorder)
+            self.placing = True
+            found_numbers = {} if self.inside else self.numbers.seen(state, args, kwargs)
+            self.placing = any(x.kind not in ("args", "kwargs") for x, _ in found_numbers.values())
+            numbers = Substitution(found_numbers, state, recorder)
         except Refusal as refusal:
+            self.placing = False
             self._refuse(refusal)
             return self.function(*args, **kwargs)
         self.calls["recorded"] += 1
@@ -182,6 +212,7 @@ class CompiledStep:
             raise
         finally:
             CURRENT.set(former_mode)
+            self.placing = False
         if grad is not mode.grad:
             CURRENT.set(replaced(mode, grad=grad))
             recorder.refuse("the step leaves the gradient mode another than it was", (None, 0))
@@ -273,6 +304,7 @@ class CompiledStep:
             self._refuse(Refusal(text))
 
     def _refuse(self, refusal: Refusal, final: bool = True) -> None:
+        final = final and not self.disturbed  # another thread's writes may be what was found
         if self.fullgraph and final:
             raise RuntimeError(f"the step can't be compiled whole: {refusal}")
         self.refusals.append(refusal)

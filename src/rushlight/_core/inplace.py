@@ -117,6 +117,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             op.fits(raws)
         if op.check is not None:
             op.check(args, raws)
+        if mode.recorder is not None and not (live or mode.saved_hooks) and written_at_once(op, raws):
+            count_write(me, mode)
+            mode.recorder.wrote(op, args, raws, me, None)
+            return me
         try:
             result = op.raw(*raws)
         except (MemoryError, ValueError) as error:
@@ -204,6 +208,31 @@ def write_at_once(op: Op, me: TensorBase, args: list[Any]) -> bool:
     except Exception:
         return False  # shapes that don't fit: nothing has been written
     bump(me)
+    return True
+
+
+def written_at_once(op: Op, raws: list[Any]) -> bool:
+    """Whether a step that is being recorded has written as eager ones do: in one go.
+
+    Between a read and a write another thread might write, too.
+    """
+    if type(op.raw) is not ufunc or len(raws) != 2:
+        return False
+    array, other = raws
+    dtype = array.dtype
+    if (dtype is not FLOAT32 and dtype is not FLOAT64) or 0 in array.strides:
+        return False
+    if type(other) is ndarray:
+        if other.dtype is not dtype:
+            return False
+        if other is not array and (other.base is not None or array.base is not None):
+            return False
+    elif type(other) is not float and type(other) is not int:
+        return False
+    try:
+        op.raw(array, other, array)
+    except Exception:
+        return False  # nothing has been written; it is explained by the plain way
     return True
 
 
