@@ -95,7 +95,7 @@ def _simple(machine: Any, program: Any) -> bool:
     """Whether a program is one native call, short enough to keep the interpreter's lock."""
     if machine.threaded or machine.first or len(machine.states) != 1 or program.joint is not None:
         return False
-    if program.conditions or program.effects:
+    if program.conditions or program.effects or program.stores:
         return False
     if machine.plan.left() or program.sources():
         return False

@@ -115,6 +115,7 @@ def parts(program: Program) -> tuple[Program, Program, list[Value]]:
         part.leaves, part.entry, part.without = program.leaves, program.entry, program.without
     first.outputs = program.outputs
     first.conditions, first.effects = program.conditions, program.effects
+    first.stores = program.stores
     first.inputs = [v for v in program.inputs if v.kind != "incoming"]
     first.instructions = [i for i in program.instructions if not i.part]
     backward = [i for i in program.instructions if i.part]

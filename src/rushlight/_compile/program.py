@@ -122,7 +122,7 @@ class Instruction:
 class Program:
     """Everything that a step does, in order."""
 
-    __slots__ = ("conditions", "effects", "values", "instructions", "inputs", "outputs", "leaves",
+    __slots__ = ("conditions", "effects", "stores", "values", "instructions", "inputs", "outputs", "leaves",
                  "written", "without", "entry", "joint", "returned")  # fmt: skip
 
     def __init__(self) -> None:
@@ -132,6 +132,7 @@ class Program:
         self.outputs: Any = None  # the result's structure, see `outputs.py`
         self.conditions: list[Any] = []  # on numbers from outside, with their outcomes
         self.effects: list[Any] = []  # numbers that it leaves outside
+        self.stores: list[Any] = []  # what else it leaves there, see `stores.py`
         self.joint: Any = None  # how results are differentiated later, see `joint.py`
         self.returned: list[Value] = []  # values that are given out beside the result
         self.entry: list[tuple[Any, bool]] = []  # whether each leaf came without a gradient
@@ -150,6 +151,7 @@ class Program:
     def _leaves(self) -> list[Expr]:
         found: list[Expr] = []
         stack: list[Any] = [i.inputs for i in self.instructions] + [self.outputs]
+        stack += [x.shown for x in self.stores]
         stack += [expr for expr, _ in self.conditions] + [e.expr for e in self.effects]
         while stack:
             x = stack.pop()
@@ -184,7 +186,7 @@ class Program:
         found += [v for effect in self.effects for v in effect.expr.values()]
         if self.joint is not None:
             found += self.joint.grads
-        stack = [self.outputs]
+        stack = [self.outputs, *[x.shown for x in self.stores]]
         while stack:
             x = stack.pop()
             if type(x) is Value:
@@ -244,7 +246,7 @@ class Program:
                 last = instruction.where
                 text = f"{text:<72}  # {last[0].rpartition('/')[2]}:{last[1]}"
             lines.append(text)
-        lines += [repr(effect) for effect in self.effects]
+        lines += [repr(effect) for effect in (*self.effects, *self.stores)]
         lines.append(f"return {_shown(self.outputs)}")
         return "\n".join(lines)
 
@@ -322,6 +324,8 @@ def difference(a: Program, b: Program) -> tuple[str, Any] | None:
         return _other_conditions(a, b), None
     if not same(a.effects, b.effects):
         return _other_effects(a, b), None
+    if not same(a.stores, b.stores):
+        return "it leaves other things outside in each call", None
     if not same(a.outputs, b.outputs):
         return "what it returns is made differently in each call", None
     return None

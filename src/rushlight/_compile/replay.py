@@ -26,6 +26,7 @@ from .overlap import guard_memory
 from .program import Instruction, Program, Value
 from .sharing import aged, sharing
 from .sources import written
+from .stores import Added
 from .speculation import Expectations, outcomes
 from .sweeps import guard_sweep
 from .symbols import in_order
@@ -230,12 +231,27 @@ class Body:
                 f"node = {lines.name(joined)}({lines.name(ending.run)}, [{kept}], "
                 f"[{', '.join(read)}], [{', '.join(tensors)}], {lines.name(ending.joint.metas)})"
             )
-        self.twice = repeated(self.program.outputs)
+        program = self.program
+        self.twice = repeated([program.outputs, *[x.shown for x in program.stores]])
         for effect in self.program.effects:
             place, lines = effect.source, self.lines
             where = [lines.name(x) for x in (written, place.kind, place.container, place.key)]
             lines.add(f"{where[0]}({', '.join(where[1:])}, {self._operand(effect.expr)})")
-        self.lines.add(f"return [{self._result(self.program.outputs)}]")
+        # All is made before anything is left outside: there may be no memory for it.
+        shown = [self._result(x.shown) for x in program.stores]
+        for k, text in enumerate(shown):
+            self.lines.add(f"e{k} = {text}")
+        self.lines.add(f"r = {self._result(program.outputs)}" if shown else
+                       f"return [{self._result(program.outputs)}]")  # fmt: skip
+        for k, x in enumerate(program.stores):
+            container = self.lines.name(x.container)
+            if type(x) is Added:
+                self.lines.add(f"{container}.extend(e{k})")
+            else:
+                parts = [self.lines.name(y) for y in (written, x.kind, x.container, x.key)]
+                self.lines.add(f"{parts[0]}({', '.join(parts[1:])}, e{k})")
+        if shown:
+            self.lines.add("return [r]")
 
     def _holder(self, v: Value) -> str:
         return f"t{v.holder}" if v.kind == "argument" else self.lines.name(v.holder)

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import gc
 import operator
+from collections import deque
 from sys import getrefcount
-from types import CellType
+from types import CellType, MemberDescriptorType
 from typing import Any, Final
 
 from .expressions import GIVEN, READ, Expr
@@ -157,18 +158,55 @@ def released(numbers: list[Any]) -> None:
     numbers.clear()
     if not left:
         return
-    for holder in gc.get_referrers(*left.values()):
-        if holder is left:
+    by = {key: plain_number(x) for key, x in left.items()}
+    things = list(left.values())
+    for _ in range(8):  # tuples in tuples
+        things, by = _replaced(things, by)
+        if not things:
+            break
+
+
+def _replaced(things: list[Any], by: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
+    """Puts others in the places of some things; the tuples that hold them, and what replaces those.
+
+    Tuples that the interpreter or the recorder itself holds are left as they are.
+    """
+    tuples: dict[int, Any] = {}
+    for holder in gc.get_referrers(*things):
+        if holder is things:
             continue
-        if type(holder) is list:
+        if type(holder) is list or type(holder) is deque:
             for k, x in enumerate(holder):
-                if id(x) in left:
-                    holder[k] = plain_number(x)
+                if id(x) in by:
+                    holder[k] = by[id(x)]
         elif isinstance(holder, dict):
-            for key in [k for k, x in holder.items() if id(x) in left]:
-                holder[key] = plain_number(holder[key])
-        elif type(holder) is CellType and id(holder.cell_contents) in left:
-            holder.cell_contents = plain_number(holder.cell_contents)
+            for key in [k for k, x in holder.items() if id(x) in by]:
+                holder[key] = by[id(holder[key])]
+        elif type(holder) is CellType and id(holder.cell_contents) in by:
+            holder.cell_contents = by[id(holder.cell_contents)]
+        elif type(holder) is set:
+            for x in [x for x in holder if id(x) in by]:
+                holder.remove(x)
+                holder.add(by[id(x)])
+        elif isinstance(holder, tuple):
+            tuples[id(holder)] = holder
+        else:
+            _replace_slots(holder, by)
+    new = {
+        key: tuple.__new__(type(x), [by.get(id(y), y) for y in x]) for key, x in tuples.items()
+    }  # fmt: skip
+    return list(tuples.values()), new
+
+
+def _replace_slots(holder: Any, by: dict[int, Any]) -> None:
+    for base in type(holder).__mro__:
+        names = vars(base).get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            member = vars(base).get(name)
+            if isinstance(member, MemberDescriptorType):
+                found = getattr(holder, name, None)
+                if id(found) in by:
+                    setattr(holder, name, by[id(found)])
 
 
 def _part(x: Any) -> Any:

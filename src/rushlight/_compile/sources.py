@@ -251,12 +251,14 @@ def freed(structure: Any, state: State, found: dict[Any, tuple[Source, Any]]) ->
     """The structure of arguments with numbers that may be any; marks places in the state, too."""
     args, kwargs = structure
     new, named = list(args), dict(kwargs)
-    places = {id(p.container): p for p in state.places if p.kind in _WRITABLE}
+    places = {
+        (id(p.container), key): p for p in state.places if p.kind in _WRITABLE for key in p.entries
+    }  # fmt: skip
     for source, _ in found.values():
         if source.kind == "args":
             new[source.key] = Free(source)
         elif source.kind == "kwargs":
             named[source.key] = Free(source)
         else:
-            places[id(source.container)].entries[source.key] = Free(source)
+            places[id(source.container), source.key].entries[source.key] = Free(source)
     return tuple(new), named

@@ -85,6 +85,8 @@ class State:
         self.grads: set[int] = set()  # the ids of gradients among them
         self.optimizers: list[Optimizer] = []
         self.seen: dict[int, Any] = {}
+        self.pushes: dict[int, int] = {}  # how often a container was come upon
+        self.found_in: dict[int, int] = {}  # tensors that were found in one list alone, and that
         self.moved: set[tuple[int, Any]] = set()  # entries that the program itself writes
         self.arrays_named = False  # the user's code uses NumPy, which reads numbers unseen
         self.stack: list[tuple[Any, str]] = []
@@ -107,7 +109,11 @@ class State:
         self._narrow()
         self._hidden()
 
-    def _push(self, x: Any, label: str) -> None:
+    def _push(self, x: Any, label: str, holder: int = 0) -> None:
+        if isinstance(x, (list, dict, deque)):
+            self.pushes[id(x)] = self.pushes.get(id(x), 0) + 1
+        elif isinstance(x, TensorBase) and self.found_in.setdefault(id(x), holder) != holder:
+            self.found_in[id(x)] = 0
         if id(x) not in self.seen and not isinstance(x, SCALARS):
             if len(self.seen) > LIMIT:
                 raise Refusal(f"{label} leads to more state than can be watched")
@@ -188,7 +194,7 @@ class State:
         if kind != "tuple":
             self._place(x, kind, entries, label)
         for value in entries.values():
-            self._push(value, label)
+            self._push(value, label, id(x) if kind == "list" else 0)
 
     def _function(self, f: FunctionType) -> None:
         code = f.__code__

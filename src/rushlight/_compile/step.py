@@ -36,6 +36,7 @@ from .replay import Variant
 from .sources import Numbers, Substitution, freed
 from .speculation import hoisted, misses, outcomes
 from .state import State
+from .stores import Keeping
 from .surroundings import take_up
 from .warming import warm
 
@@ -236,14 +237,17 @@ class CompiledStep:
             raise Refusal(f"the step calls `{lasting}`, whose effect outlives it")
         if recorder.reads and state.arrays_named:
             recorder.refuse("a number is read by `item()` in code that also uses NumPy")
-        live = live_outputs(result) if mode.grad else []
+        keeping = Keeping(state, observation, given.containers)
+        live = live_outputs([result, *keeping.values()]) if mode.grad else []
         if live and recorder.problem is None:
             recorder.joint = record_gradients(recorder, live, arguments, mode)
         recorder.finish()
         program = recorder.program
         program.joint = recorder.joint
+        program.stores = keeping.effects(result, recorder, arguments)
         program.outputs = described(result, recorder, arguments)
         program.conditions, program.effects = recorder.conditions, numbers.effects
+        keeping.loosen_numbers(program.effects)
         self.numbers.settle(program.conditions)
         recorder.settle_unseen(any(formats(code) for code in observation.own()))
         if recorder.problem is not None:

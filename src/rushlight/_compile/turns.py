@@ -44,7 +44,7 @@ if hasattr(os, "register_at_fork"):
 
 def lasting(program: Program) -> bool:
     """Whether a program changes anything that is there after its call, beside its results."""
-    return bool(program.effects) or any(
+    return bool(program.effects or program.stores) or any(
         i.kind in _LASTING or i.name in BUFFERS for i in program.instructions
     )
 

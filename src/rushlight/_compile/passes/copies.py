@@ -38,7 +38,7 @@ def without_copies(program: Program) -> None:
 
 
 def _replace_outputs(program: Program, by: dict[int, Value]) -> None:
-    stack = [program.outputs]
+    stack = [program.outputs, *[x.shown for x in program.stores]]
     while stack:
         x = stack.pop()
         if isinstance(x, (list, tuple)):
