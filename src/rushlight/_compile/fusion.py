@@ -127,6 +127,7 @@ class Kernel:
         for k, v in enumerate(self.operands):
             names[f"x{k}"] = (self.layout(v).symbol, DTYPES[v.dtype.name])
         self.shared = Shared()
+        self.shared.size = self.rows * self.columns
         group = G.trace("kernel", self._traced, names)
         if self.columns > ROW_LIMIT and not group.elementwise and planned(group).scratch:
             raise GroupError("rows are too long for what is kept between passes")

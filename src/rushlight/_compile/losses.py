@@ -44,7 +44,7 @@ def loss(formula: Callable[..., Any], extra: int = 0, skipped: int = 0) -> Maker
 
         def body(a: list[Any], shared: Shared) -> tuple[Any, ...]:
             shared.factors[out.number] = factor
-            return (G.total(G.everywhere(formula(a[0], a[1], *numbers))),)
+            return (G.total(shared.counted(formula(a[0], a[1], *numbers), x.shape)),)
 
         return Meaning(i, x.shape, body, ended=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._codegen import group as G
 from .program import Instruction, Value
 from .spaces import Layout, layout_in
 from .symbols import size_of
@@ -22,6 +23,15 @@ class Shared:
     def __init__(self) -> None:
         self.known: dict[Any, Any] = {}
         self.factors: dict[int, float] = {}
+        self.size = 0  # of the kernel's space
+
+    def counted(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """What a total of values of a shape adds up: each element once.
+
+        Elements that were expanded lie in one place, and count as often; a shape with one element
+        for each row has no more than that.
+        """
+        return G.everywhere(x) if size_of(shape) == self.size else x
 
 
 class Meaning:

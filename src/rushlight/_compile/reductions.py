@@ -79,7 +79,7 @@ def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
 
         def total(a: list[Any], shared: Shared) -> tuple[Any, ...]:
             shared.factors[out.number] = factor
-            return (G.total(G.everywhere(a[0])),)  # what was expanded counts as often
+            return (G.total(shared.counted(a[0], x.shape)),)
 
         return Meaning(i, x.shape, total, ended=True)
     if over.trailing:
