@@ -81,12 +81,17 @@ def routine_of_c(name: str) -> int:
 
 def table(words_: Any, start: int, count: int) -> Any:
     """Some words for writing from Python, which is quicker than through an array."""
-    return (ctypes.c_int64 * count).from_buffer(words_[start : start + count])
+    return _several(ctypes.c_int64, count).from_buffer(words_[start : start + count])
 
 
 def number_tables(words_: Any) -> tuple[Any, Any]:
     """All words as float32 numbers (two to a word), and as float64, for writing from Python."""
     count = len(words_)
-    return (ctypes.c_float * (2 * count)).from_buffer(words_), (
-        ctypes.c_double * count
-    ).from_buffer(words_)
+    singles = _several(ctypes.c_float, 2 * count).from_buffer(words_)
+    return singles, _several(ctypes.c_double, count).from_buffer(words_)
+
+
+@cache
+def _several(kind: Any, count: int) -> Any:
+    """The type of so many numbers; made once, for a class is a cycle."""
+    return kind * count

@@ -47,6 +47,11 @@ def memory_of(raw: Any) -> Any:
     return raw
 
 
+def address(raw: Any) -> int:
+    """Where the first element lies."""
+    return int(raw.__array_interface__["data"][0])
+
+
 def distance(base: Any, raw: Any) -> int:
     """How many bytes after the first element of `base` the first of `raw` lies."""
     return int(raw.__array_interface__["data"][0] - base.__array_interface__["data"][0])
@@ -99,6 +104,7 @@ def astype(array: Any, dtype: Any) -> Any:
 
 __all__ = [
     "UFUNC_OF",
+    "address",
     "all_ones",
     "as_array",
     "astype",

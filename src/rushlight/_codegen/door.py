@@ -212,15 +212,20 @@ _FASTCALL, _NO_ARGUMENTS = 0x80, 0x4
 
 def _builtin(name: str, address: int, table: bytes, flags: int = _FASTCALL) -> Callable[..., Any]:
     definition = _MethodDef(name.encode(), address, flags, None)
-    make = ctypes.pythonapi["PyCFunction_NewEx"]
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.c_void_p]
     # The builtin may outlive this module: what it points at must too.
     for thing in (definition, table):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
         _keep.append(thing)
-    made: Callable[..., Any] = make(ctypes.byref(definition), table, None)
+    made: Callable[..., Any] = _maker()(ctypes.byref(definition), table, None)
     return made
+
+
+@cache
+def _maker() -> Any:
+    make = ctypes.pythonapi["PyCFunction_NewEx"]
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.c_void_p]
+    return make
 
 
 def _module(

@@ -454,4 +454,5 @@ def trace(
             outputs.append(Output(one.symbol.value, one.operand.value))
         else:
             outputs.append(Output(one.value))
+    tracing.known.clear()  # symbols lead to the trace: that would be a cycle
     return Group(name, inputs, tuple(tracing.body), tuple(outputs))

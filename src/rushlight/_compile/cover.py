@@ -280,12 +280,22 @@ class Cover:
             if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Eq):
                 for name in ("shape", "strides"):
                     if ast.unparse(part.left) == f"{array}.{name}":
-                        value = ast.literal_eval(part.comparators[0])
+                        value = _numbers(part.comparators[0])
                         return lambda name=name, value=value: setattr(g, name, value)
             for name, thing in self.names.items():
                 if text == f"{array}.dtype is {name} or {array}.dtype == {name}":
                     return lambda thing=thing: setattr(g, "dtype", thing)
         return None
+
+
+def _numbers(x: ast.expr) -> Any:
+    """A tuple of whole numbers, as it is written; `ast.literal_eval` leaves a cycle behind."""
+    if isinstance(x, ast.Tuple):
+        return tuple(_numbers(y) for y in x.elts)
+    if isinstance(x, ast.UnaryOp):
+        return -_numbers(x.operand)
+    assert isinstance(x, ast.Constant)
+    return x.value
 
 
 class _Reader:

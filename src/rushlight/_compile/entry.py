@@ -41,19 +41,20 @@ def quickened(variant: Variant, args: Any, kwargs: Any) -> Any:
     """
     if fields() is None or not target.available():
         return None
-    names = dict(variant.names)
     text = variant.text
     loose = _loose(variant)
-    cover = Cover(text[: variant.guards], names, loose)
+    own = dict(variant.names)  # what the guards name leads to nothing that leads to them
+    cover = Cover(text[: variant.guards], own, loose)
     if not all(a.complete() for a in cover.arguments.values()):
         return None
     guarded = compiled_text("guarded", "args, kwargs", [*text[: variant.guards], "return True"],
-                            names)  # fmt: skip
+                            own)  # fmt: skip
+    names = dict(own)
     machine = variant.machine
     if machine is not None and cover.covered() and _simple(machine, variant.program):
         with machine.lock:
             whole = Whole(variant, cover, guarded, names)
-            sentries, run = whole.sentries, whole.run
+            sentries, run = whole.sentries, whole.way_in()
             whole._new_numbers()
     else:
         sentries, run = _guards_only(variant, cover, guarded, names)
@@ -122,7 +123,9 @@ class Whole:
     """A step that is one call of a builtin."""
 
     def __init__(self, variant: Variant, cover: Cover, guarded: Any, names: dict[str, Any]) -> None:
-        self.variant = variant
+        self.reference = variant.reference  # not the variant, which leads here
+        self.written = variant.lines
+        self.program = variant.program
         self.names = names
         self.guarded = guarded
         machine: Any = variant.machine
@@ -161,14 +164,18 @@ class Whole:
         body = self._body(renew)
         for sweep in machine.sweeps():
             body._numbers(sweep)
-        self.renew = compiled_text("renew", "", [*renew, "return True"], names)
-        names["other"] = self._other
+        self.renew = compiled_text("renew", "", [*renew, "return True"], dict(names))
+        names["renew"] = self.renew
+
+    def way_in(self) -> Any:
+        """The function that is called; it leads here, so it isn't kept."""
         lines = ["    return other(args, kwargs, k)" if x == _CODE else x for x in self.lines]
-        self.run = compiled_text("run", "args, kwargs", lines, names)
+        own = {**self.names, "other": self._other}
+        return compiled_text("run", "args, kwargs", lines, own)
 
     def _body(self, text: list[str]) -> NativeBody:
-        variant, program = self.variant, self.variant.program
-        lines = variant.lines.beside(text, self.names)
+        program = self.program
+        lines = self.written.beside(text, self.names)
         names = {}
         for v in program.inputs:
             if v.kind == "argument":
@@ -205,7 +212,7 @@ class Whole:
         sentry.first |= {"run": driver.addresses()["run"], "state": machine.states[0]}
         enter = body.lines.name(sentry.enter)
         if self.options and not stale:
-            lines += [f"k = {UNSURE}", f"if {body.lines.name(self._renewed)}() is None:", _CODE]
+            lines += [f"k = {UNSURE}", "if renew() is None:", _CODE]
         lines.append(f"k = {enter}({', '.join(arguments)})")
         lines += ["if k is not None:", _CODE]
         for i in sets:
@@ -214,9 +221,6 @@ class Whole:
         body._end()
         self.lines = lines
         return compiled_text("attempt", "args, kwargs", lines, self.names)
-
-    def _renewed(self) -> Any:
-        return self.renew()
 
     # ---- what the builtin doesn't pass -----------------------------------------------------------
     def _other(self, args: Any, kwargs: Any, code: int) -> Any:
@@ -239,7 +243,7 @@ class Whole:
             if found.__class__ is not int:
                 return found
             code = found
-        return self.variant.reference(args, kwargs)
+        return self.reference(args, kwargs)
 
     def _new_numbers(self) -> bool:
         versions = self.sentries[0].versions()

@@ -437,7 +437,7 @@ def planned(program: Program, found: list[str] | None = None) -> Machine | None:
             del program.values[count:]
             continue
         except Exception as error:  # a program is never worse off for code that fails to be made
-            PROBLEMS.append(error)
+            PROBLEMS.append(error.with_traceback(None))
             del PROBLEMS[:-8]
             notes.append(f"no native code: {error!r}")
             return None

@@ -9,6 +9,7 @@ from .._core.node import Node
 from .._core.op import FREED
 from .._core.saved import Packed
 from .._core.storage import CLASSES, TensorBase
+from .living import refers
 from .program import same
 from .refusal import Refusal
 from .scalars import NUMBERS
@@ -176,7 +177,7 @@ def _origin(t: TensorBase, recorder: Any, arguments: list[Any]) -> Any:
     for leaf in recorder.leaves.values():
         if leaf is t:
             return Held("tensor", t)
-        if leaf._grad is t and recorder.state.get(id(leaf)) is t:
+        if leaf._grad is t and refers(recorder.state.get(id(leaf)), t):
             return Held("gradient", leaf)
     value = recorder.values.get(id(t._raw))
     if value is not None and value.kind == "tensor" and value.holder is t:

@@ -48,12 +48,13 @@ def separated(program: Program) -> None:
 
 def _separate(inputs: list[Value], views: list[Value], owner: dict[int, Value]) -> None:
     """Gives each of some inputs a memory of its own, with the views that show it."""
+    starts = {v.number: v.offset for v in inputs}
     for v in inputs:
         v.root, v.view, v.offset = v.number, False, 0
     for v in views:
         first = owner[v.number]
         v.root = first.number
-        v.offset = A.distance(first.raw, v.raw)
+        v.offset -= starts[first.number]
 
 
 def guard_memory(program: Program, names: dict[int, str], lines: Lines) -> None:

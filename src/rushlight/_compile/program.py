@@ -50,7 +50,7 @@ class Value:
         self.shape = raw.shape
         self.dtype = raw.dtype
         self.strides = raw.strides
-        self.raw = raw  # the array at the time of recording: constants keep it
+        self.raw = raw if kind == "constant" else None
         self.holder = holder  # where an input comes from: a position, a tensor, a leaf
         self.view = root != number
         self.offset = 0  # in bytes, from where the root begins

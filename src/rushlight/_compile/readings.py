@@ -163,7 +163,8 @@ def settle_reads(recorder: Any) -> None:
     for leaf, place in reversed(recorder.reads):
         value = leaf.parts[0]
         if any(value.root in i.writes() for i in program.instructions[place:]):
-            copy = recorder._value("result", A.copied(value.raw))
+            like = A.pattern(value.shape, value.strides, value.dtype)
+            copy = recorder._value("result", A.copied(like))
             made = Instruction("call", A.copied, "copy", (value,), (copy,), pure=True)
             if place < len(program.instructions):
                 made.part = program.instructions[place].part

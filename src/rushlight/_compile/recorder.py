@@ -22,6 +22,7 @@ from .._core.mode import CURRENT, current, replaced
 from .._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
 from .expressions import Expr
 from .factories import Factory, Keywords, Like
+from .living import ById, loosely, refers
 from .overlap import separated
 from .program import Instruction, Program, Value
 from .proxies import Names, Proxy, World
@@ -45,24 +46,27 @@ class Recorder(Readings):
 
     def __init__(self, arguments: list[Any], leaves: list[Any], known: dict[int, Any]) -> None:
         self.program = Program()
-        self.values: dict[int, Value] = {}  # by id of the array
-        self.roots: dict[int, int] = {}  # by id of what holds the memory
-        self.kept: list[Any] = []  # keeps ids from being used again
+        self.values = ById()  # by the array
+        self.roots = ById()  # by what holds the memory
+        self.starts: dict[int, int] = {}  # where roots begin in their memory, if not at its start
+        self.kept: list[Any] = []  # cells, whose ids may not be used again
         self.world = World(self)
         self.names = Names(self)
         self.known = dict(known)  # tensors that were there before, by id of their array
         self.problem: tuple[str, Any] | None = None
         Readings.__init__(self)
         self.leaves = {id(leaf): leaf for leaf in leaves}
-        self.entry = {id(leaf): leaf._grad for leaf in leaves}
+        self.entry = {id(leaf): loosely(leaf._grad) for leaf in leaves}
         self.state = dict(self.entry)  # what the program has left in each leaf's `.grad`
         self.versions = {id(t): version_of(t) for t in known.values()}
         self.writes: dict[int, int] = {}  # of tensors that were there before
         self.muted = 0
         self.part = 0  # of the program that instructions belong to
         self.joint: Any = None
-        #: Tensors that the step was given or has made, with their versions.
-        self.watched: list[tuple[Any, int]] = [(t, version_of(t)) for t in arguments]
+        #: Tensors that the step was given or has made: references, and their versions.
+        self.watched = ById()
+        for t in (*arguments, *(leaf._grad for leaf in leaves if leaf._grad is not None)):
+            self._watch(t)
         self.described: dict[int, Any] = {}  # tensors of the result, see `outputs.py`
         self.cells: dict[int, Any] = {}  # those among them that have a count of writes, by that
         self.unset: dict[int, Any] = {}
@@ -80,14 +84,34 @@ class Recorder(Readings):
         program = self.program
         number = len(program.values)
         memory = A.memory_of(raw)
-        root = self.roots.setdefault(id(memory), number)
+        root = self.roots.get(id(memory))
+        if root is None:
+            root = number
+            self.roots.put(memory, number)
+            if memory is not raw and isinstance(memory, A.ndarray):
+                self.starts[number] = A.distance(memory, raw)
+            elif memory is not raw:
+                self.starts[number] = A.address(raw)
         value = Value(number, kind, raw, root, holder)
         if root != number:
-            value.offset = A.distance(program.values[root].raw, raw)
+            whole = memory if isinstance(memory, A.ndarray) else None
+            place = A.address(raw) if whole is None else A.distance(whole, raw)
+            value.offset = place - self.starts.get(root, 0)
         program.values.append(value)
-        self.values[id(raw)] = value
-        self.kept.append((raw, memory))
+        self.values.put(raw, value)
         return value
+
+    def _watch(self, t: Any) -> None:
+        self.watched.put(t, (loosely(t), version_of(t), id(t._raw)))
+
+    def _check(self, t: Any) -> None:
+        """Looks for writes to a tensor of the step's that weren't seen, before it is read."""
+        base = t if t._view is None else t._view.base
+        known = self.watched.get(id(base))
+        if known is not None and base._cell is not None:
+            moved = base._cell.n - known[1]
+            if moved and moved != self.writes.get(id(base._cell), 0):
+                self.refuse("a tensor was written by something that can't be recorded")
 
     def _input(self, kind: str, raw: Any, holder: Any = None) -> Value:
         value = self._value(kind, raw, holder)
@@ -99,13 +123,18 @@ class Recorder(Readings):
         return self.values.get(id(raw)) or self._input("constant", raw)
 
     def value_of(self, t: TensorBase) -> Value:
+        """The value that a tensor's array is, as it is read."""
+        self._check(t)
+        return self.value_under(t)
+
+    def value_under(self, t: TensorBase) -> Value:
         """The value that a tensor's array is."""
         raw = t._raw
         found = self.values.get(id(raw))
         if found is not None:
             return found
         for leaf in self.leaves.values():
-            if self.entry[id(leaf)] is t:
+            if refers(self.entry[id(leaf)], t):
                 return self._input("gradient", raw, leaf)
         holder = self.known.get(id(raw), t)
         if not holder._plain:
@@ -159,7 +188,8 @@ class Recorder(Readings):
             self.refuse(f"the shape of what `{op.name}` gives depends on values")
         inputs = self.operands(op, args, raws)
         made = tuple(self.define(out._raw) for out in outs)
-        self.watched += [(out, version_of(out)) for out in outs]
+        for out in outs:
+            self._watch(out)
         self.add("call", op.raw, op.name, inputs, made, op=op, pure=op.kind in PURE_KINDS,
                  several=op.n_out != 1)  # fmt: skip
 
@@ -172,13 +202,13 @@ class Recorder(Readings):
         if _masked(op, args) and writer is None:
             self.refuse(f"the shape of what `{op.name}` gives depends on values")
         raws = [me._raw, *raws[1:]]
-        inputs = self.operands(op, args, raws)
         self.note_write(me)
+        inputs = self.operands(op, args, raws)
         self.add("write", writer or op.raw, op.name, inputs, (), op=op, holder=writer is not None)
 
     def note_write(self, me: Any) -> None:
         """Counts a write, to be compared with the versions when the step is over."""
-        value = self.value_of(me)
+        value = self.value_under(me)
         written = self.program.written
         written[value.root] = written.get(value.root, 0) + 1
         cell = version_cell(me)  # tensors that `detach` gives share it
@@ -193,7 +223,7 @@ class Recorder(Readings):
 
     def refilled(self, t: Any, fill: Any) -> None:
         """Random numbers have been written into a tensor."""
-        value = self.value_of(t)
+        value = self.value_under(t)
         self.note_write(t)
         self.add("write", fill, "fill", (value,), (), holder=True)
 
@@ -202,7 +232,7 @@ class Recorder(Readings):
         source = A.copied(t._raw)
         value = self.constant(source)
         made = self.define(t._raw)
-        self.watched.append((t, version_of(t)))
+        self._watch(t)
         self.add("call", A.copied, "filled", (value,), (made,))
 
     def drew(self, function: Any, args: tuple[Any, ...], made: list[Any]) -> None:
@@ -233,7 +263,7 @@ class Recorder(Readings):
         if _holds_tensor((args, list(kwargs.values()))) and not stem.endswith("_like"):
             self.refuse(f"`{stem}` takes its numbers from a tensor")
         made = self.define(result._raw)
-        self.watched.append((result, version_of(result)))
+        self._watch(result)
         if made is not None:
             self.add("call", make, stem, (), (made,), pure=not stem.startswith("rand"))
         return result
@@ -326,8 +356,10 @@ class Recorder(Readings):
             return self.unproxied(formula(*given))
         except (TypeError, AttributeError, ValueError, IndexError):
             del program.instructions[marks[0] :]
-            for value in program.values[marks[1] :]:
-                self.values.pop(id(value.raw), None)
+            for table in (self.values, self.roots):
+                for key, x in list(table.items()):
+                    if (x if type(x) is int else x.number) >= marks[1]:
+                        del table[key]
             del program.values[marks[1] :], program.inputs[marks[2] :]
         raws = [_bare(WORLDS.raw if x is self.names else x) for x in given]
         result = formula(*raws)
@@ -364,7 +396,7 @@ class Recorder(Readings):
     def _meet(self, leaf: Any) -> None:
         if id(leaf) not in self.leaves:
             self.leaves[id(leaf)] = leaf
-            self.entry[id(leaf)] = self.state[id(leaf)] = leaf._grad
+            self.entry[id(leaf)] = self.state[id(leaf)] = loosely(leaf._grad)
 
     # ---- optimizers ----------------------------------------------------------------------------
     def _made(self, leaf: Any) -> bool:
@@ -376,14 +408,14 @@ class Recorder(Readings):
         """Notes what has become of a leaf's `.grad` since the program last touched it."""
         self._meet(leaf)
         now = leaf._grad
-        if now is self.state[id(leaf)]:
+        if refers(self.state[id(leaf)], now):
             return
         if self._made(leaf):
             return  # nobody asks for its gradient afterwards
-        self.state[id(leaf)] = now
+        self.state[id(leaf)] = loosely(now)
         if now is None:
             self.add("grad", None, "clear_grad", (), (), holder=leaf)
-        elif now is self.entry[id(leaf)]:
+        elif refers(self.entry[id(leaf)], now):
             self.refuse("a gradient was taken away and given back")
         else:
             value = self.value_of(now)
@@ -433,10 +465,15 @@ class Recorder(Readings):
             moved = version_of(t) - self.versions[id(t)]
             if t._view is None and moved and moved != self.writes.get(id(version_cell(t)), 0):
                 self.refuse("a tensor was written by something that can't be recorded", (None, 0))
-        for t, before in self.watched:
+        for held, before, raw_id in list(self.watched.values()):
+            t = held()
+            if t is None:
+                continue
             moved = version_of(t) - before
             if t._view is None and moved and moved != self.writes.get(id(version_cell(t)), 0):
                 self.refuse("a tensor was written by something that can't be recorded", (None, 0))
+            if id(t._raw) != raw_id and any(refers(x, t) for x in self.entry.values()):
+                self.refuse("the memory of a gradient was replaced; write it in place", (None, 0))
         self.watched.clear()
         for raw_id, t in self.known.items():
             if id(t._raw) != raw_id:
@@ -449,11 +486,14 @@ class Recorder(Readings):
             raise Refusal(*self.problem)
         separated(self.program)
 
-    def release(self) -> None:
-        """Lets go of all arrays but constants: a program is kept, what it computed once is not."""
-        for value in self.program.values:
-            if value.kind != "constant":
-                value.raw = None
+    def close(self) -> None:
+        """Lets go of everything: the recording is over."""
+        super().close()
+        self.world = self.names = None
+        for table in (self.values, self.roots, self.watched, self.known, self.leaves, self.entry,
+                      self.state, self.described, self.cells, self.unset):  # fmt: skip
+            table.clear()
+        self.kept.clear()
 
 
 def _bare(x: Any) -> Any:

@@ -35,6 +35,28 @@ from .turns import TURN, in_turn, lasting
 from .ufuncs import ufunc_of
 
 
+class Leaving:
+    """How the last run of a program came to nothing; its text names this, and not the variant."""
+
+    __slots__ = ("missed", "refused")
+
+    def __init__(self) -> None:
+        self.refused = False
+        self.missed = -1  # the place in the path where the run left it
+
+    def strayed(self, place: int) -> None:
+        """Notes where a run has left the path of the program, and was abandoned."""
+        self.missed = place
+
+    def slow(self, args: Any, kwargs: Any) -> None:
+        """Has a call run eagerly: a check of the native form refuses, and has done nothing yet.
+
+        An index is out of range, as a rule. So the error is raised where it would be, and what the
+        step has changed by then is changed.
+        """
+        self.refused = True
+
+
 class Variant:
     """A program with its guards, compiled: `run(args, kwargs)` gives a one-element list, or None.
 
@@ -47,7 +69,7 @@ class Variant:
         self.structure = structure
         self.state = state
         self.notes: list[str] = []  # why not all of it is native
-        self.refused = False
+        self.left = Leaving()
         lines = Lines()
         guard_mode(grad, lines)
         bound: dict[int, str] = {}
@@ -70,16 +92,15 @@ class Variant:
             guard_sweep(sweep, lines)
         self.guards = len(lines.text)  # lines of guards
         self.path = outcomes(program)
-        self.missed = -1  # the place in the path where the last run left it
         body = (
             Body(program, lines, names)
             if self.machine is None
             else NativeBody(program, lines, names, self.machine)
         )
         body.ending = ending
-        body.expectations = Expectations(program, self)
+        body.expectations = Expectations(program, self.left)
         body.expectations.begin(lines, names)
-        body.write(self.slow)
+        body.write(self.left.slow)
         self.lines, self.text, self.names = lines, lines.text, lines.names
         self.source = text_of("run", "args, kwargs", lines.text)
         text = self.placed(lines.text, lines.names)
@@ -89,18 +110,6 @@ class Variant:
     def placed(self, lines: list[str], names: dict[str, Any]) -> list[str]:
         """The lines of a call of this program, with its turn around them where it needs one."""
         return in_turn(lines, names) if self.turn else lines
-
-    def strayed(self, place: int) -> None:
-        """Notes where a run has left the path of the program, and was abandoned."""
-        self.missed = place
-
-    def slow(self, args: Any, kwargs: Any) -> None:
-        """Has a call run eagerly: a check of the native form refuses, and has done nothing yet.
-
-        An index is out of range, as a rule. So the error is raised where it would be, and what the
-        step has changed by then is changed.
-        """
-        self.refused = True
 
     def described(self) -> str:
         """How much of it is native, and what isn't."""
@@ -177,7 +186,7 @@ def _bind_inputs(
 def _guard_unread(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
     """Checks tensors that the program doesn't read, but whose shape the code may have asked for."""
     seen = {id(v.holder) for v in program.inputs} | {id(leaf) for leaf in program.leaves}
-    seen |= {id(t) for t in arguments} | state.grads
+    seen |= {id(t) for t in arguments}
     for t in state.tensors.values():
         if id(t) not in seen:
             name = lines.name(t)

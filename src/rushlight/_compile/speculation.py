@@ -121,9 +121,9 @@ class KeptOptimizer:
 class Expectations:
     """Writes the lines of a program's conditions."""
 
-    def __init__(self, program: Program, variant: Any) -> None:
+    def __init__(self, program: Program, left: Any) -> None:
         self.program = program
-        self.variant = variant
+        self.left = left
         places = [k for k, i in enumerate(program.instructions) if i.kind == "expect"]
         self.before = program.instructions[: places[-1]] if places else []
         self.count = 0
@@ -157,8 +157,8 @@ class Expectations:
         lines.add(f"if {'not ' if i.inputs[1] else ''}({text}):")
         if self.kept:
             lines.add("    kept.back()")
-        if self.variant is not None:
-            lines.add(f"    return {lines.name(self.variant)}.strayed({self.count})")
+        if self.left is not None:
+            lines.add(f"    return {lines.name(self.left)}.strayed({self.count})")
         else:
             lines.add("    return None")
         self.count += 1

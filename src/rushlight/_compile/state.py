@@ -82,7 +82,6 @@ class State:
         self.globals: set[str] = set()
         self.codes: set[CodeType] = set()
         self.tensors: dict[int, TensorBase] = {}
-        self.grads: set[int] = set()  # the ids of gradients among them
         self.optimizers: list[Optimizer] = []
         self.seen: dict[int, Any] = {}
         self.pushes: dict[int, int] = {}  # how often a container was come upon
@@ -133,9 +132,6 @@ class State:
     def _visit(self, x: Any, label: str) -> None:
         if isinstance(x, TensorBase):
             self.tensors[id(x)] = x
-            if x._grad is not None:
-                self.tensors[id(x._grad)] = x._grad
-                self.grads.add(id(x._grad))
             own = getattr(x, "__dict__", None)
             if own:
                 self.objects.append((self._place(own, "dict", dict(own), label), x))

@@ -95,11 +95,11 @@ class CompiledStep:
                 raise memory_refusal(error) from None
             if found is not None:
                 return found[0]
-            if variant.refused:
-                variant.refused = False
+            if variant.left.refused:
+                variant.left.refused = False
                 self.calls["eager"] += 1
                 return self.function(*args, **kwargs)
-            if variant.missed >= 0:
+            if variant.left.missed >= 0:
                 return self._strayed(variant, args, kwargs)
         return self._miss(args, kwargs)
 
@@ -108,8 +108,8 @@ class CompiledStep:
 
         See Note [Expected outcomes].
         """
-        tried = [(first.path, first.missed)]
-        first.missed = -1
+        tried = [(first.path, first.left.missed)]
+        first.left.missed = -1
         start = self.variants.index(first) + 1 if first in self.variants else 0
         for variant in self.variants[start:]:
             if any(misses(path, place, variant.path) for path, place in tried):
@@ -122,9 +122,9 @@ class CompiledStep:
                     others = [x for x in self.variants if x is not variant]
                     self.variants = [variant, *others]
                 return found[0]
-            if variant.missed >= 0:
-                tried.append((variant.path, variant.missed))
-                variant.missed = -1
+            if variant.left.missed >= 0:
+                tried.append((variant.path, variant.left.missed))
+                variant.left.missed = -1
         if self.gave_up:
             self.strays += 2
             if self.strays > MAX_STRAYS:
@@ -255,7 +255,6 @@ class CompiledStep:
         check_inputs(program, arguments)
         if program.joint is not None:
             program.joint.outputs = []
-        recorder.release()
         unseen = observation.unseen(state.codes)
         if unseen is not None:
             raise Unreached(
@@ -311,6 +310,7 @@ class CompiledStep:
         final = final and not self.disturbed  # another thread's writes may be what was found
         if self.fullgraph and final:
             raise RuntimeError(f"the step can't be compiled whole: {refusal}")
+        refusal.__traceback__ = refusal.__context__ = refusal.__cause__ = None  # they hold frames
         self.refusals.append(refusal)
         del self.refusals[:-8]
         if self.attempts >= (3 if final else MAX_RECORDINGS):

@@ -32,4 +32,4 @@ def compiled_text(name: str, parameters: str, lines: list[str], names: dict[str,
     file = f"<rushlight program {next(_numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     exec(compile(source, file, "exec"), names)
-    return names[name]
+    return names.pop(name)  # a function that its own names lead to is a cycle

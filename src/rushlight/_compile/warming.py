@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 #: Calls after which a program gets its quick way in (see `entry`).
 WARM = 3
@@ -13,9 +14,12 @@ FAILED: list[Exception] = []
 def warm(variant: Any) -> None:
     """Has a variant run as its text says at first, and by the quick way from some call on."""
     hits = 0
+    held = ref(variant)  # which holds this function
 
     def run(args: Any, kwargs: Any) -> Any:
         nonlocal hits
+        variant = held()
+        assert variant is not None
         found = variant.reference(args, kwargs)
         if found is not None:
             hits += 1
@@ -33,5 +37,5 @@ def _quicken(variant: Any, args: Any, kwargs: Any) -> None:
     try:
         variant.run = quickened(variant, args, kwargs) or variant.reference
     except Exception as error:  # it is never worse off for guards that fail to be made
-        FAILED.append(error)
+        FAILED.append(error.with_traceback(None))
         del FAILED[:-8]
