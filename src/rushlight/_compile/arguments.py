@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._array import recording as A
 from .guards import Spot, structure_of
 
 
@@ -46,6 +47,25 @@ class Given:
             if attributes != before[2]:
                 return "an attribute of a tensor that is an argument was set by the step"
         return None
+
+
+class StandIn:
+    """What guards ask of an argument of a recorded call, without its elements."""
+
+    __slots__ = ("_raw", "_requires_grad", "kind")
+
+    def __init__(self, t: Any) -> None:
+        raw = t._raw
+        self.kind = type(t)
+        self._raw = A.pattern(raw.shape, raw.strides, raw.dtype)
+        self._requires_grad = t._requires_grad
+
+
+def standing_in(tensors: list[Any], program: Any, state: Any) -> list[Any]:
+    """The arguments for keeping: those that a program names themselves, stand-ins for the rest."""
+    named = [i.holder for i in program.instructions] + [v.holder for v in program.inputs]
+    own = {id(x) for x in (*named, *program.leaves, *program.without, *state.tensors.values())}
+    return [t if id(t) in own else StandIn(t) for t in tensors]
 
 
 def returned_container(result: Any, containers: set[int], seen: dict[int, Any]) -> bool:
@@ -90,4 +110,4 @@ def _alike(p: Any, q: Any) -> bool:
     return p is q or (isinstance(p, (int, float, str, complex)) and bool(p == q))
 
 
-__all__ = ["Given", "returned_container"]
+__all__ = ["Given", "StandIn", "returned_container", "standing_in"]

@@ -212,6 +212,10 @@ class Body:
     def write(self, slow: Any = None) -> None:
         """Writes all lines."""
         program = self.program
+        certain = max((k for k, i in enumerate(program.instructions) if i.kind == "expect"),
+                      default=-1)  # fmt: skip
+        if certain < 0:
+            self._let_go()
         for place, instruction in enumerate(program.instructions):
             dying = [v for v in dict.fromkeys(instruction.reads())
                      if self.last.get(v.number, -1) == place]  # fmt: skip
@@ -221,8 +225,23 @@ class Body:
             for out in instruction.outputs:
                 if out is not None and self.last.get(out.number, -1) < place:
                     self._release(out)
+            if place == certain:
+                self._let_go()
         self._bumps()
         self._end()
+
+    def _let_go(self) -> None:
+        """Takes away gradients that the program replaces: an eager step hasn't kept them, either."""
+        program = self.program
+        read = [v.holder for v in program.inputs if v.kind == "gradient"]
+        kept = [*read, *program.without]
+        for i in program.instructions:
+            if i.kind == "step":
+                return
+            if i.kind == "grad" and not any(i.holder is x for x in kept):
+                kept.append(i.holder)
+                if i.inputs:
+                    self.lines.add(f"{self.lines.name(i.holder)}._grad = None")
 
     def _end(self) -> None:
         """The result; with the node of the call, where it is differentiated later."""

@@ -21,7 +21,7 @@ from .._array.allocation import refusal as memory_refusal
 from .._core.mode import CURRENT, current, ready, replaced
 from .._locks import long_lock
 from . import reads as reads
-from .arguments import Given, returned_container
+from .arguments import Given, returned_container, standing_in
 from .blame import advice_for, formats, place_of
 from .guards import check_inputs
 from .joint import live_outputs, record_gradients
@@ -43,7 +43,7 @@ from .warming import warm
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12
 MAX_STRAYS: Final = 32
-#: Seconds for which a call waits for a recording: it may be waited for in turn, by what is recorded.
+#: Seconds for which a call waits for a recording, by which it may be waited for in turn.
 PATIENCE: Final = 5.0
 
 
@@ -266,7 +266,8 @@ class CompiledStep:
             raise Refusal("the step returns a list or dict that was there before")
         changed = given.changed() or state.changed()
         structure = freed(given.structure, state, numbers.found)
-        mine = Recording(program, structure, list(arguments), state, mode.grad)
+        kept = standing_in(arguments, program, state)
+        mine = Recording(program, structure, kept, state, mode.grad)
         problem: Any = None
         path = outcomes(program)
         for other in reversed(self.recordings):

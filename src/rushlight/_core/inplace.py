@@ -117,7 +117,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             op.fits(raws)
         if op.check is not None:
             op.check(args, raws)
-        if mode.recorder is not None and not (live or mode.saved_hooks) and written_at_once(op, raws):
+        plain = mode.recorder is not None and not (live or mode.saved_hooks)
+        if plain and written_at_once(op, raws):
             count_write(me, mode)
             mode.recorder.wrote(op, args, raws, me, None)
             return me
