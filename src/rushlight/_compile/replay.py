@@ -207,6 +207,7 @@ class Body:
         self.ending: Ending | None = None
         self.twice: set[int] = set()  # ids of results that are returned in several places
         self.given: dict[int, str] = {}
+        self.foreign: set[int] = set()  # roots of memory that others hold: results, saved values
         self.expectations: Expectations | None = None
 
     def write(self, slow: Any = None) -> None:
@@ -394,7 +395,7 @@ class Body:
             if (
                 value.kind == "result" and value.shape == out.shape and value.dtype == out.dtype
                 and value.strides == out.strides and self.program.alone(value)
-                and any(value is x for x in i.inputs)
+                and any(value is x for x in i.inputs) and value.root not in self.foreign
             ):  # fmt: skip
                 return value
         return None
@@ -486,6 +487,7 @@ def backward_function(second: Program, saved: list[Value], whole: Program, nativ
     body = (
         Body(second, lines, names) if machine is None else NativeBody(second, lines, names, machine)
     )
+    body.foreign = {v.root for v in (*saved, *whole.joint.incoming)}
     body.write()
     run = compiled_text("run", "kept, given", lines.text, lines.names)
     return lambda kept, given: run(kept, given)[0]

@@ -240,7 +240,8 @@ class Substitution:
         source = Source(place.kind, place.container, key, type(value), _described(place, key))
         self.effects.append(Effect(source, expr))
         self.state.moved.add((id(place.container), key))
-        written(place.kind, place.container, key, plain_number(value))
+        if type(value) in NUMBERS:  # else it lies there, and another thread may have gone on
+            written(place.kind, place.container, key, plain_number(value))
 
 
 def _alike(old: Any, now: Any) -> bool:
