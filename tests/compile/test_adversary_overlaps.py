@@ -1,4 +1,4 @@
-"""Elements that share memory, in steps that write or sum them; and looks at values in the library."""
+"""Elements that share memory, in steps that write or sum them; the library's looks at values."""
 
 import itertools
 import warnings
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.compile.twins import Twin, check
 
 import rushlight as torch
 from rushlight.nn import functional as F
+from tests.compile.twins import Twin, check
 
 BOTH = pytest.mark.parametrize("native", [True, False], ids=["native", "replayed"])
 

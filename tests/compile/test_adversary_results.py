@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.compile.twins import Twin, check, seen
 
 import rushlight as torch
 from rushlight import nn
 from rushlight.utils.checkpoint import checkpoint
+from tests.compile.twins import Twin, check, seen
 
 BOTH = pytest.mark.parametrize("native", [True, False], ids=["native", "replayed"])
 

@@ -518,7 +518,7 @@ def test_a_reason_names_the_line_and_says_what_to_write_instead() -> None:
     def step(x: Any) -> Any:
         loss = x.sum()
         losses.append(loss)
-        return loss
+        return losses[-1]
 
     first, why, advice, *_ = explained(step)
     assert first.endswith("runs eagerly")
@@ -536,7 +536,6 @@ def test_a_reason_names_the_line_and_says_what_to_write_instead() -> None:
         (seeded_inside, "`manual_seed`", "outside of the step"),
         (counted_by_an_iterator, "an iterator", "as an argument"),
         (popped, "`left` got or lost", "after the call"),
-        (hooks_of_tensors, "`seen` got or lost", "after the call"),
     ],
     ids=lambda x: getattr(x, "__name__", None),
 )

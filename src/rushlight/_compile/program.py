@@ -122,8 +122,8 @@ class Instruction:
 class Program:
     """Everything that a step does, in order."""
 
-    __slots__ = ("conditions", "effects", "stores", "values", "instructions", "inputs", "outputs", "leaves",
-                 "written", "without", "entry", "joint", "returned")  # fmt: skip
+    __slots__ = ("conditions", "effects", "stores", "values", "instructions", "inputs", "outputs",
+                 "leaves", "written", "without", "entry", "joint", "returned")  # fmt: skip
 
     def __init__(self) -> None:
         self.values: list[Value] = []

@@ -50,8 +50,8 @@ class Recorder(Readings):
         self.roots = ById()  # by what holds the memory
         self.starts: dict[int, int] = {}  # where roots begin in their memory, if not at its start
         self.kept: list[Any] = []  # cells, whose ids may not be used again
-        self.world = World(self)
-        self.names = Names(self)
+        self.world: Any = World(self)
+        self.names: Any = Names(self)
         self.known = dict(known)  # tensors that were there before, by id of their array
         self.problem: tuple[str, Any] | None = None
         Readings.__init__(self)
@@ -130,7 +130,7 @@ class Recorder(Readings):
     def value_under(self, t: TensorBase) -> Value:
         """The value that a tensor's array is."""
         raw = t._raw
-        found = self.values.get(id(raw))
+        found: Value | None = self.values.get(id(raw))
         if found is not None:
             return found
         for leaf in self.leaves.values():

@@ -68,7 +68,8 @@ def rehearsed(run: Any) -> Any:
         raise
     except Exception as error:
         text = str(error).partition("\n")[0]
-        raise Refusal(f"the backward of its results fails: {type(error).__name__}: {text}") from None
+        kind = type(error).__name__
+        raise Refusal(f"the backward of its results fails: {kind}: {text}") from None
     if said:
         raise Refusal(f"the backward of its results warns: {said[0].message}")
     return result

@@ -261,5 +261,7 @@ def freed(structure: Any, state: State, found: dict[Any, tuple[Source, Any]]) ->
         elif source.kind == "kwargs":
             named[source.key] = Free(source)
         else:
-            places[id(source.container), source.key].entries[source.key] = Free(source)
+            place = places.get((id(source.container), source.key))
+            if place is not None:  # else nothing reads it, see `stores`
+                place.entries[source.key] = Free(source)
     return tuple(new), named

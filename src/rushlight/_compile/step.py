@@ -38,7 +38,7 @@ from .speculation import hoisted, misses, outcomes
 from .state import State
 from .stores import Keeping
 from .surroundings import take_up
-from .warming import warm
+from .warming import FAILED, warm
 
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12
@@ -223,6 +223,12 @@ class CompiledStep:
             self._refuse(refusal, final=self.attempts >= 3)
         except Refusal as refusal:
             self._refuse(refusal)
+        except Exception as error:  # the step has run: its result is what the user gets
+            if self.fullgraph and isinstance(error, RuntimeError):
+                raise
+            FAILED.append(error.with_traceback(None))
+            del FAILED[:-8]
+            self._refuse(Refusal(f"recording it failed: {type(error).__name__}: {error}"))
         finally:
             recorder.close()
         return reads.plain(result)

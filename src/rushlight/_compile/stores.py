@@ -186,7 +186,7 @@ class Keeping:
         if isinstance(x, Module):
             if key in TABLES or key in UNUSED or key.startswith("_"):
                 return False
-            return all(base is Module or not _library_class(base) for base in kind.__mro__[:-1])
+            return all(base in Module.__mro__ or not _library_class(base) for base in kind.__mro__)
         own = kind.__name__ in _SPACES or not _library_class(kind)
         return own and not any(_library_class(base) for base in kind.__mro__[1:-1])
 
