@@ -43,7 +43,7 @@ class Body:
         certain = max((k for k, i in enumerate(program.instructions) if i.kind == "expect"),
                       default=-1)  # fmt: skip
         if certain < 0:
-            self._let_go()
+            self._let_go(0)
         for place, instruction in enumerate(program.instructions):
             dying = [v for v in dict.fromkeys(instruction.reads())
                      if self.last.get(v.number, -1) == place]  # fmt: skip
@@ -54,16 +54,22 @@ class Body:
                 if out is not None and self.last.get(out.number, -1) < place:
                     self._release(out)
             if place == certain:
-                self._let_go()
+                self._let_go(place + 1)
         self._bumps()
         self._end()
 
-    def _let_go(self) -> None:
-        """Takes away gradients that the program replaces: an eager step hasn't kept them."""
+    def _let_go(self, start: int) -> None:
+        """Takes away gradients that the program replaces: an eager step hasn't kept them.
+
+        `start` is the first instruction that is certain to run.
+        """
         program = self.program
-        read = [v.holder for v in program.inputs if v.kind == "gradient"]
-        kept = [*read, *program.without]
-        for i in program.instructions:
+        done, left = program.instructions[:start], program.instructions[start:]
+        if any(i.kind == "step" for i in done):
+            return
+        kept = [v.holder for v in program.inputs if v.kind == "gradient"]
+        kept += [*program.without, *(i.holder for i in done if i.kind == "grad")]
+        for i in left:
             if i.kind == "step":
                 return
             if i.kind == "grad" and not any(i.holder is x for x in kept):
