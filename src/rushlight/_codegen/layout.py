@@ -20,7 +20,7 @@ from typing import Any, Final
 from . import door
 
 __all__ = [
-    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "Unknown", "cell_field", "flag_field",
+    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "WRITEABLE", "Unknown", "cell_field", "flag_field",
     "function_fields", "known", "mro_offset", "object_field", "slot_offset", "untouched",
     "version_offset", "word",
 ]  # fmt: skip
@@ -36,6 +36,7 @@ _MEMBER, _MEMBER_OFFSET = 40, 16  # a slot's definition in its descriptor, the o
 #: Offsets in an ndarray.
 NDARRAY: Final = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "dtype": 56,
                   "flags": 64, "weak": 72}  # fmt: skip
+WRITEABLE: Final = 0x400  # the bit of an ndarray's flags
 
 
 class Unknown(Exception):
@@ -131,7 +132,17 @@ def _strided(probe: Any) -> bool:
         and word(id(shown) + NDARRAY["base"]) == id(probe)
         and word(id(shown) + NDARRAY["weak"]) == id(kept)
         and word(at + NDARRAY["base"]) == 0
+        and _flagged(probe)
     )
+
+
+def _flagged(probe: Any) -> bool:
+    shown = probe[:]
+    found = []
+    for writable in (True, False):
+        shown.flags.writeable = writable
+        found.append(word(id(shown) + NDARRAY["flags"]) & 0xFFFFFFFF)
+    return found == [shown.flags.num | WRITEABLE, shown.flags.num] and not found[1] & WRITEABLE
 
 
 @cache

@@ -24,7 +24,7 @@ Tables (a number of entries and an address each; words of an entry):
     grads       address of a gradient's address, geometry, where to write its array
     stale       address, what lies there (else: `STALE`)
     bumps       address of the address of a version cell
-A geometry is: class, element type, flags, dimensions, sizes, strides. A dictionary's size other
+A geometry is: class, element type, flags that must be set, dimensions, sizes, strides. A dictionary's size other
 than -1 means that all its entries are named, in order.
 
 Note [Gradients that nobody holds]
@@ -93,7 +93,7 @@ def _module() -> Module:
 
 
 def _geometry(module: Module) -> Function:
-    """1 where an array is as told; 0 where its kind differs, -1 where its sizes do."""
+    """1 where an array is as told; 0 where its kind or flags differ, -1 where its sizes do."""
     f = module.function("geometry", [("raw", PTR), ("told", PTR)], I64)
     f.internal = True
     raw, told = f.params
@@ -113,7 +113,9 @@ def _geometry(module: Module) -> Function:
             with f.when(~same):
                 f.ret(-1)
     same = f.load(f.at_bytes(raw, NDARRAY["dtype"]), I64).eq(f.load(f.at(told, 1, I64), I64))
-    f.ret(f.select(same, f.constant(I64, 1), 0))
+    flags = f.cast(f.load(f.at_bytes(raw, NDARRAY["flags"]), I32), I64)
+    wanted = f.load(f.at(told, 2, I64), I64)
+    f.ret(f.select(same & (flags & wanted).eq(wanted), f.constant(I64, 1), 0))
     return f
 
 

@@ -74,13 +74,14 @@ class Geometry:
 class Argument:
     """What a tensor among the arguments must be."""
 
-    __slots__ = ("name", "kind", "fields", "geometry")
+    __slots__ = ("name", "kind", "fields", "geometry", "written")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.kind: Any = None
         self.fields: dict[str, Any] = {}
         self.geometry = Geometry()
+        self.written = False  # its array may not be read-only
 
     def complete(self) -> bool:
         """Whether its class and its array's geometry are known."""
@@ -244,7 +245,7 @@ class Cover:
         parts = inner.values if joined else [inner]  # type: ignore[attr-defined]
         found = []
         for part in parts:
-            one = self._field(part) or self._shape(part)
+            one = self._field(part) or self._shape(part) or self._writable(part)
             if one is None:
                 return False
             found.append(one)
@@ -272,6 +273,14 @@ class Cover:
         if name in FIELDS and isinstance(right, ast.Constant):
             return lambda: argument.fields.__setitem__(name, right.value)
         return None
+
+    def _writable(self, part: ast.expr) -> Any:
+        """`array.flags.writeable` of an argument's array."""
+        array = flagged(part)
+        owner = self.arrays.get(array.id) if isinstance(array, ast.Name) else None
+        if owner is None:
+            return None
+        return lambda: setattr(self.arguments[owner], "written", True)
 
     def _shape(self, part: ast.expr) -> Any:
         text = ast.unparse(part)
@@ -414,6 +423,11 @@ class _Reader:
         self._look(thing).whole = True
 
     def _attribute(self, x: ast.Attribute) -> None:
+        array = flagged(x)
+        if array is not None:
+            thing = self._owner(array)
+            self._look(thing).fields |= {"_raw", "writeable"}
+            return
         if isinstance(x.value, ast.Name) and x.value.id in self.numbers:
             if x.attr != "__class__":
                 raise Uncovered
@@ -444,6 +458,16 @@ class _Reader:
             self._own(thing, name)
             return
         self._look(thing).fields.add(name)
+
+    def _owner(self, array: ast.expr) -> Any:
+        """The tensor, the same in each call, of which an expression gives the array."""
+        if isinstance(array, ast.Name) and array.id in self.cover.fixed:
+            return self.cover.fixed[array.id]
+        if isinstance(array, ast.Attribute) and array.attr == "_raw":
+            thing = self._fixed(array.value)
+            if isinstance(thing, TensorBase):
+                return thing
+        raise Uncovered
 
     def _in_class(self, kind: type, name: str) -> None:
         """What decides which attribute of a class, or of its bases, has a name."""
@@ -533,6 +557,14 @@ def _space(kind: type) -> dict[str, Any]:
     """The dictionary of a class itself."""
     (space,) = (x for x in gc.get_referents(kind.__dict__) if type(x) is dict)
     return space
+
+
+def flagged(x: ast.expr) -> Any:
+    """The array of which `x` asks whether it may be written; None where it asks something else."""
+    if not isinstance(x, ast.Attribute) or x.attr != "writeable":
+        return None
+    inner = x.value
+    return inner.value if isinstance(inner, ast.Attribute) and inner.attr == "flags" else None
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

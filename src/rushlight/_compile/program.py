@@ -106,6 +106,12 @@ class Instruction:
             return {x.root for x in found if type(x) is Value}
         return {v.root for v in self.reads()} if self.kind == "step" else set()
 
+    def overwrites(self) -> set[int]:
+        """The roots of the memory that may not be read-only: an optimizer only reads gradients."""
+        if self.kind == "step":
+            return {v.root for v in values_in(self.inputs[:1])}
+        return self.writes()
+
     def __repr__(self) -> str:
         made = ", ".join("_" if v is None else v.described() for v in self.outputs)
         shown = ", ".join(_shown(x) for x in self.inputs)

@@ -162,6 +162,7 @@ def _bind_inputs(
             x = lines.name(leaf)
             lines.unless(f"{x}._requires_grad is {leaf._requires_grad} and {x}.hooks is None")
     guard_memory(program, names, lines)
+    _guard_writable(program, names, lines)
     _guard_unread(program, arguments, state, lines)
     if "grad" in state.names:  # the user's code may ask whether there is one
         for leaf, none in program.entry:
@@ -172,6 +173,14 @@ def _bind_inputs(
             if none and id(leaf) not in touched:
                 lines.unless(f"{lines.name(leaf)}._grad is None")
     return names
+
+
+def _guard_writable(program: Program, names: dict[int, str], lines: Lines) -> None:
+    """Checks that what the program writes may be written: machine code doesn't ask."""
+    written = {root for i in program.instructions for root in i.overwrites()}
+    for value in program.inputs:
+        if value.root in written and value.kind != "constant":
+            lines.unless(f"{names[value.number]}.flags.writeable")
 
 
 def _guard_unread(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:

@@ -193,6 +193,10 @@ class Sentry:
 
     def _field(self, thing: Any, name: str, tables: dict[str, list[Any]], keep: list[Any]) -> None:
         at = id(thing)
+        if isinstance(thing, TensorBase) and name == "writeable":
+            place = id(thing._raw) + layout.NDARRAY["flags"]
+            tables["masked"].append((place, layout.WRITEABLE, layout.word(place) & layout.WRITEABLE))
+            return
         if isinstance(thing, TensorBase):
             keep.append(getattr(thing, name))
             if name in self.fields.flags:

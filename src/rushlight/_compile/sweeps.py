@@ -259,6 +259,7 @@ def guard_sweep(sweep: Sweep, lines: Any) -> None:
             for name, t in tensors.items():
                 checks.append(f"{s}.get({name!r}) is {lines.name(t)}")
                 checks.append(f"{lines.name(t)}._raw is {lines.name(t._raw)}")
+                checks.append(f"{lines.name(t)}._raw.flags.writeable")
             lines.unless(" and ".join(checks))
 
 
