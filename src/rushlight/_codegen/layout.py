@@ -20,9 +20,9 @@ from typing import Any, Final
 from . import door
 
 __all__ = [
-    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "WRITEABLE", "Unknown", "cell_field", "flag_field",
-    "function_fields", "known", "mro_offset", "object_field", "slot_offset", "untouched",
-    "version_offset", "word",
+    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "WRITEABLE", "Unknown", "cell_field",
+    "flag_field", "function_fields", "known", "mro_offset", "object_field", "slot_offset",
+    "untouched", "version_offset", "word",
 ]  # fmt: skip
 
 TYPE: Final = 8

@@ -24,8 +24,8 @@ Tables (a number of entries and an address each; words of an entry):
     grads       address of a gradient's address, geometry, where to write its array
     stale       address, what lies there (else: `STALE`)
     bumps       address of the address of a version cell
-A geometry is: class, element type, flags that must be set, dimensions, sizes, strides. A dictionary's size other
-than -1 means that all its entries are named, in order.
+A geometry is: class, element type, flags that must be set, dimensions, sizes, strides. A
+dictionary's size other than -1 means that all its entries are named, in order.
 
 Note [Gradients that nobody holds]
 A step that gives a parameter a new gradient may fill the old one, if nobody can tell: only the

@@ -412,7 +412,7 @@ def same(p: Any, q: Any) -> bool:
 def cells(function: Any) -> tuple[Any, ...]:
     """What a function has closed over; empty cells are left out."""
     found = []
-    for cell in function.__closure__ or ():
+    for cell in getattr(function, "__closure__", None) or ():
         try:
             found.append(cell.cell_contents)
         except ValueError:

@@ -21,6 +21,8 @@ class Readings:
     operand: Any
     refuse: Any
     add: Any
+    draws: int
+    drawn: int
 
     def __init__(self) -> None:
         self.numbers: list[Any] = []  # that note what is done with them
@@ -90,7 +92,8 @@ class Readings:
         return x
 
     def bare(self, raws: list[Any]) -> list[Any]:
-        """Operands with ordinary numbers in them."""
+        """Operands with ordinary numbers in them, for a row that is about to run."""
+        self.drawn = self.draws
         return [
             plain_number(x) if type(x) in NUMBERS
             else self.constants(x, "a size") if type(x) in (list, tuple) else x

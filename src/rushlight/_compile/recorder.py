@@ -24,19 +24,13 @@ from .expressions import Expr
 from .factories import Factory, Keywords, Like
 from .living import ById, loosely, refers
 from .overlap import separated
-from .program import Instruction, Program, Value
+from .program import Instruction, Program, Value, cells
 from .proxies import Names, Proxy, World
 from .readings import Readings, settle_reads
 from .reads import holds_read
 from .refusal import Refusal, user_line
 from .scalars import NUMBERS, plain_number
 
-#: Operations whose results have shapes that depend on values.
-SHAPED_BY_VALUES = frozenset({
-    "nonzero", "masked_select", "unique", "_unique", "_unique2", "unique_dim",
-    "unique_consecutive", "bincount", "argwhere", "repeat_interleave", "nonzero_static", "histc",
-    "_masked_select", "masked_scatter_source", "combinations",
-})  # fmt: skip
 #: Kinds of rows that do nothing but compute.
 PURE_KINDS = frozenset({"elementwise", "linear", "multilinear", "selection"})
 
@@ -61,6 +55,8 @@ class Recorder(Readings):
         self.versions = {id(t): version_of(t) for t in known.values()}
         self.writes: dict[int, int] = {}  # of tensors that were there before
         self.muted = 0
+        self.draws = 0  # of random numbers, that aren't recorded yet
+        self.drawn = 0  # the same before the row that runs
         self.part = 0  # of the program that instructions belong to
         self.joint: Any = None
         #: Tensors that the step was given or has made: references, and their versions.
@@ -184,7 +180,8 @@ class Recorder(Readings):
         """A row has run."""
         if self.muted:
             return
-        if op.name in SHAPED_BY_VALUES or _masked(op, args):
+        self.draws = self.drawn  # what the row has drawn the program draws
+        if op.row is not None and op.row.shaped_by_values(args):
             self.refuse(f"the shape of what `{op.name}` gives depends on values")
         inputs = self.operands(op, args, raws)
         made = tuple(self.define(out._raw) for out in outs)
@@ -199,8 +196,6 @@ class Recorder(Readings):
             return
         if op.name in EXPANDED_BUT_WARNED and 0 in me._raw.strides:
             self.refuse(f"`{op.name}_` writes elements that share memory, and warns of it")
-        if _masked(op, args) and writer is None:
-            self.refuse(f"the shape of what `{op.name}` gives depends on values")
         raws = [me._raw, *raws[1:]]
         self.note_write(me)
         inputs = self.operands(op, args, raws)
@@ -221,11 +216,14 @@ class Recorder(Readings):
         made = self.define(copy._raw)
         self.add("call", T.copy_like, "copy", (value, value), (made,), pure=True)
 
-    def refilled(self, t: Any, fill: Any) -> None:
-        """Random numbers have been written into a tensor."""
-        value = self.value_under(t)
+    def refilled(self, t: Any, fill: Any, operands: tuple[Any, ...] = (), draws: int = 1) -> None:
+        """A tensor has been written by a function of its array and those of the operands."""
+        self.draws -= draws
+        if any(A.is_array(x) for x in cells(fill)):
+            self.refuse("random numbers are drawn in a way that follows a tensor")
+        inputs = (self.value_under(t), *[self.value_of(x) for x in operands])
         self.note_write(t)
-        self.add("write", fill, "fill", (value,), (), holder=True)
+        self.add("write", fill, "fill", inputs, (), holder=True)
 
     def filled(self, t: Any) -> None:
         """The library has made a tensor from numbers and a shape: a copy of a constant."""
@@ -458,6 +456,8 @@ class Recorder(Readings):
         Raises:
             Refusal: where the step can't be compiled.
         """
+        if self.draws:
+            self.refuse("random numbers are drawn in a way that can't be recorded", (None, 0))
         for leaf in list(self.leaves.values()):
             self.sync(leaf)
         settle_reads(self)
@@ -505,17 +505,6 @@ def _bare(x: Any) -> Any:
     if type(x) is list or type(x) is tuple:
         return type(x)(_bare(y) for y in x)
     return x
-
-
-def _masked(op: Any, args: list[Any]) -> bool:
-    """Whether an operation indexes by a mask: then shapes depend on values."""
-    if "index" not in op.name:
-        return False
-    for arg in args:
-        for item in arg if isinstance(arg, (list, tuple)) else (arg,):
-            if isinstance(item, TensorBase) and item._raw.dtype.kind == "b":
-                return bool(item is not args[0])
-    return False
 
 
 def _holds_tensor(x: Any) -> bool:

@@ -194,8 +194,8 @@ class Sentry:
     def _field(self, thing: Any, name: str, tables: dict[str, list[Any]], keep: list[Any]) -> None:
         at = id(thing)
         if isinstance(thing, TensorBase) and name == "writeable":
-            place = id(thing._raw) + layout.NDARRAY["flags"]
-            tables["masked"].append((place, layout.WRITEABLE, layout.word(place) & layout.WRITEABLE))
+            bit, place = layout.WRITEABLE, id(thing._raw) + layout.NDARRAY["flags"]
+            tables["masked"].append((place, bit, layout.word(place) & bit))
             return
         if isinstance(thing, TensorBase):
             keep.append(getattr(thing, name))

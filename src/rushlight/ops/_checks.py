@@ -170,3 +170,8 @@ def both(*checks: Check) -> Check:
             one(args, raws)
 
     return check
+
+
+def is_mask(index: Any) -> bool:
+    """Whether an index is a tensor that chooses as many elements as are true in it."""
+    return isinstance(index, TensorBase) and index._raw.dtype.name in ("bool", "uint8")

@@ -110,7 +110,10 @@ def stream_of(generator: Generator | None) -> Stream:
     Raises:
         RuntimeError: under a vmap that refuses random numbers.
     """
-    layers = current().layers
+    mode = current()
+    layers = mode.layers
+    if mode.recorder is not None:
+        mode.recorder.draws += 1
     if layers and layers[-1].randomness == "error":
         raise RuntimeError(errors.RANDOM_UNDER_VMAP)
     if generator is None:

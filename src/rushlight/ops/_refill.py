@@ -37,8 +37,11 @@ def refuse_leaf(self: Any) -> bool:
     return recorded
 
 
-def refill(self: Any, name: str, fill: Any, edges: int = 1) -> Any:
-    """Fills a tensor in place: checks, the draw, the version, the history."""
+def refill(self: Any, name: str, fill: Any, *operands: Any, edges: int = 1) -> Any:
+    """Fills a tensor in place: checks, the draw, the version, the history.
+
+    `fill` gets the tensor's array and those of the operands.
+    """
     mode = ready()
     recorded = refuse_leaf(self)
     if recorded:
@@ -46,9 +49,9 @@ def refill(self: Any, name: str, fill: Any, edges: int = 1) -> Any:
     if self._plain or not _hollow.is_hollow(self):
         T.refuse_overlap(self._raw)
         if self._raw.size:
-            fill(self._raw)
+            fill(self._raw, *[x._raw for x in operands])
     if mode.recorder is not None:
-        mode.recorder.refilled(self, fill)
+        mode.recorder.refilled(self, fill, operands)
     count_write(self, mode)
     if mode.dual:
         tangent = HANDLERS.tangent_of(self)

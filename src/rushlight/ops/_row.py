@@ -62,7 +62,7 @@ class Row:
     __slots__ = (
         "text", "name", "overload", "node", "raw", "declared", "overloads",
         "kind", "doc", "samples", "formulas", "joint", "jvp", "batch", "ref",
-        "namespace", "inplace", "method", "public", "dtypes", "numbers",
+        "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
@@ -87,6 +87,7 @@ class Row:
     public: bool
     dtypes: str
     numbers: bool  # takes Python numbers for its later tensors
+    shaped_by_values: Callable[[list[Any]], bool]  # of arguments, see `declare`
     # What settling finds:
     schema: Schema
     op: Op
@@ -263,13 +264,16 @@ def declare(
     dtypes: str = "all",
     check: Any = None,
     numbers: bool = True,
+    shaped_by_values: bool | Callable[[list[Any]], bool] = False,
     **formulas: Any,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
 
     `check(args, raws)` refuses operands after promotion. `at_defaults` gives a faster form for when
     every further argument has its default value: a raw forward of the tensors alone, and formulas
-    without those arguments.
+    without those arguments. `shaped_by_values` says that the shapes of results depend on the
+    elements of tensors, not only on shapes, types and the other arguments; or is a function of the
+    arguments that says whether they do.
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -305,6 +309,7 @@ def declare(
     row.public = public
     row.dtypes = dtypes
     row.numbers = numbers
+    row.shaped_by_values = _CONSTANT.get(shaped_by_values, shaped_by_values)
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
     row.declared = Declared(
@@ -323,6 +328,9 @@ def declare(
     if "-> (" in schema_text:
         _return_types.DECLARED[name.replace(".", "_")] = row
     return row
+
+
+_CONSTANT: Final[dict[Any, Any]] = {False: lambda args: False, True: lambda args: True}
 
 
 class Declared:

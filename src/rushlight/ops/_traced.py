@@ -12,6 +12,7 @@ from typing import Any, Final
 from .. import dtypes as D
 from .._array import numpy_ns as _raw
 from .._array import types as T
+from .._core.slow import holds
 from .._core.storage import TensorBase, new_tensor
 from ..device import hollow
 from ._pending import Pending
@@ -79,6 +80,14 @@ def _alias(short: str) -> Any:
 def table(name: str) -> Any:
     """The public function of the table called `name`."""
     return _functions[name]
+
+
+def some(test: Any, t: Any) -> bool:
+    """Whether a test of elements, on arrays and Tensors alike, is true of some element of `t`.
+
+    The program of a compiled step expects the answer that it was recorded with.
+    """
+    return bool(t._raw.size) and holds(lambda x: test(x).any(), t)
 
 
 def matrix_transpose(x: Any) -> Any:

@@ -534,6 +534,8 @@ lstsq = general(
     "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> "
     "(Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
     raw.lstsq,
+    # Where the rank is found to be smaller there are no residuals.
+    shaped_by_values=lambda args: args[3] not in (None, "gels"),
     joint=_lstsq_gradients,
     holomorphic=False,
     differentiable_out=(True, True, False, False),

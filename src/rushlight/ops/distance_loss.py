@@ -59,7 +59,7 @@ def _directions(x: Any, dim: int, eps: float) -> Any:
     raw.floor_at(memory_of(norm), eps)
     mode = current()
     if mode.recorder is not None:
-        mode.recorder.refilled(norm, partial(raw.floor_at, low=eps))
+        mode.recorder.refilled(norm, partial(raw.floor_at, low=eps), draws=0)
         count_write(norm, mode)
     return x / norm
 

@@ -433,9 +433,13 @@ def _one_hot(x: Any, num_classes: int) -> Any:
 one_hot = general(
     "one_hot(Tensor self, int num_classes=-1) -> Tensor",
     _one_hot,
+    shaped_by_values=lambda args: args[1] < 0,
     namespace="nn.functional",
     method=False,
     out=False,
-    samples=lambda mk: [(mk(3, low=0, high=4, integer=True), 4)],
+    samples=lambda mk: [
+        (mk(3, low=0, high=4, integer=True), 4),
+        (mk(3, low=0, high=4, integer=True),),
+    ],
     doc="int64 vectors with a one at each index and zeros elsewhere, along a new last dimension.",
 )

@@ -21,6 +21,7 @@ from .._core.inplace import apply_inplace
 from .._core.mode import current
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
+from ._checks import is_mask
 from ._composite import METHODS, composite
 from ._index_items import _MOST, _OVERFLOW, _bounds, _items, _plain, _zero_dim
 from ._row import linear
@@ -38,7 +39,8 @@ index = linear(
     namespace="private",
     method=False,
     out=False,
-    samples=lambda mk: [(mk(5, 3), (mk(4, low=0, high=5, integer=True),))],
+    shaped_by_values=lambda args: any(map(is_mask, args[1])),
+    samples=lambda mk: [(mk(5, 3), (i,)) for i in (mk(4, low=0, high=5, integer=True), mk(5, dtype=bool))],
     doc="The elements at index tensors, one per dimension (None: all), as a copy.",
 )
 index_backward = linear(

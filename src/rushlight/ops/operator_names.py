@@ -13,7 +13,7 @@ from .._core.storage import new_tensor
 from . import _checks
 from ._composite import COMPOSITES, composite
 from ._deprecated import say_better
-from ._generator import default_generator
+from ._generator import stream_of
 from ._row import linear
 from ._traced import table
 from .attention import _safe_softmax as safe_softmax_row
@@ -210,7 +210,7 @@ def native_dropout(input: Any, p: float, train: bool | None) -> Any:
     if train is False or not raw.size:
         mask = table("ones_like")(input, dtype=D.bool_)
         return apply_n(_scaled.op, [input, mask, 1.0]), mask
-    mask = new_tensor(draw.keep_mask(default_generator.stream, raw, 1 - p))
+    mask = new_tensor(draw.keep_mask(stream_of(None), raw, 1 - p))
     return apply_n(_scaled.op, [input, mask, 0.0 if p == 1 else 1.0 / (1 - p)]), mask
 
 

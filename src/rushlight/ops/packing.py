@@ -7,6 +7,7 @@ from typing import Any
 from .. import dtypes as D
 from .._array.later import later
 from .._core.apply import apply_n
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ._composite import composite
 from ._row import general, linear
@@ -81,7 +82,7 @@ def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[
         )
     if not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
-    numbers = lengths._raw
+    numbers = read_by_python(lengths, "pack_padded_sequence()")
     if input.size(1) != numbers.size:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {numbers.size} "
@@ -115,7 +116,7 @@ def _pad_packed_sequence(
 
     Raises: ValueError for a total length below the longest example's.
     """
-    sizes = batch_sizes._raw
+    sizes = read_by_python(batch_sizes, "pad_packed_sequence()")
     longest, batch = int(sizes.size), int(sizes[0])
     if total_length > 0:
         if total_length < longest:

@@ -12,6 +12,7 @@ from .._array.later import later
 from .._core.storage import TensorBase
 from ._composite import composite
 from ._row import general
+from ._traced import some
 
 raw = later("quantize")
 
@@ -119,7 +120,6 @@ def fake_quantize_per_channel_affine(
         raise RuntimeError(
             "dimensions of scale and zero-point are not consistent with input tensor"
         )
-    held = zero_point._raw
-    if held.size and not (quant_min <= held.min() and held.max() <= quant_max):
+    if some(lambda z: (z < quant_min) | (z > quant_max), zero_point):
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
     return _per_channel(input, scale, zero_point, place, quant_min, quant_max)[0]

@@ -13,7 +13,7 @@ from .._core.inplace import apply_inplace
 from .._core.storage import TensorBase, new_tensor
 from . import _checks
 from ._composite import composite
-from ._generator import default_generator, stream_of
+from ._generator import stream_of
 from ._row import general
 
 draw = later("discrete")
@@ -51,7 +51,7 @@ def _run(
         if x.dtype.kind not in "fV" or x.dtype.name == "float16":
             kind = D.scalar_name(T.from_raw(x.dtype))
             raise NotImplementedError(errors.not_implemented("rrelu_with_noise_out_cpu", kind))
-        stream = default_generator.stream if generator is None else stream_of(generator)
+        stream = stream_of(generator)
         noise = new_tensor(draw.slopes(stream, x, float(lower), float(upper)))
     else:
         noise = new_tensor(T.empty((0,), x.dtype))

@@ -10,6 +10,7 @@ from .._array import create as raw_create
 from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
+from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..device import hollow
 from . import _hollow
@@ -225,7 +226,7 @@ def _as_number(value: Any, given: tuple[Any, ...]) -> Any:
         return value
     if value._raw.ndim or value._requires_grad:
         raise combination("normal", given, {})
-    return value._raw.item()
+    return read_by_python(value, "normal()").item()
 
 
 @composite()
@@ -456,11 +457,11 @@ def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """
     refuse_leaf(self)
     if isinstance(p, TensorBase):
-        probabilities = p._raw
         return refill(
             self,
             "BernoulliBackward1",
-            lambda a: discrete.bernoulli_tensor_(stream_of(generator), a, probabilities),
+            lambda a, chances: discrete.bernoulli_tensor_(stream_of(generator), a, chances),
+            p,
             edges=2,
         )
     if not 0 <= p <= 1:
@@ -480,15 +481,14 @@ def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
     refuse_leaf(self)
     low = kwargs.get("from", args[0] if len(args) == 2 else 0)
     high = kwargs.get("to", args[-1] if args else None)
-    stream = stream_of(generator)
     if not args and not kwargs:
-        return refill(self, "RandomBackward2", lambda a: discrete.random_(stream, a))
+        return refill(self, "RandomBackward2", lambda a: discrete.random_(stream_of(generator), a))
     if high is not None and low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     name = "RandomBackward0" if len(args) == 2 else "RandomBackward1"
-    return refill(self, name, lambda a: discrete.random_from_(stream, a, low, high))
+    return refill(self, name, lambda a: discrete.random_from_(stream_of(generator), a, low, high))
 
 
 @composite("private", method=True)

@@ -408,6 +408,7 @@ def _select_backward(xp: Any, g: Any, self_shape: tuple[int, ...], mask: Any) ->
 masked_select = linear(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     placing.masked_select,
+    shaped_by_values=True,
     self=lambda xp, g, self_shape, mask: _select_backward(xp, g, self_shape, mask),
     holomorphic=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0), (mk(3, 4), mk(4) > 0)],
@@ -455,6 +456,7 @@ masked_scatter_source = linear(
 nonzero_ = general(
     "_nonzero(Tensor self) -> Tensor",
     raw.nonzero,
+    shaped_by_values=True,
     public=False,
     method=False,
     out=False,

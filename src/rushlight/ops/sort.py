@@ -297,6 +297,7 @@ _unique2 = general(
     "return_counts=False) -> "
     "(Tensor, Tensor, Tensor)",
     lambda x, sorted, inverse, counts: raw_search.distinct(x, inverse, counts),
+    shaped_by_values=True,
     self=_no_derivative("_unique2"),
     node="Unique2Backward0",
     namespace="private",
@@ -307,6 +308,7 @@ _unique2 = general(
 _unique_dim = general(
     "unique_dim(Tensor self, int dim) -> (Tensor, Tensor, Tensor)",
     raw_search.distinct_slices,
+    shaped_by_values=True,
     self=_no_derivative("unique_dim"),
     namespace="private",
     method=False,
@@ -316,6 +318,7 @@ _unique_dim = general(
 _runs = general(
     "_unique_consecutive(Tensor self, int? dim) -> (Tensor, Tensor, Tensor)",
     raw_search.runs,
+    shaped_by_values=True,
     self=_no_derivative("unique_consecutive"),
     node="UniqueConsecutiveBackward0",
     namespace="private",
@@ -366,6 +369,7 @@ histc = general(
 bincount = general(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
     raw_search.bincount,
+    shaped_by_values=True,
     samples=lambda mk: [(mk(6, integer=True),), (mk(6, integer=True), mk(6), 8)],
     doc="How often each number occurs, or the sum of its weights.",
 )
