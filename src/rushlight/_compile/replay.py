@@ -157,10 +157,11 @@ def _bind_inputs(
             names[value.number] = name
     for leaf in program.fresh_leaves():
         lines.unless(f"{lines.name(leaf)}._grad is None")
-    for leaf in program.leaves:
+    for number, leaf in enumerate(program.leaves):
         if id(leaf) not in held and not any(leaf is t for t in arguments):
             x = lines.name(leaf)
             lines.unless(f"{x}._requires_grad is {leaf._requires_grad} and {x}.hooks is None")
+            guard_tensor(x, f"leaf{number}", leaf, lines, geometry=True, same_array=True)
     guard_memory(program, names, lines)
     _guard_writable(program, names, lines)
     _guard_unread(program, arguments, state, lines)
@@ -187,11 +188,11 @@ def _guard_unread(program: Program, arguments: list[Any], state: Any, lines: Lin
     """Checks tensors that the program doesn't read, but whose shape the code may have asked for."""
     seen = {id(v.holder) for v in program.inputs} | {id(leaf) for leaf in program.leaves}
     seen |= {id(t) for t in arguments}
-    for t in state.tensors.values():
+    for number, t in enumerate(state.tensors.values()):
         if id(t) not in seen:
             name = lines.name(t)
             lines.unless(f"{name}._requires_grad is {t._requires_grad}")
-            guard_tensor(name, "unread", t, lines, geometry=True, same_array=True)
+            guard_tensor(name, f"unread{number}", t, lines, geometry=True, same_array=True)
 
 
 class NativeBody(Body):
