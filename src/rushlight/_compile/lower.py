@@ -18,6 +18,7 @@ from copy import copy
 from typing import Any
 
 from .._array import arena
+from .._array import recording as A
 from .._array.parallel import get_num_threads
 from .._codegen import door, pool, target
 from .._codegen.emit import F32, F64
@@ -37,7 +38,7 @@ from .plan import Plan, made_by, reads_of
 from .products import Matrix, Product
 from .program import Instruction, Program, Value
 from .sweeps import Sweep
-from .symbols import DTYPES, size_of
+from .symbols import DTYPES, in_order, size_of
 from .view import lines_of
 
 #: Elements of a piece of a flat array.
@@ -404,6 +405,17 @@ def native_form(program: Program) -> Program:
     return found
 
 
+def _odd(v: Value) -> bool:
+    """Whether a result doesn't lie in memory as a new array would, though its order be the same.
+
+    It repeats elements, say, or has other strides where there is one element.
+    """
+    made = A.empty(v.shape, v.dtype)
+    if not in_order(v):
+        made = A.empty_like(A.pattern(v.shape, v.strides, v.dtype))
+    return bool(made.size and made.strides != v.strides)
+
+
 def planned(program: Program, found: list[str] | None = None) -> Machine | None:
     """The native form of a program; None where it isn't worth it, or not possible here.
 
@@ -421,7 +433,10 @@ def planned(program: Program, found: list[str] | None = None) -> Machine | None:
     for i in program.instructions:
         if i.kind == "grad":
             kept.update(v.root for v in i.reads())
-    refused: set[int] = set()
+    refused = {
+        id(i) for i in program.instructions
+        if any(o is not None and o.root in kept and not o.view and _odd(o) for o in i.outputs)
+    }  # fmt: skip
     for _ in range(16):
         count = len(program.values)
         try:
