@@ -1,4 +1,4 @@
-"""Worlds side by side: one runs a program eagerly, others compiled; all that can be seen of them."""
+"""Worlds side by side: one runs a program eagerly, others compiled, and all can be compared."""
 
 from __future__ import annotations
 
