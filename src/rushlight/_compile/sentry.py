@@ -336,6 +336,7 @@ class Sentry:
             self.rooms.append(room)
             slot = arena.address(room)
         told = self._geometry(g.shape, g.strides, g.dtype)
+        told[2] = layout.WRITEABLE if a.written else 0
         return id(a.kind), len(a.fields), conditions, told, slot
 
     def _geometry(self, shape: Any, strides: Any, dtype: Any) -> list[int]:
