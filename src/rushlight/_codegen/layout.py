@@ -20,7 +20,8 @@ from typing import Any, Final
 from . import door
 
 __all__ = [
-    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "Unknown", "cell_field", "flag_field",
+    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "Unknown", "cell_field", "dict_offset",
+    "flag_field",
     "function_fields", "known", "mro_offset", "object_field", "slot_offset", "untouched",
     "version_offset", "word",
 ]  # fmt: skip
@@ -31,6 +32,7 @@ DICT_SIZE: Final = 16
 LIST_ITEMS: Final = 24
 _VERSION: Final = 24
 _CELL: Final = 16
+_MANAGED: Final = -24  # of CPython 3.11 to 3.14, where a class has a managed dictionary
 _ONES: Final = -1
 _MEMBER, _MEMBER_OFFSET = 40, 16  # a slot's definition in its descriptor, the offset in that
 #: Offsets in an ndarray.
@@ -194,6 +196,18 @@ def slot_offset(x: Any, name: str) -> int:
         if inside and word(id(x) + offset) == id(getattr(x, name)):
             return offset
     raise Unknown(f"a slot of {type(x).__name__}")
+
+
+def dict_offset(x: Any) -> int | None:
+    """Where an object keeps the address of its dictionary, which must be there; None if unknown."""
+    own = getattr(x, "__dict__", None)
+    offset = type(x).__dictoffset__
+    if type(own) is not dict or not door._known_python():
+        return None
+    places = [offset] if offset > 0 else [_MANAGED]
+    if offset <= 0 and not type(x).__flags__ & 1 << 4:  # Py_TPFLAGS_MANAGED_DICT
+        return None
+    return next((k for k in places if word(id(x) + k) == id(own)), None)
 
 
 @cache

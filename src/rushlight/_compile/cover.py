@@ -10,7 +10,6 @@ arguments become conditions on its fields. What isn't understood stays Python.
 from __future__ import annotations
 
 import ast
-import gc
 import inspect
 import os
 import threading
@@ -20,6 +19,8 @@ from typing import Any, Final
 
 from .._codegen import layout
 from .._core.storage import CLASSES, TensorBase
+from .guards import content
+from .lookups import Lookups, space_of
 from .overlap import apart
 from .sweeps import betas_usable
 
@@ -318,6 +319,11 @@ class _Reader:
         raise Uncovered
 
     def _truth(self, x: ast.expr) -> None:
+        if isinstance(x, ast.Call) and not x.args and isinstance(x.func, ast.Name):
+            found = self.cover.names.get(x.func.id)
+            if type(found) is Lookups:
+                self._lookups(found)
+                return
         if isinstance(x, ast.BoolOp):
             for value in x.values:
                 self._truth(value)
@@ -330,6 +336,12 @@ class _Reader:
             self._look(thing).size = True
         else:
             self._value(x)
+
+    def _lookups(self, asked: Lookups) -> None:
+        for key, answers in asked.answers.items():
+            one = self._look(asked.spaces[key])
+            one.keys |= {id(name): name for name in answers}
+            one.whole |= key in asked.keys
 
     def _value(self, x: ast.expr) -> None:
         if isinstance(x, ast.Constant):
@@ -419,6 +431,9 @@ class _Reader:
         if name == "__class__":
             if type(thing) is not thing.__class__:
                 raise Uncovered
+        elif name == "__dict__":
+            if layout.dict_offset(thing) is None:
+                raise Uncovered
         elif isinstance(thing, TensorBase):
             if name not in FIELDS:
                 raise Uncovered
@@ -428,6 +443,8 @@ class _Reader:
         elif type(thing) is CellType:
             if name != "cell_contents":
                 raise Uncovered
+        elif isinstance(thing, type) and name == "__mro__":
+            pass
         elif isinstance(thing, type):
             if hasattr(type(inspect.getattr_static(type(thing), name, None)), "__set__"):
                 raise Uncovered
@@ -444,7 +461,7 @@ class _Reader:
         for base in kind.__mro__:
             if base.__flags__ & _IMMUTABLE:
                 continue
-            space = _space(base)
+            space = space_of(base)
             key = next((k for k in space if k == name), name)
             self._look(space).keys[id(key)] = key
             if name in space:
@@ -501,6 +518,15 @@ class _Reader:
                 raise Uncovered
             self._look(thing).size = True
             return
+        if isinstance(x.func, ast.Name) and x.func.id == "getattr" and len(x.args) == 3:
+            name = x.args[1]
+            if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+                raise Uncovered
+            self._attribute(ast.Attribute(x.args[0], name.value, ast.Load()))
+            return
+        if isinstance(x.func, ast.Name) and self.cover.names.get(x.func.id) is content:
+            self._look(self._fixed(x.args[0])).fields.add("cell_contents")
+            return
         if isinstance(x.func, ast.Name) and x.func.id == "repr":
             self._value(x.args[0])
             if ast.unparse(x.args[0]) not in self.numbers:
@@ -516,16 +542,10 @@ class _Reader:
             kind = self._fixed(owner.value)
             if not isinstance(kind, type):
                 raise Uncovered
-            thing = _space(kind)
+            thing = space_of(kind)
         else:
             thing = self._fixed(owner)
         self._entry(thing, x.args[0])
-
-
-def _space(kind: type) -> dict[str, Any]:
-    """The dictionary of a class itself."""
-    (space,) = (x for x in gc.get_referents(kind.__dict__) if type(x) is dict)
-    return space
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

@@ -173,6 +173,10 @@ class Sentry:
                 keep.append(thing.__mro__)
                 tables["exact"].append((at + self.fields.mro, id(thing.__mro__)))
                 continue
+            if name == "__dict__":
+                keep.append(thing.__dict__)
+                tables["exact"].append((at + (layout.dict_offset(thing) or 0), id(thing.__dict__)))
+                continue
             self._field(thing, name, tables, keep)
         for name in sorted(one.noneness):
             if name in self.fields.flags:
@@ -221,7 +225,7 @@ class Sentry:
         else:
             entries, size = [], -1
             for key in one.keys.values():
-                missing = key not in thing
+                missing = not dict.__contains__(thing, key)
                 entries += [key, _ABSENT if missing else dict.__getitem__(thing, key)]
         keep.append(entries)
         words = [0 if x is _ABSENT else id(x) for x in entries]

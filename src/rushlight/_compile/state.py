@@ -11,11 +11,9 @@ whose names the code uses are checked before each compiled call.
 from __future__ import annotations
 
 import builtins
-import dis
-import functools
 import inspect
 import sys
-from collections import OrderedDict, defaultdict, deque
+from collections import defaultdict, deque
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -27,10 +25,12 @@ from types import (
 from typing import Any, Final
 
 from .._array import recording as A
-from .._core.storage import TensorBase
+from .._core.storage import CLASSES, TensorBase
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
-from .opaque import SMALL, Opaque, why_opaque
+from .asked import asks_by_any_name, imported, questions
+from .lookups import SPECIAL, Lookups, space_of
+from .opaque import SMALL, Opaque, inner_of, why_opaque
 from .refusal import Refusal, is_library
 
 SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
@@ -42,9 +42,18 @@ UNUSED: Final = frozenset({
     "_compiled_call_impl",
     "_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs",
 })  # fmt: skip
-_ATTRIBUTES: Final = frozenset({
-    "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM", "LOAD_SUPER_ATTR",
+#: What a class has for itself: nothing that an operation asks for.
+_OWN: Final = frozenset({
+    "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__firstlineno__",
+    "__static_attributes__", "__slotnames__", "__annotate__", "__annotate_func__",
+    "__annotations_cache__",
 })  # fmt: skip
+#: Entries above which a container isn't compared.
+_MANY: Final = 2000
+_IMMUTABLE: Final = 1 << 8  # classes that nobody can change
+_CONTAINERS: Final = (dict, defaultdict, list, tuple, deque, set, frozenset)
+#: What programs read and write of an optimizer by themselves.
+_BY_PROGRAMS: Final = frozenset({"param_groups", "state", "step", "zero_grad"})
 TABLES: Final = frozenset({
     "_parameters", "_buffers", "_modules", "_forward_hooks", "training", "_forward_pre_hooks",
     "_backward_hooks", "_backward_pre_hooks",
@@ -60,8 +69,7 @@ WALKS: Final = frozenset({
 class Place:
     """A container on which the step may depend, and its entries when it was looked at."""
 
-    __slots__ = ("container", "kind", "entries", "label", "guarded", "absent",
-                 "ordered")  # fmt: skip
+    __slots__ = ("container", "kind", "entries", "label", "guarded", "ordered")
 
     def __init__(self, container: Any, kind: str, entries: dict[Any, Any], label: str) -> None:
         self.container = container
@@ -70,7 +78,6 @@ class Place:
         self.label = label
         self.guarded: Any = None  # the keys to guard; None: all
         self.ordered = True  # the order of the keys may matter
-        self.absent: tuple[str, ...] = ()  # names that would hide others, were they there
 
 
 class State:
@@ -80,11 +87,16 @@ class State:
         self.places: list[Place] = []
         self.names: set[str] = set()  # of attributes
         self.globals: set[str] = set()
+        self.globals_of: dict[int, set[str]] = {}  # by the ids of namespaces
+        self.anything = False  # the code may use names that don't stand in it
         self.codes: set[CodeType] = set()
+        self._coded: set[tuple[CodeType, int]] = set()
         self.tensors: dict[int, TensorBase] = {}
         self.grads: set[int] = set()  # the ids of gradients among them
         self.optimizers: list[Optimizer] = []
         self.seen: dict[int, Any] = {}
+        self.edges: dict[int, list[tuple[str | None, int]]] = {}
+        self.at = 0  # the id of what is being visited
         self.moved: set[tuple[int, Any]] = set()  # entries that the program itself writes
         self.arrays_named = False  # the user's code uses NumPy, which reads numbers unseen
         self.stack: list[tuple[Any, str]] = []
@@ -92,6 +104,10 @@ class State:
         self.spaces: list[tuple[dict[str, Any], str, bool]] = []
         self.libraries: list[dict[str, Any]] = []  # modules of Rushlight's that are named
         self.standard: list[dict[str, Any]] = []  # modules of Python's own that are named
+        self.kinds: dict[int, type] = {
+            id(base): base for base in CLASSES.tensor.__mro__
+        }  # the classes of all that was found, and their bases
+        self.lookups = Lookups()
         self.opaque: list[Opaque] = []  # what can't be watched; matters where it is used
         self._push(function, "the step")
         for value in values:
@@ -101,23 +117,44 @@ class State:
             self._drain()
             before = len(self.seen), len(self.names), len(self.globals)
             for space, label, is_module in list(self.spaces):
-                self._named(space, label, self.names if is_module else self.globals, done)
+                names = self.names if is_module else self.globals_of[id(space)]
+                self._named(space, label, names, done)
+            for x in self.optimizers:
+                own = vars(x)
+                self._named(own, "the optimizer", self.names - _BY_PROGRAMS, done, id(x))
             if not self.stack and before == (len(self.seen), len(self.names), len(self.globals)):
                 break
         self._narrow()
-        self._hidden()
+        self._ask()
 
-    def _push(self, x: Any, label: str) -> None:
-        if id(x) not in self.seen and not isinstance(x, SCALARS):
+    def _push(self, x: Any, label: str, name: str | None = None) -> None:
+        """Takes something up, that code reaches from what is being visited, by a name or anyhow."""
+        if type(x) in SCALARS:
+            return
+        self.edges.setdefault(self.at, []).append((name, id(x)))
+        if id(x) not in self.seen:
             if len(self.seen) > LIMIT:
                 raise Refusal(f"{label} leads to more state than can be watched")
             self.seen[id(x)] = x
             self.stack.append((x, label))
 
+    def reached(self, names: set[str], anything: bool) -> set[int]:
+        """The ids of what code that uses some names can reach."""
+        found: set[int] = {0}
+        stack = [0]
+        while stack:
+            for name, to in self.edges.get(stack.pop(), ()):
+                if to not in found and (name is None or anything or name in names):
+                    found.add(to)
+                    stack.append(to)
+        return found
+
     def _drain(self) -> None:
         while self.stack:
             x, label = self.stack.pop()
+            self.at = id(x)
             self._visit(x, label)
+        self.at = 0
 
     def _place(self, container: Any, kind: str, entries: dict[Any, Any], label: str) -> Place:
         place = Place(container, kind, entries, label)
@@ -125,19 +162,14 @@ class State:
         return place
 
     def _visit(self, x: Any, label: str) -> None:
+        kind = type(x)
+        if id(kind) not in self.kinds:
+            self.kinds |= {id(base): base for base in kind.__mro__}
         if isinstance(x, TensorBase):
-            self.tensors[id(x)] = x
-            if x._grad is not None:
-                self.tensors[id(x._grad)] = x._grad
-                self.grads.add(id(x._grad))
-            own = getattr(x, "__dict__", None)
-            if own:
-                self.objects.append((self._place(own, "dict", dict(own), label), x))
-                for name, value in own.items():
-                    self._push(value, f"`{name}`")
+            self._tensor(x, label)
         elif isinstance(x, FunctionType):
             self._function(x)
-        elif hasattr(type(x), "_torchdynamo_orig_callable"):  # compiled by itself
+        elif hasattr(kind, "_torchdynamo_orig_callable"):  # compiled by itself
             self._push(x.function, label)
         elif isinstance(x, MethodType):
             self._push(x.__self__, label)
@@ -150,45 +182,78 @@ class State:
                     self._push(part, label)
         elif isinstance(x, Optimizer):
             self._optimizer(x, label)
-        elif isinstance(x, (dict, OrderedDict, defaultdict)):
-            self._contents(x, "dict", dict(x), label)
-        elif isinstance(x, (list, tuple, deque)):
-            kind = "tuple" if isinstance(x, tuple) else "list"
-            self._contents(x, kind, dict(enumerate(x)), label)
-        elif isinstance(x, (set, frozenset)):
-            self._contents(x, "set", {id(y): y for y in x}, label)
+        elif isinstance(x, (dict, list, tuple, deque, set, frozenset)):
+            self._contents(x, label)
+            if kind not in _CONTAINERS:
+                self._object(x, label)
         elif isinstance(x, type):
-            if not _library_class(x):
-                self._class(x)
+            self._class(x)
         elif isinstance(x, Module):
             self._object(x, label)
         elif isinstance(x, ModuleType):
-            if x.__name__.partition(".")[0] in ("numpy", "scipy"):
-                self.arrays_named = True
-            if not is_library(getattr(x, "__file__", None) or "<frozen"):
-                self.spaces.append((x.__dict__, x.__name__, True))
-            elif x.__name__.partition(".")[0] in ("rushlight", "torch"):
-                self.libraries.append(x.__dict__)
-            else:
-                self.standard.append(x.__dict__)
-        elif isinstance(x, A.ndarray) and x.nbytes <= SMALL:
+            self._module(x)
+        elif isinstance(x, A.ndarray) and x.nbytes <= SMALL and not x.dtype.hasobject:
             self._place(x, "array", _contents(x), label)
+            if kind is not A.ndarray:
+                self._object(x, label)
         elif (why := why_opaque(x)) is not None:
             self.opaque.append(Opaque(x, why, label))
         elif isinstance(x, (BuiltinFunctionType, MethodWrapperType)):  # `items.append`
             if not isinstance(x.__self__, (ModuleType, type(None))):
                 self._push(x.__self__, label)
-        elif isinstance(x, functools.partial):
-            for held in (x.func, x.args, x.keywords):
+        elif (inner := inner_of(x)) is not None:
+            for held in inner:
                 self._push(held, label)
         else:
             self._object(x, label)
 
-    def _contents(self, x: Any, kind: str, entries: dict[Any, Any], label: str) -> None:
+    def _tensor(self, x: Any, label: str) -> None:
+        self.tensors[id(x)] = x
+        if x._grad is not None:
+            self.tensors[id(x._grad)] = x._grad
+            self.grads.add(id(x._grad))
+        own = getattr(x, "__dict__", None)
+        if own:
+            self.objects.append((self._place(own, "dict", dict(own), label), x))
+            for name, value in own.items():
+                self._push(value, f"`{name}`", name)
+
+    def _module(self, x: Any) -> None:
+        name = x.__name__ if type(x.__name__) is str else ""
+        if name.partition(".")[0] in ("numpy", "scipy"):
+            self.arrays_named = True
+        library = is_library(getattr(x, "__file__", None) or "<frozen")
+        if library and name.partition(".")[0] in ("rushlight", "torch"):
+            self.libraries.append(x.__dict__)
+        elif library:
+            self.standard.append(x.__dict__)
+        self.spaces.append((x.__dict__, name, True))
+        self._push_space(x.__dict__)
+
+    def _push_space(self, space: dict[str, Any]) -> None:
+        """Notes that code reaches a namespace, without looking at what isn't named in it."""
+        self.edges.setdefault(self.at, []).append((None, id(space)))
+
+    def _contents(self, x: Any, label: str) -> None:
+        entries: dict[Any, Any]
+        kind = "dict"
+        if isinstance(x, dict):
+            entries = dict(dict.items(x))
+        elif isinstance(x, (set, frozenset)):
+            kind, entries = "set", {id(y): y for y in x}
+        else:
+            kind = "tuple" if isinstance(x, tuple) else "list"
+            entries = dict(enumerate(x))
+        if len(entries) > _MANY:
+            self.opaque.append(Opaque(x, "it has more entries than can be checked", label))
+            return
         if kind != "tuple":
             self._place(x, kind, entries, label)
         for value in entries.values():
             self._push(value, label)
+        if isinstance(x, dict):
+            for key in entries:
+                self._push(key, label)
 
     def _function(self, f: FunctionType) -> None:
         code = f.__code__
@@ -204,101 +269,128 @@ class State:
             if inner is not None:
                 self._push(inner, f.__name__)
             return
-        self._code(code)
-        if f.__dict__:
-            self._place(f.__dict__, "dict", dict(f.__dict__), f"`{f.__name__}`")
-            for name, value in f.__dict__.items():
-                if name != "__wrapped__":
-                    self._push(value, f"`{name}`")
-        self.spaces.append((f.__globals__, f.__module__ or "globals", False))
-        entries = {}
+        space = f.__globals__
+        if id(space) not in self.globals_of:
+            self.globals_of[id(space)] = set()
+            self.spaces.append((space, f.__module__ or "globals", False))
+        self._push_space(space)
+        self._code(code, space)
+        own = f.__dict__
+        self.objects.append((self._place(own, "dict", dict(own), f"`{f.__name__}`"), f))
+        for name, value in own.items():
+            if name != "__wrapped__":
+                self._push(value, f"`{name}`", name)
         for name, cell in zip(code.co_freevars, f.__closure__ or ()):
             try:
-                entries[name] = cell.cell_contents
+                content = cell.cell_contents
             except ValueError:
+                why = "a variable of a function around it, which isn't set yet"
+                self.opaque.append(Opaque(cell, why, f"`{name}`"))
+                self.edges.setdefault(self.at, []).append((name, id(cell)))
                 continue
-            self._place(cell, "cell", {name: entries[name]}, f"`{name}`")
-            self._push(entries[name], f"`{name}`")
-        for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            self._place(cell, "cell", {name: content}, f"`{name}`")
+            self._push(content, f"`{name}`", name)
+        for value in f.__defaults__ or ():
             self._push(value, f"a default of {f.__name__}")
+        if f.__kwdefaults__:
+            self._push(f.__kwdefaults__, f"a default of {f.__name__}")
         self._place(f, "function", {"__code__": code, "__defaults__": f.__defaults__,
                                     "__kwdefaults__": f.__kwdefaults__}, f.__name__)  # fmt: skip
 
-    def _code(self, code: CodeType) -> None:
-        if code in self.codes:
+    def _code(self, code: CodeType, space: dict[str, Any]) -> None:
+        if (code, id(space)) in self._coded:
             return
+        self._coded.add((code, id(space)))
         self.codes.add(code)
-        for i in dis.get_instructions(code):
-            if i.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"):
-                self.globals.add(i.argval)
-            elif i.opname in _ATTRIBUTES:
-                self.names.add(i.argval)
+        attributes, names = questions(code)
+        self.names |= attributes
+        self.globals |= names
+        self.globals_of[id(space)] |= names
+        self.anything = self.anything or asks_by_any_name(code)
+        for name in imported(code, space):
+            self.lookups.ask(sys.modules, [name], "the modules")
+            found = sys.modules.get(name)
+            if found is not None:
+                self._push(found, name)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
-                self._code(constant)
-            elif isinstance(constant, str) and constant.isidentifier():
-                self.names.add(constant)  # getattr(self, "name")
-            elif isinstance(constant, tuple):  # `case Point(x=0)`
-                self.names.update(x for x in constant if isinstance(x, str) and x.isidentifier())
+                self._code(constant, space)
 
     def _named(self, space: dict[str, Any], label: str, names: set[str],
-               done: set[tuple[int, str]]) -> None:  # fmt: skip
+               done: set[tuple[int, str]], at: int = 0) -> None:  # fmt: skip
         """Takes up the entries of a namespace that the code names."""
         fresh = {}
-        for name in names:
+        for name in sorted(names):
             if (id(space), name) not in done and name in space:
                 done.add((id(space), name))
                 fresh[name] = space[name]
-        if fresh:
-            self._place(space, "names", fresh, label)
-            for name, value in fresh.items():
-                self._push(value, f"`{name}`")
+        if not fresh:
+            return
+        self.at = at or id(space)
+        stem = str(space.get("__name__", "")).partition(".")[0]
+        library = stem in ("rushlight", "torch", "numpy", "scipy") and (
+            is_library(str(space.get("__file__") or "<frozen"))
+        )
+        mine = {k: v for k, v in fresh.items() if not library or not callable(v)}
+        if mine:
+            self._place(space, "names", mine, label)
+        for name, value in fresh.items():
+            if name in mine or not library:
+                self._push(value, f"`{name}`", name)
+        self.at = 0
 
     def _object(self, x: Any, label: str) -> None:
         kind = type(x)
         user = not _library_class(kind)
+        inside = not user and not kind.__module__.startswith("rushlight")  # any name may be used
         entries = _attributes(x)
         if entries is not None:
             place = self._place(entries, "dict", dict(entries), label)
             self.seen[id(entries)] = entries
+            self._push_space(entries)
             if isinstance(x, Module):
                 place.guarded = frozenset(entries) - UNUSED
             self.objects.append((place, x))
             for name, value in entries.items():
                 if name not in UNUSED:
-                    self._push(value, f"`{name}`")
+                    self._push(value, label if inside else f"`{name}`",
+                               None if inside or name in TABLES else name)  # fmt: skip
         for base in kind.__mro__:
-            slots = vars(base).get("__slots__", ()) if user else ()
-            for name in (slots,) if isinstance(slots, str) else slots:
+            for name in () if base.__module__ == "builtins" else _slots(base):
                 found = vars(base).get(name)
-                if inspect.ismemberdescriptor(found) and _is_set(found, x):
-                    value = found.__get__(x)
-                    self._place(x, "slots", {name: value}, label)
-                    self._push(value, f"`{name}`")
+                if inspect.ismemberdescriptor(found):
+                    known = {name: found.__get__(x)} if is_set(found, x) else {}
+                    place = self._place(x, "slots", known, label)
+                    if not known:
+                        place.kind, place.guarded = "unset", found
+                    for value in known.values():
+                        self._push(value, f"`{name}`", name)
         if user:
             self._push(kind, kind.__name__)
 
     def _class(self, kind: type) -> None:
-        for base in kind.__mro__:
-            if _library_class(base) or (base is not kind and id(base) in self.seen):
-                continue
-            self.seen[id(base)] = base
-            entries = {
-                k: v for k, v in vars(base).items()
-                if not k.startswith("__") or isinstance(v, FunctionType)
-            }  # fmt: skip
-            self._place(base, "class", entries, base.__name__)
-            for name, value in entries.items():
-                self._push(value, f"`{base.__name__}.{name}`")
+        self.kinds |= {id(base): base for base in kind.__mro__}
+        if _library_class(kind):
+            return
+        entries = {k: v for k, v in vars(kind).items() if k not in _OWN}
+        self._place(kind, "class", entries, kind.__name__)
+        for name, value in entries.items():
+            plain = None if name.startswith("__") else name
+            self._push(value, f"`{kind.__name__}.{name}`", plain)
+        for base in (*kind.__mro__[1:], type(kind)):
+            if not _library_class(base):
+                self._push(base, base.__name__)
+        self.kinds |= {id(base): base for base in type(kind).__mro__}
 
     def _optimizer(self, x: Optimizer, label: str) -> None:
         self.optimizers.append(x)
         own = vars(x)
         methods = {k: own[k] for k in ("param_groups", "step", "zero_grad") if k in own}
-        place = self._place(own, "names", methods, label)
-        place.absent = tuple(k for k in ("step", "zero_grad") if k not in own)
+        self._place(own, "names", methods, label)
         for name in ("step", "zero_grad"):
             self._push(own.get(name), f"`{name}`")
+        if not _library_class(type(x)):
+            self._push(type(x), type(x).__name__)
         self._place(x.param_groups, "list", dict(enumerate(x.param_groups)), label)
         for group in x.param_groups:
             params = group["params"]
@@ -310,7 +402,9 @@ class State:
 
     def _narrow(self) -> None:
         """Leaves to the guards only entries whose names some code of the user's has."""
-        if self._by_any_name():
+        if self.anything:
+            for place, _ in self.objects:
+                place.guarded = None
             return
         for place, x in self.objects:
             if isinstance(x, Module) and not _library_class(type(x)):
@@ -321,41 +415,35 @@ class State:
             elif not isinstance(x, Module):
                 place.guarded = frozenset(k for k in place.entries if k in self.names)
 
-    def _by_any_name(self) -> bool:
-        """Whether the code may use names that don't stand in it."""
-        return bool((self.globals | self.names) & {"getattr", "vars", "__dict__", "attrgetter"})
-
     def _by_names_only(self, kind: type) -> bool:
         """Whether only names that stand in the code are asked of a class: no library does."""
         own = all(not _library_class(base) for base in kind.__mro__[1:-1])
-        return own and not self._by_any_name()
+        return own and not self.anything
 
-    def _hidden(self) -> None:
-        """Notes the names that, were they added somewhere, would be found before others."""
+    def _ask(self) -> None:
+        """Asks all namespaces for all names: see `lookups`."""
+        ask = self.lookups
         wanted = self.names | {"forward"}
-        for place, x in self.objects:
-            if isinstance(x, TensorBase):
-                continue
-            kind = type(x)
-            inner = isinstance(x, Module) and _library_class(kind)
-            place.absent = tuple(
-                sorted(
-                    k for k in (("forward",) if inner else wanted)
-                    if k not in place.entries and _would_hide(inspect.getattr_static(kind, k, None))
-                )
-            )  # fmt: skip
+        for place, _ in self.objects:
+            ask.lack(place.container, wanted, f"`{place.label}`")
+        for x in self.optimizers:
+            ask.lack(vars(x), wanted | {"step", "zero_grad"}, "the optimizer")
         for place in self.places:
             if place.kind == "class" and self._by_names_only(place.container):
                 place.guarded = frozenset(k for k in place.entries
                                           if k in wanted or k.startswith("__"))  # fmt: skip
-            if place.kind == "class":
-                kind = place.container
-                below = [vars(base) for base in kind.__mro__[1:] if base is not object]
-                place.absent = tuple(
-                    sorted(k for k in wanted
-                           if k not in place.entries and any(k in names for names in below))
-                )  # fmt: skip
-        if not (self.names | self.globals) & WALKS and not self._by_any_name():
+        for kind in self.kinds.values():
+            if kind.__flags__ & _IMMUTABLE or kind.__module__ == "builtins":
+                continue
+            space, user = space_of(kind), not _library_class(kind)
+            if user:
+                ask.lack(space, wanted | SPECIAL, kind.__name__)
+                ask.ask(space, (wanted & _OWN) - {"__dict__", "__weakref__"}, kind.__name__)
+            else:
+                ask.ask(space, wanted | SPECIAL, kind.__name__)
+            if self.anything:
+                ask.whole(space, kind.__name__)
+        if not (self.names | self.globals) & WALKS and not self.anything:
             tables = {
                 id(place.entries.get(table)) for place, x in self.objects
                 if isinstance(x, Module) and _library_class(type(x))
@@ -363,10 +451,16 @@ class State:
             }  # fmt: skip
             for place in self.places:
                 place.ordered = id(place.container) not in tables
-        for space in {id(x[0]): x for x in self.spaces if not x[2]}.values():
-            found = sorted(k for k in self.globals if k not in space[0] and hasattr(builtins, k))
-            if found:
-                self._place(space[0], "names", {}, space[1]).absent = tuple(found)
+        basic = vars(builtins)
+        ask.ask(basic, self.globals | {"__import__", "__build_class__"}, "the builtins")
+        for space, label, is_module in self.spaces:
+            if not is_module:
+                ask.lack(space, self.globals_of[id(space)], label)
+                continue
+            names = wanted | {"__getattr__", "__dir__"}
+            ask.ask(space, [k for k in names if k not in space or callable(space[k])], label)
+            if self.anything:
+                ask.whole(space, label)
 
     def known(self) -> dict[int, Any]:
         """The tensors by the ids of their arrays."""
@@ -383,6 +477,9 @@ class State:
 
     def changed(self) -> str | None:
         """What is not as it was when the state was walked: a side effect."""
+        other = self.lookups.other()
+        if other is not None:
+            return f"`{other[0]}` of {other[1]} was changed by the step"
         for place in self.places:
             now = current_entries(place)
             old = place.entries
@@ -406,7 +503,7 @@ def current_entries(place: Place) -> dict[Any, Any]:
     c = place.container
     kind = place.kind
     if kind == "dict":
-        return dict(c)
+        return dict(dict.items(c))
     if kind == "names":
         return {k: c[k] for k in place.entries if k in c}
     if kind == "list":
@@ -423,6 +520,8 @@ def current_entries(place: Place) -> dict[Any, Any]:
         return {k: vars(c)[k] for k in place.entries if k in vars(c)}
     if kind == "array":
         return _contents(c)
+    if kind == "unset":
+        return {"it": True} if is_set(place.guarded, c) else {}
     return {k: getattr(c, k) for k in place.entries if hasattr(c, k)}
 
 
@@ -440,7 +539,7 @@ def _attributes(x: Any) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _is_set(member: Any, x: Any) -> bool:
+def is_set(member: Any, x: Any) -> bool:
     """Whether a slot of an object holds something."""
     try:
         member.__get__(x)
@@ -449,9 +548,16 @@ def _is_set(member: Any, x: Any) -> bool:
     return True
 
 
-def _would_hide(found: Any) -> bool:
-    """Whether an attribute of a class gives way to one of the same name in an object."""
-    return found is not None and not hasattr(type(found), "__set__")
+def _slots(base: type) -> tuple[str, ...]:
+    """The names of the slots that a class adds, as they stand in its dictionary."""
+    found = vars(base).get("__slots__", ())
+    names = (found,) if isinstance(found, str) else tuple(found)
+    return tuple(_mangled(base, name) for name in names)
+
+
+def _mangled(base: type, name: str) -> str:
+    private = name.startswith("__") and not name.endswith("__")
+    return f"_{base.__name__.lstrip('_')}{name}" if private else name
 
 
 def _reads_itself(base: type) -> bool:
@@ -459,11 +565,16 @@ def _reads_itself(base: type) -> bool:
     return issubclass(base, Module) and base is not Module and _library_class(base)
 
 
+def plain(x: Any) -> bool:
+    """Whether something is a number or a text, and no more than its value."""
+    return type(x) in SCALARS or isinstance(x, A.number_types)
+
+
 def unchanged(old: Any, new: Any) -> bool:
     """Whether an entry holds what it held: the same object, or an equal number or text."""
     if old is new:
         return True
-    if type(old) is not type(new) or not isinstance(old, SCALARS):
+    if type(old) is not type(new) or not plain(old):
         return False
     return bool(old == new)
 

@@ -10,14 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes, settings
-from .._core.storage import CLASSES
 from ..nn.modules import _hooks
-from ..nn.modules.module import Module
 from ..optim import optimizer as rules
 from .refusal import Refusal
-from .state import Place, State, _library_class
-
-_DATA = (bool, int, float, str, list)
+from .state import Place, State
 
 
 def take_up(state: State) -> None:
@@ -30,41 +26,10 @@ def take_up(state: State) -> None:
         if table:
             raise Refusal("hooks are registered for all modules or all optimizers")
         state.places.append(Place(table, "dict", {}, "the hooks of all modules"))
-    names = state.names
-    for space in state.libraries:
-        _add(state, space, "names", [k for k in names if k in space], "the library")
-    for space in state.standard:  # `sys.argv`
-        data = [k for k in names if type(space.get(k)) in _DATA]
-        _add(state, space, "names", data, "Python's library")
-        for found in (space[k] for k in data):
-            if type(found) is list:
-                state.places.append(Place(found, "list", dict(enumerate(found)), "a list"))
-    _methods(state, CLASSES.tensor, names)
-    kinds = {type(x) for x in state.seen.values() if isinstance(x, (Module, rules.Optimizer))}
-    for kind in sorted(kinds, key=lambda kind: kind.__qualname__):
-        if _library_class(kind):
-            layer = issubclass(kind, Module)
-            _methods(state, kind, {"forward"} if layer else {"step", "zero_grad"})
     flags = Place(settings._settings, "dict", dict(settings._settings), "settings")
-    flags.guarded = frozenset({"deterministic"})
     state.places.append(flags)
     default = {"float_": dtypes._default.float_}
     state.places.append(Place(dtypes._default, "function", default, "the default type"))
-
-
-def _methods(state: State, kind: Any, names: set[str]) -> None:
-    """Adds a place for some methods of a class of the library's, as it or a base of it has them."""
-    found = {k: getattr(kind, k) for k in sorted(names) if hasattr(kind, k)}
-    plain = {k: v for k, v in found.items() if v is getattr(kind, k)}  # no bound methods
-    if plain:
-        state.places.append(Place(kind, "function", plain, kind.__name__))
-
-
-def _add(state: State, container: Any, kind: str, names: list[str], label: str) -> None:
-    if names:
-        space = vars(container) if kind == "class" else container
-        entries = {k: space[k] for k in sorted(names)}
-        state.places.append(Place(container, kind, entries, label))
 
 
 def _tables() -> list[dict[Any, Any]]:

@@ -1,0 +1,126 @@
+"""Namespaces in which a step looks names up: each gives what it gave, and what it lacked it lacks.
+
+Note [What isn't there]
+`hasattr(model, "scale")`, a handler for `AttributeError`, `getattr` with a default, a global that
+a builtin stands in for, a method that a base class has: for all of them it matters that a name is
+*not* found somewhere. So every namespace that a step can ask (dictionaries of objects, classes of
+all objects on the way with their bases, modules, builtins, the library's own modules as far as its
+code ran) is asked for all names that the step's code has, and those that Python itself asks for;
+the answers, absence included, are compared before each call.
+
+That would be some thousand questions. But a dictionary has a version where Python shows it, and
+then one comparison answers for all names in it. Machine code does the same (see `sentry`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any, Final
+
+from .._codegen import layout
+
+
+class Missing:
+    """Stands for what isn't there."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+MISSING: Final = Missing()
+_VALUE: Final = attrgetter("value")
+
+
+def special_names() -> frozenset[str]:
+    """The names by which Python itself asks classes: operators, `len`, `with`, iteration."""
+    kinds: list[Any] = [int, float, str, list, dict, set, type, bytes, property, Exception]
+    found = {k for kind in kinds for k in dir(kind) if k.startswith("__")}
+    found |= {f"__{k}__" for k in (
+        "getattr", "missing", "enter", "exit", "aenter", "aexit", "aiter", "anext", "await", "call",
+        "matmul", "rmatmul", "imatmul", "complex", "del", "next", "iter", "get", "set", "delete",
+        "set_name", "instancecheck", "subclasscheck", "subclasshook", "fspath", "length_hint",
+        "copy", "deepcopy", "array", "array_ufunc", "array_function", "array_interface",
+        "array_struct", "array_priority", "torch_function", "torch_dispatch", "dlpack",
+        "dlpack_device", "class_getitem", "mro_entries", "match_args", "slots", "post_init",
+        "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor",
+        "ilshift", "irshift", "contains", "reversed", "bytes", "buffer", "prepare",
+    )}  # fmt: skip
+    return frozenset(found - {"__doc__", "__dict__", "__weakref__", "__module__"})
+
+
+SPECIAL: Final = special_names()
+
+
+def space_of(kind: type) -> dict[str, Any]:
+    """The dictionary of a class itself."""
+    (space,) = (x for x in gc.get_referents(kind.__dict__) if type(x) is dict)
+    return space
+
+
+class Lookups:
+    """Questions to namespaces, with what was answered: a condition, when called."""
+
+    def __init__(self) -> None:
+        self.spaces: dict[int, dict[str, Any]] = {}
+        self.answers: dict[int, dict[str, Any]] = {}
+        self.labels: dict[int, str] = {}
+        self.keys: dict[int, list[Any]] = {}  # of namespaces of which everything is asked
+        self.clocks: list[Any] = []
+        self.versions: list[int] | None = None
+
+    def ask(self, space: dict[str, Any], names: Iterable[str], label: str) -> None:
+        """Notes what a namespace has under some names, where that isn't known yet."""
+        answers = self.answers.get(id(space))
+        if answers is None:
+            answers = self.answers[id(space)] = {}
+            self.spaces[id(space)] = space
+            self.labels[id(space)] = label
+        for name in names:
+            if name not in answers:
+                answers[name] = space.get(name, MISSING)
+
+    def lack(self, space: dict[str, Any], names: Iterable[str], label: str) -> None:
+        """Notes names that a namespace hasn't; what it has is looked at elsewhere."""
+        self.ask(space, [k for k in names if k not in space], label)
+
+    def whole(self, space: dict[str, Any], label: str) -> None:
+        """Asks a namespace for all that it has, in order."""
+        self.ask(space, list(space), label)
+        self.keys[id(space)] = list(space)
+
+    def settle(self) -> None:
+        """Prepares the quick comparison: everything is asked."""
+        offset = layout.version_offset()
+        if offset is not None:
+            self.clocks = [ctypes.c_uint64.from_address(k + offset) for k in self.spaces]
+
+    def __call__(self) -> bool:
+        """Whether all answers are what they were."""
+        clocks = self.clocks
+        if not clocks:
+            return self.other() is None
+        now = [*map(_VALUE, clocks)]
+        if now == self.versions:
+            return True
+        if self.other() is not None:
+            return False
+        self.versions = now
+        return True
+
+    def other(self) -> tuple[str, str] | None:
+        """A name that gives something else by now, and where; None where there is none."""
+        for key, answers in self.answers.items():
+            get = self.spaces[key].get
+            for name, known in answers.items():
+                if get(name, MISSING) is not known:
+                    return name, self.labels[key]
+        for key, known in self.keys.items():
+            if list(self.spaces[key]) != known:
+                return "__dict__", self.labels[key]
+        return None
+
+
+__all__ = ["MISSING", "SPECIAL", "Lookups", "space_of"]
