@@ -22,7 +22,7 @@ from . import door
 __all__ = [
     "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "Unknown", "cell_field", "dict_offset",
     "flag_field",
-    "function_fields", "known", "mro_offset", "object_field", "slot_offset", "untouched",
+    "function_fields", "known", "mro_offset", "object_field", "slot_offset", "tag", "tag_offset", "untouched",
     "version_offset", "word",
 ]  # fmt: skip
 
@@ -32,6 +32,7 @@ DICT_SIZE: Final = 16
 LIST_ITEMS: Final = 24
 _VERSION: Final = 24
 _CELL: Final = 16
+_TAG: Final = 384  # of a class's version
 _MANAGED: Final = -24  # of CPython 3.11 to 3.14, where a class has a managed dictionary
 _ONES: Final = -1
 _MEMBER, _MEMBER_OFFSET = 40, 16  # a slot's definition in its descriptor, the offset in that
@@ -225,6 +226,50 @@ def mro_offset() -> int:
     if len(found) != 1:
         raise Unknown("a class")
     return found[0]
+
+
+def tag(kind: type) -> int:
+    """A number that every change of a class or of a base of it makes another one; 0: unknown."""
+    offset = tag_offset()
+    if offset is None:
+        return 0
+    if not _half(id(kind) + offset):
+        getattr(kind, "no_such_attribute", None)  # classes get one when they are asked
+    return _half(id(kind) + offset)
+
+
+def _half(address: int) -> int:
+    return ctypes.c_uint32.from_address(address).value
+
+
+@cache
+def tag_offset() -> int | None:
+    """Where classes keep such a number; None where that isn't known."""
+    if not door._known_python() or type.__basicsize__ < _TAG + 8:
+        return None
+
+    def seen(kind: type) -> int:
+        getattr(kind, "no_such_attribute", None)
+        return _half(id(kind) + _TAG)
+
+    base = type("Base", (), {})
+    kind = type("Kind", (base,), {})
+    numbers = [seen(kind), seen(kind)]
+    changes: list[Callable[[], object]] = [
+        lambda: setattr(kind, "a", 1), lambda: setattr(kind, "a", 2), lambda: delattr(kind, "a"),
+        lambda: setattr(base, "a", 1), lambda: delattr(base, "a"),
+        lambda: setattr(kind, "__bases__", (type("Other", (base,), {}),)),
+        lambda: setattr(kind, "__getattr__", lambda self, name: 1),
+    ]  # fmt: skip
+    if 0 in numbers or numbers[0] != numbers[1]:
+        return None
+    for change in changes:
+        change()
+        numbers.append(seen(kind))
+        if seen(kind) != numbers[-1]:
+            return None
+    distinct = set(numbers[1:])
+    return _TAG if len(distinct) == len(changes) + 1 and 0 not in distinct else None
 
 
 @cache

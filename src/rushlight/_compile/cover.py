@@ -101,6 +101,7 @@ class Cover:
         self.loose = {id(x) for x in loose}
         self.looked: dict[int, Looked] = {}
         self.arguments: dict[str, Argument] = {}
+        self.tops: list[type] = []  # classes that are looked at with all their bases
         self.arrays: dict[str, str] = {}  # the local names of arguments' arrays
         self.fixed: dict[str, Any] = {}  # local names of what a fixed object holds
         self.moved: list[str] = []  # conditions of which one says that a tensor's array is another
@@ -338,7 +339,10 @@ class _Reader:
             self._value(x)
 
     def _lookups(self, asked: Lookups) -> None:
+        self.cover.tops += asked.tops
         for key, answers in asked.answers.items():
+            if key in asked.kinds:
+                continue
             one = self._look(asked.spaces[key])
             one.keys |= {id(name): name for name in answers}
             one.whole |= key in asked.keys

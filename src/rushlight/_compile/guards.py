@@ -7,7 +7,7 @@ for numbers and texts, geometry for arrays. `None` from the generated function i
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from types import FunctionType
+from types import ModuleType
 from typing import Any, Final
 
 from .._array import recording as A
@@ -19,6 +19,7 @@ from .refusal import Refusal
 from .sources import Free
 from .state import Place, State, current_entries, is_set, plain, unchanged
 
+_CHANGEABLE: Final = 1 << 9  # classes made by class statements: objects may get another one
 #: Containers whose methods are those that guards mean.
 KNOWN: Final = (dict, OrderedDict, defaultdict, list, deque)
 TABLES_OF_HOOKS = frozenset({
@@ -88,15 +89,13 @@ def guard_state(state: State, lines: Lines) -> None:
         state.lookups.settle()
         lines.unless(f"{lines.name(state.lookups)}()")
     kinds = []
-    for place, x in state.objects:
-        if not isinstance(x, FunctionType):
+    for x in state.seen.values():
+        if type(x).__flags__ & _CHANGEABLE or isinstance(x, ModuleType):
             kinds.append(f"{lines.name(x)}.__class__ is {lines.name(type(x))}")
+    for place, x in state.objects:
         kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(place.container)}")
     for start in range(0, len(kinds), 8):
         lines.unless(" and ".join(kinds[start : start + 8]))
-    for x in state.seen.values():
-        if isinstance(x, type) and not x.__flags__ & (1 << 8):
-            lines.unless(f"{lines.name(x)}.__mro__ is {lines.name(x.__mro__)}")
     for place in state.places:
         if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
             empty.append(lines.name(place.container))

@@ -68,6 +68,8 @@ class Lookups:
         self.answers: dict[int, dict[str, Any]] = {}
         self.labels: dict[int, str] = {}
         self.keys: dict[int, list[Any]] = {}  # of namespaces of which everything is asked
+        self.kinds: dict[int, tuple[type, Any]] = {}  # by their namespaces, with their bases
+        self.tops: list[type] = []  # of these the ones that no other has for a base
         self.clocks: list[Any] = []
         self.versions: list[int] | None = None
 
@@ -82,20 +84,35 @@ class Lookups:
             if name not in answers:
                 answers[name] = space.get(name, MISSING)
 
+    def ask_class(self, kind: type, names: Iterable[str], lacking: bool = False) -> None:
+        """Asks a class itself, bases apart; of what it has only where `lacking` is false."""
+        space = space_of(kind)
+        self.kinds[id(space)] = kind, kind.__mro__
+        (self.lack if lacking else self.ask)(space, names, kind.__name__)
+
     def lack(self, space: dict[str, Any], names: Iterable[str], label: str) -> None:
         """Notes names that a namespace hasn't; what it has is looked at elsewhere."""
         self.ask(space, [k for k in names if k not in space], label)
 
-    def whole(self, space: dict[str, Any], label: str) -> None:
-        """Asks a namespace for all that it has, in order."""
-        self.ask(space, list(space), label)
+    def whole(self, space: dict[str, Any], label: str, values: bool = True) -> None:
+        """Asks a namespace for all that it has, in order; for the names only, if so wanted."""
+        if values:
+            self.ask(space, list(space), label)
+        else:
+            self.ask(space, (), label)
         self.keys[id(space)] = list(space)
 
     def settle(self) -> None:
         """Prepares the quick comparison: everything is asked."""
-        offset = layout.version_offset()
-        if offset is not None:
-            self.clocks = [ctypes.c_uint64.from_address(k + offset) for k in self.spaces]
+        below = {id(base) for kind, mro in self.kinds.values() for base in mro[1:]}
+        self.tops = [kind for kind, _ in self.kinds.values() if id(kind) not in below]
+        offset, place = layout.version_offset(), layout.tag_offset()
+        if offset is None or place is None or not all(map(layout.tag, self.tops)):
+            return
+        self.clocks = [
+            ctypes.c_uint64.from_address(k + offset) for k in self.spaces if k not in self.kinds
+        ]
+        self.clocks += [ctypes.c_uint32.from_address(id(kind) + place) for kind in self.tops]
 
     def __call__(self) -> bool:
         """Whether all answers are what they were."""
@@ -107,7 +124,8 @@ class Lookups:
             return True
         if self.other() is not None:
             return False
-        self.versions = now
+        # A class that was changed has no number, 0, until it is asked for something.
+        self.versions = now if all(now) else None
         return True
 
     def other(self) -> tuple[str, str] | None:
@@ -117,6 +135,9 @@ class Lookups:
             for name, known in answers.items():
                 if get(name, MISSING) is not known:
                     return name, self.labels[key]
+        for kind, mro in self.kinds.values():
+            if kind.__mro__ is not mro:
+                return "__bases__", kind.__name__
         for key, known in self.keys.items():
             if list(self.spaces[key]) != known:
                 return "__dict__", self.labels[key]

@@ -28,6 +28,7 @@ from .._core.mode import CURRENT
 from .._core.node import Node
 from .._core.storage import CLASSES, TensorBase, Version, new_tensor
 from .cover import Argument, Cover, Looked
+from .lookups import space_of
 
 _ONES: Final = -1
 _PATIENCE: Final = 1 << 12  # calls without a new snapshot, at most
@@ -147,6 +148,8 @@ class Sentry:
         keep: list[Any] = []
         for one in self.cover.looked.values():
             self._look(one, tables, keep)
+        for kind in self.cover.tops:
+            self._kind(kind, tables, keep)
         for slot, t in self.inputs.items():
             raw = t._raw
             keep.append(raw)
@@ -159,6 +162,23 @@ class Sentry:
             keep.extend(own.values())
             tables["own"] = [(n,) for n in own]
         return tables, keep
+
+    def _kind(self, kind: type, tables: dict[str, list[Any]], keep: list[Any]) -> None:
+        """A class and its bases: by the class's number; where it has none, by all that they are."""
+        keep.append(kind)
+        tag = layout.tag(kind)
+        if tag:
+            place = id(kind) + (layout.tag_offset() or 0)
+            tables["masked"].append((place, (1 << 32) - 1, tag))
+            return
+        whole = Looked(kind)
+        whole.fields.add("__mro__")
+        self._look(whole, tables, keep)
+        for base in kind.__mro__:
+            if not base.__flags__ & (1 << 8):
+                whole = Looked(space_of(base))
+                whole.whole = True
+                self._look(whole, tables, keep)
 
     def _look(self, one: Looked, tables: dict[str, list[Any]], keep: list[Any]) -> None:
         thing = one.thing

@@ -52,6 +52,11 @@ _OWN: Final = frozenset({
 _MANY: Final = 2000
 _IMMUTABLE: Final = 1 << 8  # classes that nobody can change
 _CONTAINERS: Final = (dict, defaultdict, list, tuple, deque, set, frozenset)
+#: What compiled steps keep for themselves.
+_STEPS: Final = frozenset({
+    "function", "fullgraph", "native", "variants", "hidden", "recordings", "refusals", "attempts",
+    "gave_up", "calls", "strays", "numbers", "lock", "__wrapped__",
+})  # fmt: skip
 #: What programs read and write of an optimizer by themselves.
 _BY_PROGRAMS: Final = frozenset({"param_groups", "state", "step", "zero_grad"})
 TABLES: Final = frozenset({
@@ -94,6 +99,7 @@ class State:
         self.tensors: dict[int, TensorBase] = {}
         self.grads: set[int] = set()  # the ids of gradients among them
         self.optimizers: list[Optimizer] = []
+        self.owners: list[Any] = []  # of dictionaries of which only names are looked at
         self.seen: dict[int, Any] = {}
         self.edges: dict[int, list[tuple[str | None, int]]] = {}
         self.at = 0  # the id of what is being visited
@@ -119,9 +125,9 @@ class State:
             for space, label, is_module in list(self.spaces):
                 names = self.names if is_module else self.globals_of[id(space)]
                 self._named(space, label, names, done)
-            for x in self.optimizers:
-                own = vars(x)
-                self._named(own, "the optimizer", self.names - _BY_PROGRAMS, done, id(x))
+            for x in self.owners:
+                known = _STEPS if x not in self.optimizers else _BY_PROGRAMS
+                self._named(vars(x), "the optimizer", self.names - known, done, id(x))
             if not self.stack and before == (len(self.seen), len(self.names), len(self.globals)):
                 break
         self._narrow()
@@ -171,6 +177,7 @@ class State:
             self._function(x)
         elif hasattr(kind, "_torchdynamo_orig_callable"):  # compiled by itself
             self._push(x.function, label)
+            self.owners.append(x)
         elif isinstance(x, MethodType):
             self._push(x.__self__, label)
             self._push(x.__func__, label)
@@ -204,6 +211,7 @@ class State:
         elif (inner := inner_of(x)) is not None:
             for held in inner:
                 self._push(held, label)
+            self._object(x, label)
         else:
             self._object(x, label)
 
@@ -212,11 +220,12 @@ class State:
         if x._grad is not None:
             self.tensors[id(x._grad)] = x._grad
             self.grads.add(id(x._grad))
-        own = getattr(x, "__dict__", None)
-        if own:
-            self.objects.append((self._place(own, "dict", dict(own), label), x))
-            for name, value in own.items():
-                self._push(value, f"`{name}`", name)
+        own = x.__dict__
+        self.objects.append((self._place(own, "dict", dict(own), label), x))
+        for name, value in own.items():
+            self._push(value, f"`{name}`", name)
+        if not _library_class(type(x)):
+            self._push(type(x), type(x).__name__)
 
     def _module(self, x: Any) -> None:
         name = x.__name__ if type(x.__name__) is str else ""
@@ -384,6 +393,7 @@ class State:
 
     def _optimizer(self, x: Optimizer, label: str) -> None:
         self.optimizers.append(x)
+        self.owners.append(x)
         own = vars(x)
         methods = {k: own[k] for k in ("param_groups", "step", "zero_grad") if k in own}
         self._place(own, "names", methods, label)
@@ -426,8 +436,10 @@ class State:
         wanted = self.names | {"forward"}
         for place, _ in self.objects:
             ask.lack(place.container, wanted, f"`{place.label}`")
-        for x in self.optimizers:
+        for x in self.owners:
             ask.lack(vars(x), wanted | {"step", "zero_grad"}, "the optimizer")
+            if self.anything:
+                ask.whole(vars(x), "the optimizer", values=False)
         for place in self.places:
             if place.kind == "class" and self._by_names_only(place.container):
                 place.guarded = frozenset(k for k in place.entries
@@ -435,14 +447,13 @@ class State:
         for kind in self.kinds.values():
             if kind.__flags__ & _IMMUTABLE or kind.__module__ == "builtins":
                 continue
-            space, user = space_of(kind), not _library_class(kind)
-            if user:
-                ask.lack(space, wanted | SPECIAL, kind.__name__)
-                ask.ask(space, (wanted & _OWN) - {"__dict__", "__weakref__"}, kind.__name__)
+            if _library_class(kind):
+                ask.ask_class(kind, wanted | SPECIAL)
             else:
-                ask.ask(space, wanted | SPECIAL, kind.__name__)
+                ask.ask_class(kind, wanted | SPECIAL, lacking=True)
+                ask.ask_class(kind, (wanted & _OWN) - {"__dict__", "__weakref__"})
             if self.anything:
-                ask.whole(space, kind.__name__)
+                ask.whole(space_of(kind), kind.__name__)
         if not (self.names | self.globals) & WALKS and not self.anything:
             tables = {
                 id(place.entries.get(table)) for place, x in self.objects
