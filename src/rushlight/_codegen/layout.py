@@ -22,7 +22,9 @@ from . import door
 __all__ = [
     "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "Unknown", "cell_field", "dict_offset",
     "flag_field",
-    "function_fields", "known", "mro_offset", "object_field", "slot_offset", "tag", "tag_offset", "untouched",
+    "function_fields", "known", "managed",
+    "mro_offset", "object_field", "slot_offset", "tag", "tag_offset",
+    "untouched",
     "version_offset", "word",
 ]  # fmt: skip
 
@@ -206,7 +208,7 @@ def dict_offset(x: Any) -> int | None:
     if type(own) is not dict or not door._known_python():
         return None
     places = [offset] if offset > 0 else [_MANAGED]
-    if offset <= 0 and not type(x).__flags__ & 1 << 4:  # Py_TPFLAGS_MANAGED_DICT
+    if offset <= 0 and not managed(type(x)):
         return None
     return next((k for k in places if word(id(x) + k) == id(own)), None)
 
@@ -226,6 +228,11 @@ def mro_offset() -> int:
     if len(found) != 1:
         raise Unknown("a class")
     return found[0]
+
+
+def managed(kind: Any) -> bool:
+    """Whether the interpreter keeps the attributes of a class's objects before these."""
+    return bool(kind is not None and kind.__flags__ & 1 << 4)  # Py_TPFLAGS_MANAGED_DICT
 
 
 def tag(kind: type) -> int:

@@ -78,11 +78,12 @@ class Geometry:
 class Argument:
     """What a tensor among the arguments must be."""
 
-    __slots__ = ("name", "kind", "fields", "geometry")
+    __slots__ = ("name", "kind", "fields", "geometry", "bare")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.kind: Any = None
+        self.bare = False  # it may have no attributes of its own
         self.fields: dict[str, Any] = {}
         self.geometry = Geometry()
 
@@ -245,6 +246,8 @@ class Cover:
         if not isinstance(test, ast.UnaryOp) or not isinstance(test.op, ast.Not):
             return False
         inner = test.operand
+        if isinstance(inner, ast.UnaryOp) and isinstance(inner.operand, ast.Call):
+            return self._bare(test, inner.operand)
         joined = isinstance(inner, ast.BoolOp) and isinstance(inner.op, ast.And)
         parts = inner.values if joined else [inner]  # type: ignore[attr-defined]
         found = []
@@ -255,6 +258,19 @@ class Cover:
             found.append(one)
         for put in found:
             put()
+        return True
+
+    def _bare(self, test: ast.expr, call: ast.Call) -> bool:
+        """`not getattr(t0, '__dict__', None)`: a tensor without attributes of its own."""
+        if ast.unparse(call.func) != "getattr" or ast.unparse(call.args[1]) != "'__dict__'":
+            return False
+        argument = self.arguments.get(ast.unparse(call.args[0]))
+        if argument is None:
+            return False
+        if layout.untouched(CLASSES.tensor) is True and layout.managed(argument.kind):
+            argument.bare = True
+        else:  # this may be asked before everything else
+            self.structure.append(f"if {ast.unparse(test)}: return None")
         return True
 
     def _field(self, part: ast.expr) -> Any:

@@ -6,6 +6,7 @@ for numbers and texts, geometry for arrays. `None` from the generated function i
 
 from __future__ import annotations
 
+from abc import get_cache_token
 from collections import OrderedDict, defaultdict, deque
 from types import ModuleType
 from typing import Any, Final
@@ -94,8 +95,12 @@ def guard_state(state: State, lines: Lines) -> None:
             kinds.append(f"{lines.name(x)}.__class__ is {lines.name(type(x))}")
     for place, x in state.objects:
         kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(place.container)}")
+    for x in state.owners:
+        kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(vars(x))}")
     for start in range(0, len(kinds), 8):
         lines.unless(" and ".join(kinds[start : start + 8]))
+    if state.classes_asked():
+        lines.unless(f"{lines.name(get_cache_token)}() == {lines.name(get_cache_token())}")
     for place in state.places:
         if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
             empty.append(lines.name(place.container))
@@ -280,6 +285,8 @@ def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geome
             f"{name}.__class__ is {kind} and {name}._plain and "
             f"{name}._requires_grad is {t._requires_grad}{own}"
         )
+        if hasattr(t, "__dict__"):
+            lines.unless(f"not getattr({name}, '__dict__', None)")
     lines.add(f"{raw_name} = {name}._raw")
     dtype = lines.name(raw.dtype)
     shape = f"{raw_name}.shape == {raw.shape!r} and {raw_name}.strides == {raw.strides!r}"
@@ -302,6 +309,8 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
     for t in arguments:
         if not t._plain or not isinstance(t, CLASSES.tensor):
             raise Refusal("an argument is a tensor of a subclass, or under a transform")
+        if getattr(t, "__dict__", None):
+            raise Refusal("an argument is a tensor with attributes of its own")
         if program.joint is not None:
             continue  # its gradient goes where it would go
         if t._node is not None:

@@ -12,13 +12,14 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any, Final
 
+from .._core.storage import CLASSES
 from .refusal import is_library, is_rushlight, is_standard
 
 #: Builtin functions without effects outside of their arguments.
 HARMLESS: Final = frozenset({
     "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict",
     "dir", "divmod", "enumerate", "filter", "float", "format", "frozenset", "getattr", "hasattr",
-    "hash", "hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map",
+    "hash", "hex", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map",
     "max", "min", "object", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round",
     "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "vars",
     "zip", "setattr", "delattr", "__build_class__", "next",
@@ -26,7 +27,7 @@ HARMLESS: Final = frozenset({
 #: Modules whose builtin functions only compute.
 PURE_MODULES: Final = frozenset({
     "math", "_operator", "operator", "cmath", "_functools", "itertools", "_collections", "_struct",
-    "_bisect", "_heapq", "_string", "_abc", "_warnings", "_weakref", "_sre", "_contextvars",
+    "_bisect", "_heapq", "_string", "_abc", "_weakref", "_sre", "_contextvars",
     "_typing", "binascii", "_json",
 })  # fmt: skip
 #: Functions of the library that change its settings, or where a generator stands.
@@ -37,6 +38,8 @@ LASTING: Final = frozenset({
     "set_flush_denormal", "set_float32_matmul_precision", "set_detect_anomaly", "fork_rng",
     "set_fill_uninitialized_memory", "set_autocast_enabled", "set_autocast_dtype",
 })  # fmt: skip
+#: How tensors are told apart in dictionaries and sets.
+HASH: Final = getattr(CLASSES.tensor.__hash__, "__code__", None)
 #: The code of the import system: modules are loaded once, compiled or not.
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 #: What mutable things may be changed by their own methods: the walk sees what is reachable.
@@ -51,6 +54,7 @@ class Observation:
 
     def __init__(self) -> None:
         self.codes: dict[CodeType, Any] = {}
+        self.spaces: dict[CodeType, dict[str, Any]] = {}  # where the library's code looks names up
         self.problem: tuple[str, Any] | None = None
         self.outer: Any = None
         self.recorder: Any = None
@@ -80,11 +84,15 @@ class Observation:
     def _event(self, frame: Any, event: str, arg: Any) -> None:
         if event == "call":
             code = frame.f_code
+            if code is HASH and self.problem is None:
+                self._hashed(frame)
             if code not in self.codes:
                 user = not is_library(code.co_filename)
                 if user and (self._imports(frame) or _generated(frame)):
                     return  # runs once in any case, or belongs to who calls it
                 self.codes[code] = user
+                if not user and is_rushlight(code.co_filename):
+                    self.spaces[code] = frame.f_globals
                 if user and code.co_flags & 0x2A0:  # generators and coroutines
                     return
         elif event == "c_call" and self.problem is None:
@@ -95,6 +103,13 @@ class Observation:
                 why = f"the step reads a number by `item()` and calls `{arg.__name__}`"
             if why is not None:
                 self._blame(why, frame)
+
+    def _hashed(self, frame: Any) -> None:
+        """A tensor's hash tells which one it is: an argument is another one in each call."""
+        asking, t = frame.f_back, next(iter(frame.f_locals.values()), None)
+        mine = asking is not None and not is_library(asking.f_code.co_filename)
+        if mine and any(t is x for x in self.recorder.arguments):
+            self._blame("the step looks an argument up by its identity", asking)
 
     def _imports(self, frame: Any) -> bool:
         """Whether the frame runs for an import that the step makes."""
@@ -123,6 +138,10 @@ class Observation:
             if not user and code.co_name in LASTING and is_rushlight(code.co_filename):
                 return code.co_name
         return None
+
+    def standard(self) -> list[CodeType]:
+        """The code of Python's own library that ran."""
+        return [code for code in self.codes if is_standard(code.co_filename)]
 
     def own(self) -> list[CodeType]:
         """The code of the user's that ran, the step's own first."""

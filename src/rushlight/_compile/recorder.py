@@ -61,6 +61,7 @@ class Recorder(Readings):
         self.part = 0  # of the program that instructions belong to
         self.joint: Any = None
         #: Tensors that the step was given or has made, with their versions.
+        self.arguments = arguments
         self.watched: list[tuple[Any, int]] = [(t, version_of(t)) for t in arguments]
         self.described: dict[int, Any] = {}  # tensors of the result, see `outputs.py`
         self.unset: dict[int, Any] = {}
@@ -115,6 +116,11 @@ class Recorder(Readings):
     def array(self, raw: Any) -> Value:
         """The value of an array that is nobody's tensor: known, or a constant."""
         return self.values.get(id(raw)) or self.constant(raw)
+
+    def made(self, t: Any) -> bool:
+        """Whether the step has made a tensor, and the memory that it shows."""
+        found = self.values.get(id(t._raw))
+        return found is not None and self.program.values[found.root].kind == "result"
 
     def define(self, raw: Any) -> Value | None:
         """A new value; None where the array is one already."""

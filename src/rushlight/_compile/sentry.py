@@ -337,6 +337,7 @@ class Sentry:
         self.static = {
             "arguments": [self._argument(a) for a in self.cover.arguments.values()],
             "given": [(slot,) for slot in given],
+            "bare": [(k,) for k, a in enumerate(self.cover.arguments.values()) if a.bare],
             "grads": [
                 (id(leaf) + f.offsets["_grad"], self._geometry(v.shape, v.strides, v.dtype), slot)
                 for leaf, v, slot in grads

@@ -13,7 +13,10 @@ from __future__ import annotations
 import builtins
 import inspect
 import sys
+from abc import ABCMeta
 from collections import defaultdict, deque
+from collections.abc import Iterable
+from dis import get_instructions
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -94,6 +97,7 @@ class State:
         self.globals: set[str] = set()
         self.globals_of: dict[int, set[str]] = {}  # by the ids of namespaces
         self.anything = False  # the code may use names that don't stand in it
+        self.matches = False  # the code has patterns of classes
         self.codes: set[CodeType] = set()
         self._coded: set[tuple[CodeType, int]] = set()
         self.tensors: dict[int, TensorBase] = {}
@@ -316,6 +320,9 @@ class State:
         self.globals |= names
         self.globals_of[id(space)] |= names
         self.anything = self.anything or asks_by_any_name(code)
+        self.matches = self.matches or any(
+            x.opname == "MATCH_CLASS" for x in get_instructions(code)
+        )
         for name in imported(code, space):
             self.lookups.ask(sys.modules, [name], "the modules")
             found = sys.modules.get(name)
@@ -472,6 +479,24 @@ class State:
             ask.ask(space, [k for k in names if k not in space or callable(space[k])], label)
             if self.anything:
                 ask.whole(space, label)
+
+    def widen(self, codes: Iterable[CodeType]) -> None:
+        """Takes code into account that isn't the user's, and that looked at what is the user's."""
+        names, anything = set(self.names), self.anything
+        for code in codes:
+            names |= questions(code)[0]
+            anything = anything or asks_by_any_name(code)
+        if names == self.names and anything == self.anything:
+            return
+        self.names, self.anything = names, anything
+        self._narrow()
+        self._ask()
+
+    def classes_asked(self) -> bool:
+        """Whether the code may ask for the kind of something, where a class answers by a table."""
+        if not self.globals & {"isinstance", "issubclass"} and not self.matches:
+            return False
+        return any(isinstance(x, ABCMeta) for x in self.seen.values())
 
     def known(self) -> dict[int, Any]:
         """The tensors by the ids of their arrays."""

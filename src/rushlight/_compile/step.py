@@ -35,7 +35,7 @@ from .replay import Variant
 from .sources import Numbers, Substitution, freed
 from .speculation import hoisted, misses, outcomes
 from .state import State
-from .surroundings import take_up
+from .surroundings import ask_library, take_up
 from .warming import warm
 
 MAX_VARIANTS: Final = 8
@@ -223,6 +223,8 @@ class CompiledStep:
                 (unseen.co_filename, unseen.co_firstlineno),
             )
         refuse_opaque(state, observation.codes)
+        state.widen(observation.standard())
+        ask_library(state, observation)
         if returned_container(result, given.containers, state.seen):
             raise Refusal("the step returns a list or dict that was there before")
         changed = given.changed() or state.changed()

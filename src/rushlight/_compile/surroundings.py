@@ -7,12 +7,13 @@ its code names are guarded like those of its own modules.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from .. import dtypes, settings
 from ..nn.modules import _hooks
 from ..optim import optimizer as rules
-from .refusal import Refusal
+from .refusal import Refusal, is_rushlight
 from .state import Place, State
 
 
@@ -32,6 +33,26 @@ def take_up(state: State) -> None:
     state.places.append(Place(dtypes._default, "function", default, "the default type"))
 
 
+def ask_library(state: State, observation: Any) -> None:
+    """Asks the library's own modules for what its code looked up while the step was recorded.
+
+    `nn.Linear` calls `F.linear`: who replaces that means the layer, too.
+    """
+    ask = state.lookups
+    for code, space in observation.spaces.items():
+        names = [k for k in code.co_names if k not in space or callable(space[k])]
+        ask.ask(space, names, "the library")
+        for k in code.co_names:
+            found = space.get(k)
+            if type(found) is ModuleType and is_rushlight(str(vars(found).get("__file__"))):
+                inner = vars(found)
+                ask.ask(inner, [n for n in code.co_names if callable(inner.get(n))], "the library")
+        stem, _, method = getattr(code, "co_qualname", "").rpartition(".")
+        kind = space.get(stem)
+        if isinstance(kind, type) and method in vars(kind):
+            ask.ask_class(kind, [method])
+
+
 def _tables() -> list[dict[Any, Any]]:
     """The hooks that run everywhere."""
     found: list[dict[Any, Any]] = [
@@ -42,4 +63,4 @@ def _tables() -> list[dict[Any, Any]]:
     return found
 
 
-__all__ = ["take_up"]
+__all__ = ["ask_library", "take_up"]
