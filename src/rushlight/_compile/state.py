@@ -14,7 +14,7 @@ import builtins
 import inspect
 import sys
 from abc import ABCMeta
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from dis import get_instructions
 from types import (
@@ -195,7 +195,9 @@ class State:
             self._optimizer(x, label)
         elif isinstance(x, (dict, list, tuple, deque, set, frozenset)):
             self._contents(x, label)
-            if kind not in _CONTAINERS:
+            name = label.strip("`")
+            plain = kind is OrderedDict and name in TABLES
+            if kind not in _CONTAINERS and not plain:
                 self._object(x, label)
         elif isinstance(x, type):
             self._class(x)

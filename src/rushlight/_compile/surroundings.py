@@ -36,15 +36,22 @@ def take_up(state: State) -> None:
 def ask_library(state: State, observation: Any) -> None:
     """Asks the library's own modules for what its code looked up while the step was recorded.
 
-    `nn.Linear` calls `F.linear`: who replaces that means the layer, too.
+    `nn.Linear` calls `F.linear`: who replaces that means the layer, too. Modules whose names begin
+    with an underscore are nobody's but the library's.
     """
     ask = state.lookups
     for code, space in observation.spaces.items():
+        if "._" in space.get("__name__", ""):
+            continue
         names = [k for k in code.co_names if k not in space or callable(space[k])]
         ask.ask(space, names, "the library")
         for k in code.co_names:
             found = space.get(k)
-            if type(found) is ModuleType and is_rushlight(str(vars(found).get("__file__"))):
+            if (
+                type(found) is ModuleType
+                and is_rushlight(str(vars(found).get("__file__")))
+                and ("._" not in found.__name__)
+            ):
                 inner = vars(found)
                 ask.ask(inner, [n for n in code.co_names if callable(inner.get(n))], "the library")
         stem, _, method = getattr(code, "co_qualname", "").rpartition(".")
