@@ -167,7 +167,7 @@ def cell_field() -> int | None:
 
 @cache
 def function_fields() -> dict[str, int]:
-    """The offsets of a function's code, defaults and keyword defaults.
+    """The offsets of a function's code, defaults, keyword defaults, names and text.
 
     Raises:
         Unknown: where they aren't found.
@@ -178,6 +178,9 @@ def function_fields() -> dict[str, int]:
         "__code__": [other, sample.__code__],
         "__defaults__": [(object(),), (object(), object())],
         "__kwdefaults__": [{"a": 1}, {"b": 2}],
+        "__name__": ["one of them", "the other"],
+        "__qualname__": ["one way", "the other way"],
+        "__doc__": ["one text", "the other text"],
     }
 
     def putting(name: str) -> Callable[[Any], None]:

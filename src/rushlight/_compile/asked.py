@@ -88,6 +88,18 @@ def _constant(instructions: list[Any], place: int) -> bool:
     return False
 
 
+def compares_identity(code: CodeType) -> bool:
+    """Whether code asks if one thing is another, or is in a container, constants aside."""
+    before = None
+    for i in dis.get_instructions(code):
+        if i.opname == "CONTAINS_OP" or (
+            i.opname == "IS_OP" and (before is None or before.opname != "LOAD_CONST")
+        ):
+            return True
+        before = i
+    return any(compares_identity(x) for x in code.co_consts if isinstance(x, CodeType))
+
+
 def imported(code: CodeType, space: dict[str, Any]) -> list[str]:
     """The full names of modules that code imports, and of the packages around them."""
     found: list[str] = []
@@ -107,4 +119,4 @@ def imported(code: CodeType, space: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-__all__ = ["asks_by_any_name", "imported", "questions", "texts"]
+__all__ = ["asks_by_any_name", "compares_identity", "imported", "questions", "texts"]

@@ -26,7 +26,8 @@ from .sweeps import betas_usable
 
 #: Fields of tensors whose places are known.
 FIELDS: Final = ("_raw", "_node", "hooks", "_plain", "_requires_grad", "_grad", "_view")
-_FUNCTION: Final = ("__code__", "__defaults__", "__kwdefaults__")
+_FUNCTION: Final = ("__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__",
+                    "__doc__")  # fmt: skip
 _IMMUTABLE: Final = 1 << 8  # classes that nobody can change
 _ORDINARY: Final[Any] = inspect.getattr_static(object, "__getattribute__")
 _DICTS: Final = (dict, defaultdict, OrderedDict)
@@ -482,6 +483,8 @@ class _Reader:
             if base.__flags__ & _IMMUTABLE:
                 continue
             space = space_of(base)
+            if space is None:
+                raise Uncovered
             key = next((k for k in space if k == name), name)
             self._look(space).keys[id(key)] = key
             if name in space:
@@ -563,6 +566,8 @@ class _Reader:
             if not isinstance(kind, type):
                 raise Uncovered
             thing = space_of(kind)
+            if thing is None:
+                raise Uncovered
         else:
             thing = self._fixed(owner)
         self._entry(thing, x.args[0])

@@ -54,10 +54,11 @@ def special_names() -> frozenset[str]:
 SPECIAL: Final = special_names()
 
 
-def space_of(kind: type) -> dict[str, Any]:
-    """The dictionary of a class itself."""
-    (space,) = (x for x in gc.get_referents(kind.__dict__) if type(x) is dict)
-    return space
+def space_of(kind: type) -> dict[str, Any] | None:
+    """The dictionary of a class itself; None where it is no ordinary one, as in `ctypes`."""
+    found = [x for x in gc.get_referents(type.__dict__["__dict__"].__get__(kind))
+             if isinstance(x, dict)]  # fmt: skip
+    return found[0] if len(found) == 1 and type(found[0]) is dict else None
 
 
 class Lookups:
@@ -87,6 +88,8 @@ class Lookups:
     def ask_class(self, kind: type, names: Iterable[str], lacking: bool = False) -> None:
         """Asks a class itself, bases apart; of what it has only where `lacking` is false."""
         space = space_of(kind)
+        if space is None:
+            return
         self.kinds[id(space)] = kind, kind.__mro__
         (self.lack if lacking else self.ask)(space, names, kind.__name__)
 

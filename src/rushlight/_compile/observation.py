@@ -40,6 +40,14 @@ LASTING: Final = frozenset({
 })  # fmt: skip
 #: How tensors are told apart in dictionaries and sets.
 HASH: Final = getattr(CLASSES.tensor.__hash__, "__code__", None)
+#: Functions of the library that tell settings which a program may outlive.
+TELLING: Final = frozenset({
+    "initial_seed", "get_rng_state", "get_num_threads", "get_num_interop_threads",
+    "get_float32_matmul_precision", "get_deterministic_debug_mode", "get_printoptions",
+    "get_default_device", "is_warn_always_enabled", "is_anomaly_enabled", "get_state", "seed",
+    "is_anomaly_check_nan_enabled", "is_autocast_enabled", "get_autocast_dtype",
+    "is_inference_mode_enabled", "is_available", "thread_safe_generator",
+})  # fmt: skip
 #: The code of the import system: modules are loaded once, compiled or not.
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 #: What mutable things may be changed by their own methods: the walk sees what is reachable.
@@ -86,6 +94,14 @@ class Observation:
             code = frame.f_code
             if code is HASH and self.problem is None:
                 self._hashed(frame)
+            if code.co_name in TELLING and is_rushlight(code.co_filename):
+                asking = frame.f_back
+                if asking is not None and not is_library(asking.f_code.co_filename):
+                    text = f"the step asks `{code.co_name}`, which may change between calls"
+                    self.problem = self.problem or (
+                        text,
+                        (asking.f_code.co_filename, asking.f_lineno),
+                    )
             if code not in self.codes:
                 user = not is_library(code.co_filename)
                 if user and (self._imports(frame) or _generated(frame)):

@@ -176,7 +176,7 @@ class Sentry:
         self._look(whole, tables, keep)
         for base in kind.__mro__:
             if not base.__flags__ & (1 << 8):
-                whole = Looked(space_of(base))
+                whole = Looked(space_of(base) or {})
                 whole.whole = True
                 self._look(whole, tables, keep)
 

@@ -21,6 +21,8 @@ from types import (
     BuiltinFunctionType,
     CodeType,
     FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -33,6 +35,7 @@ from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
 from .asked import asks_by_any_name, imported, questions
 from .lookups import SPECIAL, Lookups, space_of
+from .opaque import LASTING as _LASTING
 from .opaque import SMALL, Opaque, inner_of, why_opaque
 from .refusal import Refusal, is_library
 
@@ -55,6 +58,12 @@ _OWN: Final = frozenset({
 _MANY: Final = 2000
 _IMMUTABLE: Final = 1 << 8  # classes that nobody can change
 _CONTAINERS: Final = (dict, defaultdict, list, tuple, deque, set, frozenset)
+#: Attributes in C that are looked at anyway.
+_SEEN: Final = frozenset({
+    "__class__", "__dict__", "__weakref__", "__code__", "__defaults__", "__kwdefaults__",
+})  # fmt: skip
+#: The ones that are used without being named: by calls.
+_HELD: Final = frozenset({"func", "args", "keywords"})
 #: What compiled steps keep for themselves.
 _STEPS: Final = frozenset({
     "function", "fullgraph", "native", "variants", "hidden", "recordings", "refusals", "attempts",
@@ -97,8 +106,11 @@ class State:
         self.globals: set[str] = set()
         self.globals_of: dict[int, set[str]] = {}  # by the ids of namespaces
         self.anything = False  # the code may use names that don't stand in it
+        self.apart = False  # it matters which tensor an argument is
         self.matches = False  # the code has patterns of classes
         self.codes: set[CodeType] = set()
+        self._kept: dict[tuple[type, int], list[str]] = {}
+        self._done: set[tuple[int, str]] = set()
         self._coded: set[tuple[CodeType, int]] = set()
         self.tensors: dict[int, TensorBase] = {}
         self.grads: set[int] = set()  # the ids of gradients among them
@@ -125,6 +137,7 @@ class State:
         done: set[tuple[int, str]] = set()
         while True:
             self._drain()
+            self._fields()
             before = len(self.seen), len(self.names), len(self.globals)
             for space, label, is_module in list(self.spaces):
                 names = self.names if is_module else self.globals_of[id(space)]
@@ -179,7 +192,9 @@ class State:
             self._tensor(x, label)
         elif isinstance(x, FunctionType):
             self._function(x)
-        elif hasattr(kind, "_torchdynamo_orig_callable"):  # compiled by itself
+        elif any(
+            "_torchdynamo_orig_callable" in vars(base) for base in kind.__mro__
+        ):  # compiled by itself
             self._push(x.function, label)
             self.owners.append(x)
         elif isinstance(x, MethodType):
@@ -234,10 +249,10 @@ class State:
             self._push(type(x), type(x).__name__)
 
     def _module(self, x: Any) -> None:
-        name = x.__name__ if type(x.__name__) is str else ""
+        name = str(vars(x).get("__name__", ""))
         if name.partition(".")[0] in ("numpy", "scipy"):
             self.arrays_named = True
-        library = is_library(getattr(x, "__file__", None) or "<frozen")
+        library = is_library(str(vars(x).get("__file__") or "<frozen"))
         if library and name.partition(".")[0] in ("rushlight", "torch"):
             self.libraries.append(x.__dict__)
         elif library:
@@ -400,6 +415,28 @@ class State:
                 self._push(base, base.__name__)
         self.kinds |= {id(base): base for base in type(kind).__mro__}
 
+    def _fields(self) -> None:
+        """What objects keep in places of C's, and code asks for by name: a function's `__name__`."""
+        names = self.names | _HELD
+        for x in list(self.seen.values()):
+            kind = type(x)
+            if kind in _LASTING or isinstance(x, (TensorBase, ModuleType, A.ndarray)):
+                continue
+            if (kind, len(names)) not in self._kept:
+                self._kept[kind, len(names)] = [k for k in names if _in_c(kind, k)]
+            for name in self._kept[kind, len(names)]:
+                if (id(x), name) in self._done:
+                    continue
+                self._done.add((id(x), name))
+                try:
+                    value = getattr(x, name)
+                except AttributeError:
+                    continue
+                self.at = id(x)
+                self._place(x, "function", {name: value}, f"{kind.__name__}")
+                self._push(value, f"`{name}`", name)
+                self.at = 0
+
     def _optimizer(self, x: Optimizer, label: str) -> None:
         self.optimizers.append(x)
         self.owners.append(x)
@@ -461,8 +498,9 @@ class State:
             else:
                 ask.ask_class(kind, wanted | SPECIAL, lacking=True)
                 ask.ask_class(kind, (wanted & _OWN) - {"__dict__", "__weakref__"})
-            if self.anything:
-                ask.whole(space_of(kind), kind.__name__)
+            space = space_of(kind)
+            if self.anything and space is not None:
+                ask.whole(space, kind.__name__)
         if not (self.names | self.globals) & WALKS and not self.anything:
             tables = {
                 id(place.entries.get(table)) for place, x in self.objects
@@ -508,6 +546,13 @@ class State:
                 continue
             found[id(t._raw)] = t
         return found
+
+    def take_state(self) -> None:
+        """Has the state of optimizers looked at, as the step has left it: its code asks for it."""
+        for x in self.optimizers:
+            tables = [x.state, *(y for y in x.state.values() if isinstance(y, dict))]
+            for table in tables:
+                self._place(table, "dict", dict(table), "the optimizer's state")
 
     def leaves(self) -> list[Any]:
         """Every tensor that may have a gradient."""
@@ -606,6 +651,20 @@ def _reads_itself(base: type) -> bool:
 def plain(x: Any) -> bool:
     """Whether something is a number or a text, and no more than its value."""
     return type(x) in SCALARS or isinstance(x, A.number_types)
+
+
+def _in_c(kind: type, name: str) -> bool:
+    """Whether objects of a class keep an attribute where no dictionary and no slot shows it."""
+    if name in _SEEN:
+        return False
+    for base in kind.__mro__:
+        if name in vars(base):
+            found = vars(base)[name]
+            mine = base.__flags__ & (1 << 9) and not base.__flags__ & _IMMUTABLE
+            return type(found) is GetSetDescriptorType or (
+                type(found) is MemberDescriptorType and not mine
+            )
+    return False
 
 
 def unchanged(old: Any, new: Any) -> bool:

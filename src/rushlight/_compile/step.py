@@ -21,11 +21,12 @@ from .. import watching as watching
 from .._core.mode import CURRENT, current, ready, replaced
 from . import reads as reads
 from .arguments import Given, returned_container
+from .asked import compares_identity
 from .blame import advice_for, formats, place_of
 from .guards import check_inputs
 from .joint import live_outputs, record_gradients
 from .observation import Observation
-from .opaque import refuse_opaque
+from .opaque import names_of, refuse_opaque
 from .outputs import described
 from .passes import improved
 from .program import Program, difference
@@ -46,7 +47,7 @@ MAX_STRAYS: Final = 32
 class Recording:
     """One recorded call."""
 
-    __slots__ = ("program", "structure", "arguments", "state", "grad", "used")
+    __slots__ = ("program", "structure", "arguments", "state", "grad", "used", "apart")
 
     def __init__(self, program: Program, structure: Any, arguments: list[Any], state: State,
                  grad: bool) -> None:  # fmt: skip
@@ -55,6 +56,7 @@ class Recording:
         self.arguments = arguments
         self.state = state
         self.grad = grad
+        self.apart = False  # the code asks whether one thing is another
 
 
 class CompiledStep:
@@ -163,6 +165,10 @@ class CompiledStep:
         except Refusal as refusal:
             self._refuse(refusal)
             return self.function(*args, **kwargs)
+        except Exception as error:  # what it can see is odder than the walk knows
+            text = f"what it can see can't be walked: {type(error).__name__}: {error}"
+            self._refuse(Refusal(text))
+            return self.function(*args, **kwargs)
         self.calls["recorded"] += 1
         observation = Observation()
         token = CURRENT.set(replaced(mode, recorder=recorder))
@@ -223,13 +229,17 @@ class CompiledStep:
                 (unseen.co_filename, unseen.co_firstlineno),
             )
         refuse_opaque(state, observation.codes)
+        changed = given.changed() or state.changed()
+        names = names_of(observation.own())
         state.widen(observation.standard())
+        if "state" in names:
+            state.take_state()
         ask_library(state, observation)
         if returned_container(result, given.containers, state.seen):
             raise Refusal("the step returns a list or dict that was there before")
-        changed = given.changed() or state.changed()
         structure = freed(given.structure, state, numbers.found)
         mine = Recording(program, structure, list(arguments), state, mode.grad)
+        mine.apart = any(compares_identity(code) for code in observation.own())
         problem: Any = None
         path = outcomes(program)
         for other in reversed(self.recordings):
@@ -251,6 +261,7 @@ class CompiledStep:
     def _compile(self, recording: Recording) -> None:
         program = improved(recording.program)
         hoisted(program)
+        recording.state.apart = recording.apart
         parts = (recording.structure, recording.arguments, recording.state, recording.grad)
         try:
             variant = Variant(program, *parts, self.native)
