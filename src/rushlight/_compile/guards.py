@@ -14,6 +14,7 @@ from typing import Any, Final
 from .._array import recording as A
 from .._core.mode import NO_GRAD, READY
 from .._core.storage import CLASSES, TensorBase
+from ..device import DEFAULTS, default_device
 from .lookups import MISSING
 from .program import Program
 from .refusal import Refusal
@@ -99,6 +100,8 @@ def guard_state(state: State, lines: Lines) -> None:
         kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(vars(x))}")
     for start in range(0, len(kinds), 8):
         lines.unless(" and ".join(kinds[start : start + 8]))
+    if DEFAULTS.told:
+        lines.unless(f"{lines.name(default_device)}() is {lines.name(default_device())}")
     if state.classes_asked():
         lines.unless(f"{lines.name(get_cache_token)}() == {lines.name(get_cache_token())}")
     for place in state.places:

@@ -174,8 +174,12 @@ class Observation:
 def _generated(frame: Any) -> bool:
     """Whether the library runs code that was made for one of its own classes: a dataclass's."""
     caller = frame.f_back
-    made = frame.f_code.co_filename == "<string>"
-    return made and caller is not None and is_library(caller.f_code.co_filename)
+    if frame.f_code.co_filename != "<string>" or caller is None:
+        return False
+    space = frame.f_globals  # that of the library's module; a program may be a text, too
+    named = str(space.get("__name__", "")).startswith("namedtuple_")
+    mine = named or is_library(str(space.get("__file__") or ""))
+    return mine and is_library(caller.f_code.co_filename)
 
 
 def _of_numbers(function: Any) -> bool:

@@ -138,6 +138,12 @@ class State:
         while True:
             self._drain()
             self._fields()
+            for _, x in self.objects:  # `model._state_dict_hooks`
+                if isinstance(x, Module):
+                    for name in UNUSED & self.names & vars(x).keys():
+                        self.at = id(x)
+                        self._push(vars(x)[name], f"`{name}`", name)
+                        self.at = 0
             before = len(self.seen), len(self.names), len(self.globals)
             for space, label, is_module in list(self.spaces):
                 names = self.names if is_module else self.globals_of[id(space)]
@@ -268,7 +274,7 @@ class State:
         entries: dict[Any, Any]
         kind = "dict"
         if isinstance(x, dict):
-            entries = dict(dict.items(x))
+            entries = items_of(x)
         elif isinstance(x, (set, frozenset)):
             kind, entries = "set", {id(y): y for y in x}
         else:
@@ -416,7 +422,7 @@ class State:
         self.kinds |= {id(base): base for base in type(kind).__mro__}
 
     def _fields(self) -> None:
-        """What objects keep in places of C's, and code asks for by name: a function's `__name__`."""
+        """What objects keep in places of C's and code names: a function's `__name__`."""
         names = self.names | _HELD
         for x in list(self.seen.values()):
             kind = type(x)
@@ -463,6 +469,8 @@ class State:
                 place.guarded = None
             return
         for place, x in self.objects:
+            if isinstance(x, Module):
+                place.guarded = frozenset(place.entries) - (UNUSED - self.names)
             if isinstance(x, Module) and not _library_class(type(x)):
                 if any(_reads_itself(base) for base in type(x).__mro__):
                     continue  # attributes are read by a forward of the library's
@@ -586,7 +594,7 @@ def current_entries(place: Place) -> dict[Any, Any]:
     c = place.container
     kind = place.kind
     if kind == "dict":
-        return dict(dict.items(c))
+        return items_of(c)
     if kind == "names":
         return {k: c[k] for k in place.entries if k in c}
     if kind == "list":
@@ -606,6 +614,13 @@ def current_entries(place: Place) -> dict[Any, Any]:
     if kind == "unset":
         return {"it": True} if is_set(place.guarded, c) else {}
     return {k: getattr(c, k) for k in place.entries if hasattr(c, k)}
+
+
+def items_of(table: dict[Any, Any]) -> dict[Any, Any]:
+    """A copy of a dictionary, in its order, without asking a class of the user's."""
+    if isinstance(table, OrderedDict):
+        return {k: dict.__getitem__(table, k) for k in OrderedDict.__iter__(table)}
+    return dict(dict.items(table))
 
 
 def _contents(raw: Any) -> dict[str, Any]:

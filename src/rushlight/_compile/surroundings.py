@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import dtypes, settings
+from ..device import DEFAULTS
 from ..nn.modules import _hooks
 from ..optim import optimizer as rules
 from .refusal import Refusal, is_rushlight
@@ -29,6 +30,8 @@ def take_up(state: State) -> None:
         state.places.append(Place(table, "dict", {}, "the hooks of all modules"))
     flags = Place(settings._settings, "dict", dict(settings._settings), "settings")
     state.places.append(flags)
+    told = {"told": DEFAULTS.told, "where": DEFAULTS.where}
+    state.places.append(Place(DEFAULTS, "function", told, "the default device"))
     default = {"float_": dtypes._default.float_}
     state.places.append(Place(dtypes._default, "function", default, "the default type"))
 
