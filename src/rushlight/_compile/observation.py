@@ -8,6 +8,7 @@ be left out of the compiled step without a word. Both are refused.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from types import CodeType, ModuleType
 from typing import Any, Final
@@ -102,6 +103,9 @@ class Observation:
                         text,
                         (asking.f_code.co_filename, asking.f_lineno),
                     )
+            if code.co_filename == os.__file__ and self.problem is None:
+                if code.co_name == "getenv" or frame.f_locals.get("self") is os.environ:
+                    self._blame("the step reads the environment's variables", frame)
             if code not in self.codes:
                 user = not is_library(code.co_filename)
                 if user and (self._imports(frame) or _generated(frame)):

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from .._array import recording as A
 from .asked import asks_by_any_name, texts
-from .refusal import Refusal, is_rushlight
+from .refusal import Refusal
 
 #: Bytes up to which the contents of a NumPy array are compared at each call.
 SMALL: Final = 4096
@@ -158,8 +158,7 @@ def refuse_opaque(state: Any, codes: dict[CodeType, Any]) -> None:
         for x in state.opaque:
             if id(x.found) in reached:
                 raise Refusal(f"the step uses {x.label}: {x.why}")
-    ran = names_of(code for code in codes if not is_rushlight(code.co_filename))
-    if ran & _ENVIRONMENT:
+    if names & _ENVIRONMENT:
         raise Refusal("the step reads the environment's variables")
     if state.arrays_named and "random" in names:
         raise Refusal("the step may draw random numbers from NumPy")

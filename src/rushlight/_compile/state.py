@@ -62,6 +62,7 @@ _CONTAINERS: Final = (dict, defaultdict, list, tuple, deque, set, frozenset)
 _SEEN: Final = frozenset({
     "__class__", "__dict__", "__weakref__", "__code__", "__defaults__", "__kwdefaults__",
 })  # fmt: skip
+_WIDE: Final = frozenset({"__globals__", "__builtins__"})
 #: The ones that are used without being named: by calls.
 _HELD: Final = frozenset({"func", "args", "keywords"})
 #: What compiled steps keep for themselves.
@@ -162,10 +163,11 @@ class State:
             return
         self.edges.setdefault(self.at, []).append((name, id(x)))
         if id(x) not in self.seen:
-            if len(self.seen) > LIMIT:
-                raise Refusal(f"{label} leads to more state than can be watched")
             self.seen[id(x)] = x
-            self.stack.append((x, label))
+            if len(self.seen) > LIMIT:
+                self.opaque.append(Opaque(x, "it leads to more state than can be watched", label))
+            else:
+                self.stack.append((x, label))
 
     def reached(self, names: set[str], anything: bool) -> set[int]:
         """The ids of what code that uses some names can reach."""
@@ -440,7 +442,11 @@ class State:
                     continue
                 self.at = id(x)
                 self._place(x, "function", {name: value}, f"{kind.__name__}")
-                self._push(value, f"`{name}`", name)
+                if name in _WIDE:
+                    self.opaque.append(Opaque(value, "all that a function can see", f"`{name}`"))
+                    self.edges.setdefault(self.at, []).append((name, id(value)))
+                elif not isinstance(x, FunctionType) or not is_library(x.__code__.co_filename):
+                    self._push(value, f"`{name}`", name)
                 self.at = 0
 
     def _optimizer(self, x: Optimizer, label: str) -> None:
