@@ -255,7 +255,8 @@ def _half(address: int) -> int:
 @cache
 def tag_offset() -> int | None:
     """Where classes keep such a number; None where that isn't known."""
-    if not door._known_python() or type.__basicsize__ < _TAG + 8:
+    size = int(vars(type)["__basicsize__"].__get__(type))
+    if not door._known_python() or size < _TAG + 8:
         return None
 
     def seen(kind: type) -> int:

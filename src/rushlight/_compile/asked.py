@@ -66,7 +66,7 @@ def asks_by_any_name(code: CodeType) -> bool:
 def _constant(instructions: list[Any], place: int) -> bool:
     """Whether a function that is loaded is called with a constant text as its second argument."""
     depth = 0
-    second = None
+    second: Any = None
     for i in instructions[place + 1 :]:
         if i.opname.startswith(("JUMP", "POP_JUMP", "FOR_ITER", "RETURN", "RAISE")):
             return False

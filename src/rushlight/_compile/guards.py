@@ -16,10 +16,11 @@ from .._core.mode import NO_GRAD, READY
 from .._core.storage import CLASSES, TensorBase
 from ..device import DEFAULTS, default_device
 from .lookups import MISSING
+from .places import Place, current_entries, is_set, plain, unchanged
 from .program import Program
 from .refusal import Refusal
 from .sources import Free
-from .state import Place, State, current_entries, is_set, plain, unchanged
+from .state import State
 
 _CHANGEABLE: Final = 1 << 9  # classes made by class statements: objects may get another one
 #: Containers whose methods are those that guards mean.

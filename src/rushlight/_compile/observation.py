@@ -49,6 +49,7 @@ TELLING: Final = frozenset({
     "is_anomaly_check_nan_enabled", "is_autocast_enabled", "get_autocast_dtype",
     "is_inference_mode_enabled", "is_available", "thread_safe_generator",
 })  # fmt: skip
+_SYSTEM: Final = os.getenv.__code__.co_filename
 #: The code of the import system: modules are loaded once, compiled or not.
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 #: What mutable things may be changed by their own methods: the walk sees what is reachable.
@@ -103,9 +104,10 @@ class Observation:
                         text,
                         (asking.f_code.co_filename, asking.f_lineno),
                     )
-            if code.co_filename == os.__file__ and self.problem is None:
-                if code.co_name == "getenv" or frame.f_locals.get("self") is os.environ:
-                    self._blame("the step reads the environment's variables", frame)
+            if code.co_filename == _SYSTEM and self.problem is None and (
+                code.co_name == "getenv" or frame.f_locals.get("self") is os.environ
+            ):  # fmt: skip
+                self._blame("the step reads the environment's variables", frame)
             if code not in self.codes:
                 user = not is_library(code.co_filename)
                 if user and (self._imports(frame) or _generated(frame)):

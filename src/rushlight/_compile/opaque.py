@@ -53,7 +53,12 @@ _NAMED: Final = frozenset({
 })  # fmt: skip
 #: Whose classes of C hold what the library itself knows: types of elements, functions.
 _OURS: Final = ("rushlight", "numpy", "ml_dtypes", "torch")
-_VIEWS: Final = (type({}.keys()), type({}.values()), type({}.items()), types.MappingProxyType)
+_VIEWS: Final[tuple[type, ...]] = (
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+    types.MappingProxyType,
+)
 
 
 class Opaque:

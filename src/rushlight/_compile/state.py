@@ -21,8 +21,6 @@ from types import (
     BuiltinFunctionType,
     CodeType,
     FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -37,9 +35,22 @@ from .asked import asks_by_any_name, imported, questions
 from .lookups import SPECIAL, Lookups, space_of
 from .opaque import LASTING as _LASTING
 from .opaque import SMALL, Opaque, inner_of, why_opaque
-from .refusal import Refusal, is_library
+from .places import (
+    IMMUTABLE,
+    SCALARS,
+    Place,
+    attributes_of,
+    contents_of,
+    current_entries,
+    in_c,
+    is_library_class,
+    is_set,
+    items_of,
+    slots_of,
+    unchanged,
+)
+from .refusal import is_library
 
-SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
 LIMIT: Final = 20_000
 #: What a module keeps for others than its forward.
 UNUSED: Final = frozenset({
@@ -56,12 +67,7 @@ _OWN: Final = frozenset({
 })  # fmt: skip
 #: Entries above which a container isn't compared.
 _MANY: Final = 2000
-_IMMUTABLE: Final = 1 << 8  # classes that nobody can change
 _CONTAINERS: Final = (dict, defaultdict, list, tuple, deque, set, frozenset)
-#: Attributes in C that are looked at anyway.
-_SEEN: Final = frozenset({
-    "__class__", "__dict__", "__weakref__", "__code__", "__defaults__", "__kwdefaults__",
-})  # fmt: skip
 _WIDE: Final = frozenset({"__globals__", "__builtins__"})
 #: The ones that are used without being named: by calls.
 _HELD: Final = frozenset({"func", "args", "keywords"})
@@ -82,20 +88,6 @@ WALKS: Final = frozenset({
     "parameters", "named_parameters", "buffers", "named_buffers", "state_dict", "_parameters",
     "_buffers", "parameters_to_vector",
 })  # fmt: skip
-
-
-class Place:
-    """A container on which the step may depend, and its entries when it was looked at."""
-
-    __slots__ = ("container", "kind", "entries", "label", "guarded", "ordered")
-
-    def __init__(self, container: Any, kind: str, entries: dict[Any, Any], label: str) -> None:
-        self.container = container
-        self.kind = kind  # "dict", "list", "set", "cell", "slots", "class", "array", ...
-        self.entries = entries
-        self.label = label
-        self.guarded: Any = None  # the keys to guard; None: all
-        self.ordered = True  # the order of the keys may matter
 
 
 class State:
@@ -229,7 +221,7 @@ class State:
         elif isinstance(x, ModuleType):
             self._module(x)
         elif isinstance(x, A.ndarray) and x.nbytes <= SMALL and not x.dtype.hasobject:
-            self._place(x, "array", _contents(x), label)
+            self._place(x, "array", contents_of(x), label)
             if kind is not A.ndarray:
                 self._object(x, label)
         elif (why := why_opaque(x)) is not None:
@@ -253,7 +245,7 @@ class State:
         self.objects.append((self._place(own, "dict", dict(own), label), x))
         for name, value in own.items():
             self._push(value, f"`{name}`", name)
-        if not _library_class(type(x)):
+        if not is_library_class(type(x)):
             self._push(type(x), type(x).__name__)
 
     def _module(self, x: Any) -> None:
@@ -382,9 +374,9 @@ class State:
 
     def _object(self, x: Any, label: str) -> None:
         kind = type(x)
-        user = not _library_class(kind)
+        user = not is_library_class(kind)
         inside = not user and not kind.__module__.startswith("rushlight")  # any name may be used
-        entries = _attributes(x)
+        entries = attributes_of(x)
         if entries is not None:
             place = self._place(entries, "dict", dict(entries), label)
             self.seen[id(entries)] = entries
@@ -397,7 +389,7 @@ class State:
                     self._push(value, label if inside else f"`{name}`",
                                None if inside or name in TABLES else name)  # fmt: skip
         for base in kind.__mro__:
-            for name in () if base.__module__ == "builtins" else _slots(base):
+            for name in () if base.__module__ == "builtins" else slots_of(base):
                 found = vars(base).get(name)
                 if inspect.ismemberdescriptor(found):
                     known = {name: found.__get__(x)} if is_set(found, x) else {}
@@ -411,7 +403,7 @@ class State:
 
     def _class(self, kind: type) -> None:
         self.kinds |= {id(base): base for base in kind.__mro__}
-        if _library_class(kind):
+        if is_library_class(kind):
             return
         entries = {k: v for k, v in vars(kind).items() if k not in _OWN}
         self._place(kind, "class", entries, kind.__name__)
@@ -419,9 +411,10 @@ class State:
             plain = None if name.startswith("__") else name
             self._push(value, f"`{kind.__name__}.{name}`", plain)
         for base in (*kind.__mro__[1:], type(kind)):
-            if not _library_class(base):
+            if not is_library_class(base):
                 self._push(base, base.__name__)
-        self.kinds |= {id(base): base for base in type(kind).__mro__}
+        meta: Any = type(kind)
+        self.kinds |= {id(base): base for base in meta.__mro__}
 
     def _fields(self) -> None:
         """What objects keep in places of C's and code names: a function's `__name__`."""
@@ -431,7 +424,7 @@ class State:
             if kind in _LASTING or isinstance(x, (TensorBase, ModuleType, A.ndarray)):
                 continue
             if (kind, len(names)) not in self._kept:
-                self._kept[kind, len(names)] = [k for k in names if _in_c(kind, k)]
+                self._kept[kind, len(names)] = [k for k in names if in_c(kind, k)]
             for name in self._kept[kind, len(names)]:
                 if (id(x), name) in self._done:
                     continue
@@ -457,7 +450,7 @@ class State:
         self._place(own, "names", methods, label)
         for name in ("step", "zero_grad"):
             self._push(own.get(name), f"`{name}`")
-        if not _library_class(type(x)):
+        if not is_library_class(type(x)):
             self._push(type(x), type(x).__name__)
         self._place(x.param_groups, "list", dict(enumerate(x.param_groups)), label)
         for group in x.param_groups:
@@ -477,7 +470,7 @@ class State:
         for place, x in self.objects:
             if isinstance(x, Module):
                 place.guarded = frozenset(place.entries) - (UNUSED - self.names)
-            if isinstance(x, Module) and not _library_class(type(x)):
+            if isinstance(x, Module) and not is_library_class(type(x)):
                 if any(_reads_itself(base) for base in type(x).__mro__):
                     continue  # attributes are read by a forward of the library's
                 place.guarded = frozenset(k for k in place.entries
@@ -487,7 +480,7 @@ class State:
 
     def _by_names_only(self, kind: type) -> bool:
         """Whether only names that stand in the code are asked of a class: no library does."""
-        own = all(not _library_class(base) for base in kind.__mro__[1:-1])
+        own = all(not is_library_class(base) for base in kind.__mro__[1:-1])
         return own and not self.anything
 
     def _ask(self) -> None:
@@ -505,9 +498,9 @@ class State:
                 place.guarded = frozenset(k for k in place.entries
                                           if k in wanted or k.startswith("__"))  # fmt: skip
         for kind in self.kinds.values():
-            if kind.__flags__ & _IMMUTABLE or kind.__module__ == "builtins":
+            if kind.__flags__ & IMMUTABLE or kind.__module__ == "builtins":
                 continue
-            if _library_class(kind):
+            if is_library_class(kind):
                 ask.ask_class(kind, wanted | SPECIAL)
             else:
                 ask.ask_class(kind, wanted | SPECIAL, lacking=True)
@@ -518,7 +511,7 @@ class State:
         if not (self.names | self.globals) & WALKS and not self.anything:
             tables = {
                 id(place.entries.get(table)) for place, x in self.objects
-                if isinstance(x, Module) and _library_class(type(x))
+                if isinstance(x, Module) and is_library_class(type(x))
                 for table in ("_parameters", "_buffers")
             }  # fmt: skip
             for place in self.places:
@@ -595,115 +588,6 @@ class State:
         return None
 
 
-def current_entries(place: Place) -> dict[Any, Any]:
-    """The entries of a place as they are now; of namespaces only those that were looked at."""
-    c = place.container
-    kind = place.kind
-    if kind == "dict":
-        return items_of(c)
-    if kind == "names":
-        return {k: c[k] for k in place.entries if k in c}
-    if kind == "list":
-        return dict(enumerate(c))
-    if kind == "set":
-        return {id(y): y for y in c}
-    if kind == "cell":
-        (name,) = place.entries
-        try:
-            return {name: c.cell_contents}
-        except ValueError:
-            return {}
-    if kind == "class":
-        return {k: vars(c)[k] for k in place.entries if k in vars(c)}
-    if kind == "array":
-        return _contents(c)
-    if kind == "unset":
-        return {"it": True} if is_set(place.guarded, c) else {}
-    return {k: getattr(c, k) for k in place.entries if hasattr(c, k)}
-
-
-def items_of(table: dict[Any, Any]) -> dict[Any, Any]:
-    """A copy of a dictionary, in its order, without asking a class of the user's."""
-    if isinstance(table, OrderedDict):
-        return {k: dict.__getitem__(table, k) for k in OrderedDict.__iter__(table)}
-    return dict(dict.items(table))
-
-
-def _contents(raw: Any) -> dict[str, Any]:
-    """All that code can learn of an array."""
-    return {"bytes": raw.tobytes(), "shape": str(raw.shape), "dtype": str(raw.dtype)}
-
-
-def _attributes(x: Any) -> dict[str, Any] | None:
-    """The `__dict__` of an object, without running code of its class."""
-    try:
-        found = object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def is_set(member: Any, x: Any) -> bool:
-    """Whether a slot of an object holds something."""
-    try:
-        member.__get__(x)
-    except AttributeError:
-        return False
-    return True
-
-
-def _slots(base: type) -> tuple[str, ...]:
-    """The names of the slots that a class adds, as they stand in its dictionary."""
-    found = vars(base).get("__slots__", ())
-    names = (found,) if isinstance(found, str) else tuple(found)
-    return tuple(_mangled(base, name) for name in names)
-
-
-def _mangled(base: type, name: str) -> str:
-    private = name.startswith("__") and not name.endswith("__")
-    return f"_{base.__name__.lstrip('_')}{name}" if private else name
-
-
 def _reads_itself(base: type) -> bool:
     """Whether a base class is a layer of the library's, whose code reads its own attributes."""
-    return issubclass(base, Module) and base is not Module and _library_class(base)
-
-
-def plain(x: Any) -> bool:
-    """Whether something is a number or a text, and no more than its value."""
-    return type(x) in SCALARS or isinstance(x, A.number_types)
-
-
-def _in_c(kind: type, name: str) -> bool:
-    """Whether objects of a class keep an attribute where no dictionary and no slot shows it."""
-    if name in _SEEN:
-        return False
-    for base in kind.__mro__:
-        if name in vars(base):
-            found = vars(base)[name]
-            mine = base.__flags__ & (1 << 9) and not base.__flags__ & _IMMUTABLE
-            return type(found) is GetSetDescriptorType or (
-                type(found) is MemberDescriptorType and not mine
-            )
-    return False
-
-
-def unchanged(old: Any, new: Any) -> bool:
-    """Whether an entry holds what it held: the same object, or an equal number or text."""
-    if old is new:
-        return True
-    if type(old) is not type(new) or not plain(old):
-        return False
-    return bool(old == new)
-
-
-def _library_class(kind: type) -> bool:
-    module = getattr(kind, "__module__", "") or ""
-    stem = module.partition(".")[0]
-    if stem in ("rushlight", "numpy", "builtins", "scipy", "torch"):
-        return True
-    found = sys.modules.get(module)
-    file = getattr(found, "__file__", None)
-    if file is None:
-        return found is not None and stem != "__main__"
-    return is_library(file)
+    return issubclass(base, Module) and base is not Module and is_library_class(base)

@@ -14,8 +14,9 @@ from .. import dtypes, settings
 from ..device import DEFAULTS
 from ..nn.modules import _hooks
 from ..optim import optimizer as rules
+from .places import Place
 from .refusal import Refusal, is_rushlight
-from .state import Place, State
+from .state import State
 
 
 def take_up(state: State) -> None:
