@@ -299,22 +299,33 @@ def changes_of(o: Any) -> Iterator[str]:
             yield change.__name__
 
 
+def by_closure(question: Any, o: Any) -> Any:
+    return lambda x: x * question(o)
+
+
+def by_argument(question: Any, o: Any) -> Any:
+    return lambda x, o: x * question(o)
+
+
+def by_attribute(question: Any, o: Any) -> Any:
+    holder = types.SimpleNamespace(inner=[o])
+    return lambda x: x * question(holder.inner[0])
+
+
+def by_global(question: Any, o: Any) -> Any:
+    space = {"question": question, "o": o}
+    return eval("lambda x: x * question(o)", space)
+
+
 def stale(
-    make: Callable[[], Any], question: Callable[[Any], float], native: bool, given: bool
+    make: Callable[[], Any], question: Callable[[Any], float], native: bool, way: Any
 ) -> tuple[list[str], int]:
     """The changes that a compiled step hasn't seen, and how many there were."""
     found: list[str] = []
     count = 0
     o = make()
-
-    def step(x: Any) -> Any:
-        return x * question(o)
-
-    def step_given(x: Any, o: Any) -> Any:
-        return x * question(o)
-
-    function: Any = step_given if given else step
-    extra = (o,) if given else ()
+    function: Any = way(question, o)
+    extra = (o,) if way is by_argument else ()
     try:
         function(ONE, *extra)
     except (AttributeError, TypeError):
@@ -346,7 +357,15 @@ def answer(function: Any, extra: Any) -> Any:
 def test_what_an_object_answers_is_watched(kind: str, native: bool) -> None:
     total = 0
     for name, question in QUESTIONS.items():
-        found, count = stale(OBJECTS[kind], question, native, False)
+        found, count = stale(OBJECTS[kind], question, native, by_closure)
         total += count
         assert not found, (name, found)
     assert total
+
+
+@pytest.mark.parametrize("way", [by_argument, by_attribute, by_global], ids=lambda w: w.__name__)
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_it_is_watched_however_the_step_comes_by_it(kind: str, way: Any) -> None:
+    for name in ("hasattr", "in dict"):
+        found, _ = stale(OBJECTS[kind], QUESTIONS[name], False, way)
+        assert not found, (name, found)

@@ -93,7 +93,8 @@ WALKS: Final = frozenset({
 class State:
     """All places that a function and its arguments lead to."""
 
-    def __init__(self, function: Any, values: list[Any]) -> None:
+    def __init__(self, function: Any, values: list[Any], tensors: list[Any]) -> None:
+        """`values` are arguments that are no tensors; of these only the classes matter."""
         self.places: list[Place] = []
         self.names: set[str] = set()  # of attributes
         self.globals: set[str] = set()
@@ -122,6 +123,8 @@ class State:
         self.kinds: dict[int, type] = {
             id(base): base for base in CLASSES.tensor.__mro__
         }  # the classes of all that was found, and their bases
+        for t in tensors:
+            self.kinds |= {id(base): base for base in type(t).__mro__}
         self.lookups = Lookups()
         self.opaque: list[Opaque] = []  # what can't be watched; matters where it is used
         self._push(function, "the step")

@@ -158,7 +158,7 @@ class CompiledStep:
         found, structure = given.tensors, given.structure
         self.attempts += 1
         try:
-            state = State(self.function, _others(structure))
+            state = State(self.function, _others(structure), found)
             take_up(state)
             recorder = Recorder(found, _with_leaves(state, found), state.known())
             numbers = Substitution(self.numbers.seen(state, args, kwargs), state, recorder)
