@@ -23,7 +23,7 @@ from . import reads as reads
 from .arguments import Given, returned_container
 from .asked import compares_identity
 from .blame import advice_for, formats, place_of
-from .guards import check_inputs
+from .guards import Spot, check_inputs
 from .joint import live_outputs, record_gradients
 from .observation import Observation
 from .opaque import names_of, refuse_opaque
@@ -393,7 +393,7 @@ def _others(structure: Any) -> list[Any]:
             stack.extend(x)
         elif type(x) is dict:
             stack.extend(x.values())
-        else:
+        elif type(x) is not Spot:
             found.append(x)
     return found
 

@@ -41,11 +41,11 @@ def ask_library(state: State, observation: Any) -> None:
     """Asks the library's own modules for what its code looked up while the step was recorded.
 
     `nn.Linear` calls `F.linear`: who replaces that means the layer, too. Modules whose names begin
-    with an underscore are nobody's but the library's.
+    with an underscore, and those of the operations' rows, are nobody's but the library's.
     """
     ask = state.lookups
     for code, space in observation.spaces.items():
-        if "._" in space.get("__name__", ""):
+        if _inner(space.get("__name__", "")):
             continue
         names = [k for k in code.co_names if k not in space or callable(space[k])]
         ask.ask(space, names, "the library")
@@ -54,7 +54,7 @@ def ask_library(state: State, observation: Any) -> None:
             if (
                 type(found) is ModuleType
                 and is_rushlight(str(vars(found).get("__file__")))
-                and ("._" not in found.__name__)
+                and not _inner(found.__name__)
             ):
                 inner = vars(found)
                 ask.ask(inner, [n for n in code.co_names if callable(inner.get(n))], "the library")
@@ -62,6 +62,10 @@ def ask_library(state: State, observation: Any) -> None:
         kind = space.get(stem)
         if isinstance(kind, type) and method in vars(kind):
             ask.ask_class(kind, [method])
+
+
+def _inner(name: str) -> bool:
+    return "._" in name or name.startswith("rushlight.ops") or name == "rushlight.errors"
 
 
 def _tables() -> list[dict[Any, Any]]:
