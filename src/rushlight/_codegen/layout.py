@@ -21,8 +21,8 @@ from . import door
 
 __all__ = [
     "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "WRITEABLE", "Unknown", "cell_field",
-    "flag_field", "function_fields", "known", "mro_offset", "object_field", "slot_offset",
-    "untouched", "version_offset", "word",
+    "dict_offset", "flag_field", "function_fields", "known", "managed", "mro_offset",
+    "object_field", "slot_offset", "tag", "tag_offset", "untouched", "version_offset", "word",
 ]  # fmt: skip
 
 TYPE: Final = 8
@@ -31,6 +31,8 @@ DICT_SIZE: Final = 16
 LIST_ITEMS: Final = 24
 _VERSION: Final = 24
 _CELL: Final = 16
+_TAG: Final = 384  # of a class's version
+_MANAGED: Final = -24  # of CPython 3.11 to 3.14, where a class has a managed dictionary
 _ONES: Final = -1
 _MEMBER, _MEMBER_OFFSET = 40, 16  # a slot's definition in its descriptor, the offset in that
 #: Offsets in an ndarray.
@@ -173,7 +175,7 @@ def cell_field() -> int | None:
 
 @cache
 def function_fields() -> dict[str, int]:
-    """The offsets of a function's code, defaults and keyword defaults.
+    """The offsets of a function's code, defaults, keyword defaults, names and text.
 
     Raises:
         Unknown: where they aren't found.
@@ -184,6 +186,9 @@ def function_fields() -> dict[str, int]:
         "__code__": [other, sample.__code__],
         "__defaults__": [(object(),), (object(), object())],
         "__kwdefaults__": [{"a": 1}, {"b": 2}],
+        "__name__": ["one of them", "the other"],
+        "__qualname__": ["one way", "the other way"],
+        "__doc__": ["one text", "the other text"],
     }
 
     def putting(name: str) -> Callable[[Any], None]:
@@ -207,6 +212,18 @@ def slot_offset(x: Any, name: str) -> int:
     raise Unknown(f"a slot of {type(x).__name__}")
 
 
+def dict_offset(x: Any) -> int | None:
+    """Where an object keeps the address of its dictionary, which must be there; None if unknown."""
+    own = getattr(x, "__dict__", None)
+    offset = type(x).__dictoffset__
+    if type(own) is not dict or not door._known_python():
+        return None
+    places = [offset] if offset > 0 else [_MANAGED]
+    if offset <= 0 and not managed(type(x)):
+        return None
+    return next((k for k in places if word(id(x) + k) == id(own)), None)
+
+
 @cache
 def mro_offset() -> int:
     """Where a class keeps the order of its bases.
@@ -222,6 +239,56 @@ def mro_offset() -> int:
     if len(found) != 1:
         raise Unknown("a class")
     return found[0]
+
+
+def managed(kind: Any) -> bool:
+    """Whether the interpreter keeps the attributes of a class's objects before these."""
+    return bool(kind is not None and kind.__flags__ & 1 << 4)  # Py_TPFLAGS_MANAGED_DICT
+
+
+def tag(kind: type) -> int:
+    """A number that every change of a class or of a base of it makes another one; 0: unknown."""
+    offset = tag_offset()
+    if offset is None:
+        return 0
+    if not _half(id(kind) + offset):
+        getattr(kind, "no_such_attribute", None)  # classes get one when they are asked
+    return _half(id(kind) + offset)
+
+
+def _half(address: int) -> int:
+    return ctypes.c_uint32.from_address(address).value
+
+
+@cache
+def tag_offset() -> int | None:
+    """Where classes keep such a number; None where that isn't known."""
+    size = int(vars(type)["__basicsize__"].__get__(type))
+    if not door._known_python() or size < _TAG + 8:
+        return None
+
+    def seen(kind: type) -> int:
+        getattr(kind, "no_such_attribute", None)
+        return _half(id(kind) + _TAG)
+
+    base = type("Base", (), {})
+    kind = type("Kind", (base,), {})
+    numbers = [seen(kind), seen(kind)]
+    changes: list[Callable[[], object]] = [
+        lambda: setattr(kind, "a", 1), lambda: setattr(kind, "a", 2), lambda: delattr(kind, "a"),
+        lambda: setattr(base, "a", 1), lambda: delattr(base, "a"),
+        lambda: setattr(kind, "__bases__", (type("Other", (base,), {}),)),
+        lambda: setattr(kind, "__getattr__", lambda self, name: 1),
+    ]  # fmt: skip
+    if 0 in numbers or numbers[0] != numbers[1]:
+        return None
+    for change in changes:
+        change()
+        numbers.append(seen(kind))
+        if seen(kind) != numbers[-1]:
+            return None
+    distinct = set(numbers[1:])
+    return _TAG if len(distinct) == len(changes) + 1 and 0 not in distinct else None
 
 
 @cache

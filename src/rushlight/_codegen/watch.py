@@ -21,6 +21,7 @@ Tables (a number of entries and an address each; words of an entry):
     own         an array whose memory no argument may show; each shows memory of its own
     held        where to write an array that is the same in each call, the array
     given       where to write the array (arguments behind the tensors)
+    bare        place of an argument that may have no attributes of its own
     grads       address of a gradient's address, geometry, where to write its array
     stale       address, what lies there (else: `STALE`)
     bumps       address of the address of a version cell
@@ -51,7 +52,7 @@ __all__ = ["CODES", "TABLES", "WORDS", "api", "entrance"]
 #: to be computed anew; the native function refuses.
 CODES: Final = ("MISS", "UNSURE", "FRESH", "STALE", "REFUSED")
 TABLES: Final = ("exact", "masked", "differing", "tables", "lists", "arguments", "own", "held",
-                 "given", "grads", "stale", "bumps", "template")  # fmt: skip
+                 "given", "bare", "grads", "stale", "bumps", "template")  # fmt: skip
 _API: Final = {
     "get": "PyDict_GetItem", "next": "PyDict_Next", "variable_get": "PyContextVar_Get",
     "decref": "Py_DecRef", "long": "PyLong_AsLongLong", "new_long": "PyLong_FromLongLong",
@@ -258,11 +259,24 @@ class _Enter:
             raw = f.load(f.at_bytes(x, self.word("raw")), PTR)
             self._array(raw, entry(3, PTR), "UNSURE", "MISS")
             f.store(entry(4, PTR), raw)
+        with self.each("bare", 1) as entry:
+            self._bare(f.load(f.at(self.args, entry(0), I64), PTR))
         with f.when(self.word("apart").ne(0)):
             self._apart()
         behind = self.word("arguments")
         with self.each("given", 1) as entry:
             f.store(entry(0, PTR), f.load(f.at(self.args, behind + entry.index, I64), I64))
+
+    def _bare(self, x: Value) -> None:
+        """CPython 3.11: a table of values before the object, or a dictionary, or neither."""
+        f = self.f
+        own = f.load(f.at_bytes(x, -24), I64)
+        with f.when(own.ne(0)):
+            size = f.load(f.at_bytes(f.load(f.at_bytes(x, -24), PTR), DICT_SIZE), I64)
+            self.unless(size.eq(0), "UNSURE")
+        with f.when(f.load(f.at_bytes(x, -32), I64).ne(0) & own.eq(0)):
+            count = f.load(f.at_bytes(f.load(f.at_bytes(x, -32), PTR), -2), I8)
+            self.unless(count.eq(0), "UNSURE")
 
     def _apart(self) -> None:
         f = self.f

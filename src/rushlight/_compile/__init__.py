@@ -14,10 +14,11 @@
     the user's side  api, step (record, compile, call), blame and refusal (why not), view (as text)
     recording        recorder, proxies, factories, outputs, joint (a backward that comes later);
                      numbers: reads and readings (from tensors), scalars, expressions, sources
-    what can't be    observation (which Python ran), state and surroundings (what it could see),
-                     arguments, opaque, rehearsal
-    when it may run  guards (in Python), cover and sentry (in machine code), entry and warming (the
-                     quick way in), overlap, speculation (branches on values)
+    what can't be    observation (which Python ran), asked (what code asks for), state, places and
+                     surroundings (what it could see), arguments, opaque, rehearsal
+    when it may run  lookups (names, and those that aren't there), guards (in Python), cover and
+                     sentry (in machine code), entry and warming (the quick way in), overlap,
+                     speculation (branches on values)
     running          replay (through NumPy), driver and frames (natively), text
     lowering         lower, plan, passes
     kernels          meaning, meanings, spaces, symbols, elementwise, reductions, losses, fusion

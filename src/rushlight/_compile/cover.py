@@ -10,7 +10,6 @@ arguments become conditions on its fields. What isn't understood stays Python.
 from __future__ import annotations
 
 import ast
-import gc
 import inspect
 from collections import OrderedDict, defaultdict
 from types import CellType, FunctionType
@@ -19,12 +18,15 @@ from typing import Any, Final
 from .._codegen import layout
 from .._core.storage import CLASSES, TensorBase
 from .._locks import lock as make_lock
+from .guards import content
+from .lookups import Lookups, space_of
 from .overlap import apart
 from .sweeps import betas_usable
 
 #: Fields of tensors whose places are known.
 FIELDS: Final = ("_raw", "_node", "hooks", "_plain", "_requires_grad", "_grad", "_view")
-_FUNCTION: Final = ("__code__", "__defaults__", "__kwdefaults__")
+_FUNCTION: Final = ("__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__",
+                    "__doc__")  # fmt: skip
 _IMMUTABLE: Final = 1 << 8  # classes that nobody can change
 _ORDINARY: Final[Any] = inspect.getattr_static(object, "__getattribute__")
 _DICTS: Final = (dict, defaultdict, OrderedDict)
@@ -74,11 +76,12 @@ class Geometry:
 class Argument:
     """What a tensor among the arguments must be."""
 
-    __slots__ = ("name", "kind", "fields", "geometry", "written")
+    __slots__ = ("name", "kind", "fields", "geometry", "written", "bare")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.kind: Any = None
+        self.bare = False  # it may have no attributes of its own
         self.fields: dict[str, Any] = {}
         self.geometry = Geometry()
         self.written = False  # its array may not be read-only
@@ -98,6 +101,7 @@ class Cover:
         self.loose = {id(x) for x in loose}
         self.looked: dict[int, Looked] = {}
         self.arguments: dict[str, Argument] = {}
+        self.tops: list[type] = []  # classes that are looked at with all their bases
         self.arrays: dict[str, str] = {}  # the local names of arguments' arrays
         self.fixed: dict[str, Any] = {}  # local names of what a fixed object holds
         self.moved: list[str] = []  # conditions of which one says that a tensor's array is another
@@ -241,6 +245,8 @@ class Cover:
         if not isinstance(test, ast.UnaryOp) or not isinstance(test.op, ast.Not):
             return False
         inner = test.operand
+        if isinstance(inner, ast.UnaryOp) and isinstance(inner.operand, ast.Call):
+            return self._bare(test, inner.operand)
         joined = isinstance(inner, ast.BoolOp) and isinstance(inner.op, ast.And)
         parts = inner.values if joined else [inner]  # type: ignore[attr-defined]
         found = []
@@ -251,6 +257,19 @@ class Cover:
             found.append(one)
         for put in found:
             put()
+        return True
+
+    def _bare(self, test: ast.expr, call: ast.Call) -> bool:
+        """`not getattr(t0, '__dict__', None)`: a tensor without attributes of its own."""
+        if ast.unparse(call.func) != "getattr" or ast.unparse(call.args[1]) != "'__dict__'":
+            return False
+        argument = self.arguments.get(ast.unparse(call.args[0]))
+        if argument is None:
+            return False
+        if layout.untouched(CLASSES.tensor) is True and layout.managed(argument.kind):
+            argument.bare = True
+        else:  # this may be asked before everything else
+            self.structure.append(f"if {ast.unparse(test)}: return None")
         return True
 
     def _field(self, part: ast.expr) -> Any:
@@ -334,6 +353,11 @@ class _Reader:
         raise Uncovered
 
     def _truth(self, x: ast.expr) -> None:
+        if isinstance(x, ast.Call) and not x.args and isinstance(x.func, ast.Name):
+            found = self.cover.names.get(x.func.id)
+            if type(found) is Lookups:
+                self._lookups(found)
+                return
         if isinstance(x, ast.BoolOp):
             for value in x.values:
                 self._truth(value)
@@ -346,6 +370,15 @@ class _Reader:
             self._look(thing).size = True
         else:
             self._value(x)
+
+    def _lookups(self, asked: Lookups) -> None:
+        self.cover.tops += asked.tops
+        for key, answers in asked.answers.items():
+            if key in asked.kinds:
+                continue
+            one = self._look(asked.spaces[key])
+            one.keys |= {id(name): name for name in answers}
+            one.whole |= key in asked.keys
 
     def _value(self, x: ast.expr) -> None:
         if isinstance(x, ast.Constant):
@@ -440,6 +473,9 @@ class _Reader:
         if name == "__class__":
             if type(thing) is not thing.__class__:
                 raise Uncovered
+        elif name == "__dict__":
+            if layout.dict_offset(thing) is None:
+                raise Uncovered
         elif isinstance(thing, TensorBase):
             if name not in FIELDS:
                 raise Uncovered
@@ -449,6 +485,8 @@ class _Reader:
         elif type(thing) is CellType:
             if name != "cell_contents":
                 raise Uncovered
+        elif isinstance(thing, type) and name == "__mro__":
+            pass
         elif isinstance(thing, type):
             if hasattr(type(inspect.getattr_static(type(thing), name, None)), "__set__"):
                 raise Uncovered
@@ -475,7 +513,9 @@ class _Reader:
         for base in kind.__mro__:
             if base.__flags__ & _IMMUTABLE:
                 continue
-            space = _space(base)
+            space = space_of(base)
+            if space is None:
+                raise Uncovered
             key = next((k for k in space if k == name), name)
             self._look(space).keys[id(key)] = key
             if name in space:
@@ -532,6 +572,15 @@ class _Reader:
                 raise Uncovered
             self._look(thing).size = True
             return
+        if isinstance(x.func, ast.Name) and x.func.id == "getattr" and len(x.args) == 3:
+            name = x.args[1]
+            if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+                raise Uncovered
+            self._attribute(ast.Attribute(x.args[0], name.value, ast.Load()))
+            return
+        if isinstance(x.func, ast.Name) and self.cover.names.get(x.func.id) is content:
+            self._look(self._fixed(x.args[0])).fields.add("cell_contents")
+            return
         if isinstance(x.func, ast.Name) and x.func.id == "repr":
             self._value(x.args[0])
             if ast.unparse(x.args[0]) not in self.numbers:
@@ -547,16 +596,12 @@ class _Reader:
             kind = self._fixed(owner.value)
             if not isinstance(kind, type):
                 raise Uncovered
-            thing = _space(kind)
+            thing = space_of(kind)
+            if thing is None:
+                raise Uncovered
         else:
             thing = self._fixed(owner)
         self._entry(thing, x.args[0])
-
-
-def _space(kind: type) -> dict[str, Any]:
-    """The dictionary of a class itself."""
-    (space,) = (x for x in gc.get_referents(kind.__dict__) if type(x) is dict)
-    return space
 
 
 def flagged(x: ast.expr) -> Any:

@@ -6,16 +6,25 @@ for numbers and texts, geometry for arrays. `None` from the generated function i
 
 from __future__ import annotations
 
-from typing import Any
+from abc import get_cache_token
+from collections import OrderedDict, defaultdict, deque
+from types import ModuleType
+from typing import Any, Final
 
 from .._array import recording as A
 from .._core.mode import NO_GRAD, READY
 from .._core.storage import CLASSES, TensorBase
+from ..device import DEFAULTS, default_device
+from .lookups import MISSING
+from .places import Place, current_entries, is_set, plain, unchanged
 from .program import Program
 from .refusal import Refusal
 from .sources import Free
-from .state import SCALARS, Place, State
+from .state import State
 
+_CHANGEABLE: Final = 1 << 9  # classes made by class statements: objects may get another one
+#: Containers whose methods are those that guards mean.
+KNOWN: Final = (dict, OrderedDict, defaultdict, list, deque)
 TABLES_OF_HOOKS = frozenset({
     "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
 })  # fmt: skip
@@ -64,7 +73,7 @@ class Lines:
             return (
                 f"({value.source.name} := {expression}).__class__ is {value.source.type.__name__}"
             )
-        if isinstance(value, SCALARS):
+        if plain(value):
             c = self.name(value)
             kind = self.name(type(value))
             x = f"x{self.count}"
@@ -79,10 +88,23 @@ class Lines:
 def guard_state(state: State, lines: Lines) -> None:
     """Checks of everything that the step's code can see besides its arguments."""
     empty: list[str] = []
-    kinds = [(x, type(x)) for _, x in state.objects if not isinstance(x, TensorBase)]
+    if state.lookups.spaces:
+        state.lookups.settle()
+        lines.unless(f"{lines.name(state.lookups)}()")
+    kinds = []
+    for x in state.seen.values():
+        if type(x).__flags__ & _CHANGEABLE or isinstance(x, ModuleType):
+            kinds.append(f"{lines.name(x)}.__class__ is {lines.name(type(x))}")
+    for place, x in state.objects:
+        kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(place.container)}")
+    for x in state.owners:
+        kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(vars(x))}")
     for start in range(0, len(kinds), 8):
-        lines.unless(" and ".join(f"{lines.name(x)}.__class__ is {lines.name(kind)}"
-                                  for x, kind in kinds[start : start + 8]))  # fmt: skip
+        lines.unless(" and ".join(kinds[start : start + 8]))
+    if DEFAULTS.told:
+        lines.unless(f"{lines.name(default_device)}() is {lines.name(default_device())}")
+    if state.classes_asked():
+        lines.unless(f"{lines.name(get_cache_token)}() == {lines.name(get_cache_token())}")
     for place in state.places:
         if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
             empty.append(lines.name(place.container))
@@ -99,17 +121,25 @@ def _guard_place(place: Place, lines: Lines) -> None:
     if kind == "array":
         c = lines.name(place.container)
         shape = f"{c}.shape == {place.container.shape!r}"
+        shape += f" and {c}.strides == {place.container.strides!r}"
+        dtype = lines.name(place.container.dtype)
+        shape += f" and ({c}.dtype is {dtype} or {c}.dtype == {dtype})"
         lines.unless(f"{shape} and {c}.tobytes() == {lines.name(entries['bytes'])}")
         return
     if kind == "set":
         if len(place.entries) > 100:
             raise Refusal(f"{place.label} is a set of more entries than can be checked")
         c = lines.name(place.container)
-        frozen = lines.name(frozenset(place.container))
-        lines.unless(f"{c} == {frozen}")
+        lines.name([*place.container])  # kept alive: an id means the same object
+        lines.unless(f"[*map(id, {c})] == {lines.name([id(y) for y in place.container])}")
         return
-    if place.absent:
-        _guard_absent(place, lines)
+    if kind == "unset":
+        there = ", ".join(lines.name(x) for x in (wanted, place.container))
+        lines.unless(f"not {lines.name(is_set)}({there})")
+        return
+    if type(place.container) not in KNOWN and kind in ("dict", "list"):
+        lines.unless(f"{lines.name(Same(place))}()")
+        return
     if len(entries) > 2000:
         raise Refusal(f"{place.label} has more entries than can be checked")
     if not entries and kind != "list" and (wanted is not None or kind != "dict"):
@@ -117,11 +147,11 @@ def _guard_place(place: Place, lines: Lines) -> None:
     c = lines.name(place.container)
     if kind == "cell":
         for value in entries.values():
-            lines.unless(lines.constant(f"{c}.cell_contents", value))
+            lines.unless(lines.constant(f"{lines.name(content)}({c})", value))
         return
     if kind in ("slots", "function"):
         for key, value in entries.items():
-            lines.unless(lines.constant(f"{c}.{key}", value))
+            lines.unless(lines.constant(f"getattr({c}, {key!r}, {lines.name(MISSING)})", value))
         return
     if kind == "class":
         for key, value in entries.items():
@@ -146,21 +176,41 @@ def _guard_place(place: Place, lines: Lines) -> None:
 
 def _same_keys(expression: str, entries: dict[Any, Any], lines: Lines) -> str:
     """The condition that a dict has the same keys in the same order."""
-    if all(isinstance(key, SCALARS) for key in entries):
+    if all(type(key) is str for key in entries):
         return f"[*{expression}] == {lines.name(list(entries))}"
+    lines.name([*entries])  # kept alive: an id means the same object
     return f"[*map(id, {expression})] == {lines.name([id(key) for key in entries])}"
 
 
-def _guard_absent(place: Place, lines: Lines) -> None:
-    """Checks that nothing was added that would be found before what the step's code found."""
-    c = lines.name(place.container)
-    for start in range(0, len(place.absent), 8):
-        names = place.absent[start : start + 8]
-        if place.kind == "class":
-            found = [f"{c}.__dict__.get({name!r}) is None" for name in names]
-        else:
-            found = [f"{name!r} not in {c}" for name in names]
-        lines.unless(" and ".join(found))
+class Same:
+    """Whether a container of a user's own kind holds what it held, without asking its class."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+    def __call__(self) -> bool:
+        place = self.place
+        now = current_entries(place)
+        if len(now) != len(place.entries):
+            return False
+        for (k, x), (old_k, old) in zip(now.items(), place.entries.items()):
+            if type(old) is Free:
+                return False
+            if k is not old_k and not (type(k) is type(old_k) and k == old_k):
+                return False
+            if not unchanged(old, x):
+                return False
+        return True
+
+
+def content(cell: Any) -> Any:
+    """What a closure's variable holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
 def guard_numbers(program: Program, lines: Lines) -> None:
@@ -239,6 +289,8 @@ def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geome
             f"{name}.__class__ is {kind} and {name}._plain and "
             f"{name}._requires_grad is {t._requires_grad}{own}"
         )
+        if hasattr(t, "__dict__"):
+            lines.unless(f"not getattr({name}, '__dict__', None)")
     lines.add(f"{raw_name} = {name}._raw")
     dtype = lines.name(raw.dtype)
     shape = f"{raw_name}.shape == {raw.shape!r} and {raw_name}.strides == {raw.strides!r}"
@@ -261,6 +313,8 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
     for t in arguments:
         if not t._plain or not isinstance(t, CLASSES.tensor):
             raise Refusal("an argument is a tensor of a subclass, or under a transform")
+        if getattr(t, "__dict__", None):
+            raise Refusal("an argument is a tensor with attributes of its own")
         if program.joint is not None:
             continue  # its gradient goes where it would go
         if t._node is not None:

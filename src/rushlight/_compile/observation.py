@@ -8,17 +8,19 @@ be left out of the compiled step without a word. Both are refused.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from types import CodeType, ModuleType
 from typing import Any, Final
 
+from .._core.storage import CLASSES
 from .refusal import is_library, is_rushlight, is_standard
 
 #: Builtin functions without effects outside of their arguments.
 HARMLESS: Final = frozenset({
     "abs", "all", "any", "ascii", "bin", "bool", "bytes", "callable", "chr", "complex", "dict",
     "dir", "divmod", "enumerate", "filter", "float", "format", "frozenset", "getattr", "hasattr",
-    "hash", "hex", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map",
+    "hash", "hex", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map",
     "max", "min", "object", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round",
     "set", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type", "vars",
     "zip", "setattr", "delattr", "__build_class__", "next",
@@ -26,7 +28,7 @@ HARMLESS: Final = frozenset({
 #: Modules whose builtin functions only compute.
 PURE_MODULES: Final = frozenset({
     "math", "_operator", "operator", "cmath", "_functools", "itertools", "_collections", "_struct",
-    "_bisect", "_heapq", "_string", "_abc", "_warnings", "_weakref", "_sre", "_contextvars",
+    "_bisect", "_heapq", "_string", "_abc", "_weakref", "_sre", "_contextvars",
     "_typing", "binascii", "_json",
 })  # fmt: skip
 #: Functions of the library that change its settings, or where a generator stands.
@@ -37,6 +39,17 @@ LASTING: Final = frozenset({
     "set_flush_denormal", "set_float32_matmul_precision", "set_detect_anomaly", "fork_rng",
     "set_fill_uninitialized_memory", "set_autocast_enabled", "set_autocast_dtype",
 })  # fmt: skip
+#: How tensors are told apart in dictionaries and sets.
+HASH: Final = getattr(CLASSES.tensor.__hash__, "__code__", None)
+#: Functions of the library that tell settings which a program may outlive.
+TELLING: Final = frozenset({
+    "initial_seed", "get_rng_state", "get_num_threads", "get_num_interop_threads",
+    "get_float32_matmul_precision", "get_deterministic_debug_mode", "get_printoptions",
+    "get_default_device", "is_warn_always_enabled", "is_anomaly_enabled", "get_state", "seed",
+    "is_anomaly_check_nan_enabled", "is_autocast_enabled", "get_autocast_dtype",
+    "is_inference_mode_enabled", "is_available", "thread_safe_generator",
+})  # fmt: skip
+_SYSTEM: Final = os.getenv.__code__.co_filename
 #: The code of the import system: modules are loaded once, compiled or not.
 _IMPORTING: Final = "<frozen importlib._bootstrap>"
 #: What mutable things may be changed by their own methods: the walk sees what is reachable.
@@ -51,6 +64,7 @@ class Observation:
 
     def __init__(self) -> None:
         self.codes: dict[CodeType, Any] = {}
+        self.spaces: dict[CodeType, dict[str, Any]] = {}  # where the library's code looks names up
         self.problem: tuple[str, Any] | None = None
         self.outer: Any = None
         self.recorder: Any = None
@@ -80,11 +94,27 @@ class Observation:
     def _event(self, frame: Any, event: str, arg: Any) -> None:
         if event == "call":
             code = frame.f_code
+            if code is HASH and self.problem is None:
+                self._hashed(frame)
+            if code.co_name in TELLING and is_rushlight(code.co_filename):
+                asking = frame.f_back
+                if asking is not None and not is_library(asking.f_code.co_filename):
+                    text = f"the step asks `{code.co_name}`, which may change between calls"
+                    self.problem = self.problem or (
+                        text,
+                        (asking.f_code.co_filename, asking.f_lineno),
+                    )
+            if code.co_filename == _SYSTEM and self.problem is None and (
+                code.co_name == "getenv" or frame.f_locals.get("self") is os.environ
+            ):  # fmt: skip
+                self._blame("the step reads the environment's variables", frame)
             if code not in self.codes:
                 user = not is_library(code.co_filename)
                 if user and (self._imports(frame) or _generated(frame)):
                     return  # runs once in any case, or belongs to who calls it
                 self.codes[code] = user
+                if not user and is_rushlight(code.co_filename):
+                    self.spaces[code] = frame.f_globals
                 if user and code.co_flags & 0x2A0:  # generators and coroutines
                     return
         elif event == "c_call" and self.problem is None:
@@ -95,6 +125,13 @@ class Observation:
                 why = f"the step reads a number by `item()` and calls `{arg.__name__}`"
             if why is not None:
                 self._blame(why, frame)
+
+    def _hashed(self, frame: Any) -> None:
+        """A tensor's hash tells which one it is: an argument is another one in each call."""
+        asking, t = frame.f_back, next(iter(frame.f_locals.values()), None)
+        mine = asking is not None and not is_library(asking.f_code.co_filename)
+        if mine and id(t) in self.recorder.arguments:
+            self._blame("the step looks an argument up by its identity", asking)
 
     def _imports(self, frame: Any) -> bool:
         """Whether the frame runs for an import that the step makes."""
@@ -124,6 +161,10 @@ class Observation:
                 return code.co_name
         return None
 
+    def standard(self) -> list[CodeType]:
+        """The code of Python's own library that ran."""
+        return [code for code in self.codes if is_standard(code.co_filename)]
+
     def own(self) -> list[CodeType]:
         """The code of the user's that ran, the step's own first."""
         return [code for code, user in self.codes.items() if user]
@@ -139,8 +180,12 @@ class Observation:
 def _generated(frame: Any) -> bool:
     """Whether the library runs code that was made for one of its own classes: a dataclass's."""
     caller = frame.f_back
-    made = frame.f_code.co_filename == "<string>"
-    return made and caller is not None and is_library(caller.f_code.co_filename)
+    if frame.f_code.co_filename != "<string>" or caller is None:
+        return False
+    space = frame.f_globals  # that of the library's module; a program may be a text, too
+    named = str(space.get("__name__", "")).startswith("namedtuple_")
+    mine = named or is_library(str(space.get("__file__") or ""))
+    return mine and is_library(caller.f_code.co_filename)
 
 
 def _of_numbers(function: Any) -> bool:

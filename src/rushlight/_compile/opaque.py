@@ -2,34 +2,63 @@
 
 Note [Used or only near]
 Such things lie about in many programs (a loader's iterator, a data set) without being part of the
-step. They are refused only where code that ran names them: a name stands in the code object that
-loads it, as a global, an attribute, a closure's variable or a text for `getattr`.
+step. They are refused only where code that ran reaches them: by names that stand in the code
+objects that ran (globals, attributes, closures' variables, texts for `getattr`), from thing to
+thing along the way that the walk over the state went.
+
+Note [Understood or opaque]
+A class that is written in Python keeps what its objects are in dictionaries and slots, which can be
+compared. One that is written in C keeps it where nobody sees it. So such classes are opaque, but
+for those that are listed here: whose objects never change, or show what they hold.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
+import re
 import threading
-from collections import deque
+import types
 from collections.abc import Iterable
 from contextvars import ContextVar
+from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, GeneratorType
 from typing import Any, Final
 
 from .._array import recording as A
+from .asked import asks_by_any_name, texts
 from .refusal import Refusal
 
 #: Bytes up to which the contents of a NumPy array are compared at each call.
 SMALL: Final = 4096
-_ANY: Final = frozenset({"getattr", "vars", "__dict__", "attrgetter", "globals", "locals"})
 _ENVIRONMENT: Final = frozenset({"environ", "getenv", "environb"})
-#: Functions of the library that tell settings which a program may outlive.
-_SETTINGS: Final = frozenset({
-    "initial_seed", "get_rng_state", "get_num_threads", "get_num_interop_threads",
-    "get_float32_matmul_precision", "get_deterministic_debug_mode",
+#: Classes of C whose objects never change, or hold nothing that code can ask for.
+LASTING: Final[frozenset[type]] = frozenset({
+    object, range, type(None), type(...), type(NotImplemented), bool, int, float, complex, str,
+    bytes, CodeType, re.Pattern, types.GenericAlias, types.UnionType, types.BuiltinFunctionType,
+    types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
+    types.ClassMethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType,
+    attrgetter, itemgetter, methodcaller,
 })  # fmt: skip
-
-
-_WATCHED: Final = (dict, list, deque)
+#: The same, by name; and those that show all they hold in their dictionaries.
+_NAMED: Final = frozenset({
+    "datetime.date", "datetime.datetime", "datetime.timedelta", "datetime.time",
+    "datetime.timezone", "decimal.Decimal", "_struct.Struct", "collections._tuplegetter",
+    "_collections._tuplegetter", "_abc._abc_data", "typing.TypeVar", "typing.ParamSpec",
+    "_thread.lock", "_thread.RLock", "types.SimpleNamespace", "builtins.module",
+    "builtins.property", "builtins.staticmethod",
+    "builtins.classmethod", "builtins.super", "uuid.UUID", "builtins.type", "builtins.function",
+    "collections.OrderedDict", "collections.defaultdict", "collections.deque",
+    "builtins.list", "builtins.dict", "builtins.tuple", "builtins.set", "builtins.frozenset",
+})  # fmt: skip
+#: Whose classes of C hold what the library itself knows: types of elements, functions.
+_OURS: Final = ("rushlight", "numpy", "ml_dtypes", "torch")
+_VIEWS: Final[tuple[type, ...]] = (
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+    types.MappingProxyType,
+)
 
 
 class Opaque:
@@ -42,11 +71,6 @@ class Opaque:
         self.why = why
         self.label = label
 
-    def name(self) -> str | None:
-        """The name under which code can reach it; None where that isn't known."""
-        inner = self.label.strip("`").rpartition(".")[2]
-        return inner if inner.isidentifier() else None
-
 
 def why_opaque(x: Any) -> str | None:
     """Why a thing can't be watched; None where it can."""
@@ -54,25 +78,67 @@ def why_opaque(x: Any) -> str | None:
     module = kind.__module__ or ""
     if isinstance(x, A.ndarray):
         return "a NumPy array that is too large to be compared at each call; use a tensor"
-    if isinstance(x, (A.number_types, range, memoryview)):
+    if isinstance(x, A.number_types):
         return None
+    module = str(getattr(x, "__module__", "")) if "cython" in kind.__name__ else module
     if module.startswith("numpy.random"):
         return "a random generator of NumPy's; use rushlight's"
-    if hasattr(kind, "__setitem__") and _foreign(kind) and not isinstance(x, _WATCHED):
-        return f"an object of type {kind.__name__}, whose contents can't be compared"
     if isinstance(x, ContextVar):
         return "a context variable"
     if isinstance(x, threading.local):
         return "a variable of each thread's own"
-    if isinstance(x, GeneratorType) or (hasattr(kind, "__next__") and _foreign(kind)):
+    base = _root(kind)
+    if isinstance(x, GeneratorType) or (hasattr(kind, "__next__") and base is not object):
         return "an iterator, which moves on at each call"
+    if _understood(base) or isinstance(x, (functools.partial, slice, *_VIEWS)):
+        return None
+    if hasattr(kind, "__setitem__"):
+        return f"an object of type {kind.__name__}, whose contents can't be compared"
+    return f"an object of type {kind.__name__}, which can't be watched"
+
+
+def inner_of(x: Any) -> list[Any] | None:
+    """What some things hold that are made of nothing else; None for others."""
+    if type(x) is functools.partial:
+        return [x.func, x.args, x.keywords]
+    if type(x) is slice:
+        return [x.start, x.stop, x.step]
+    if isinstance(x, _VIEWS):
+        return [y for y in gc.get_referents(x) if not isinstance(y, type)]
     return None
+
+
+def _root(kind: type) -> type:
+    """The class of C that decides what a class's objects are made of."""
+    for base in kind.__mro__:
+        if _foreign(base):
+            return base
+    return object
 
 
 def _foreign(kind: type) -> bool:
     """Whether a class isn't written in Python that the walk could read."""
     # Made by a class statement: Py_TPFLAGS_HEAPTYPE, without Py_TPFLAGS_IMMUTABLETYPE.
-    return not kind.__flags__ & (1 << 9) or bool(kind.__flags__ & (1 << 8))
+    if not kind.__flags__ & (1 << 9) or bool(kind.__flags__ & (1 << 8)):
+        return True
+    if kind.__base__ is None or kind.__module__.startswith("rushlight"):
+        return False
+    slots = vars(kind).get("__slots__", ())
+    count = 1 if isinstance(slots, str) else len(tuple(slots))
+    return kind.__basicsize__ - kind.__base__.__basicsize__ > 8 * (count + 2)
+
+
+def _understood(base: type) -> bool:
+    """Whether the objects of a class of C never change, or show what they hold."""
+    if (
+        base.__name__ == "cython_function_or_method"
+        or base in LASTING
+        or f"{base.__module__}.{base.__qualname__}" in _NAMED
+    ):
+        return True
+    if base.__module__ == "builtins" and issubclass(base, BaseException):
+        return True
+    return base.__module__.partition(".")[0] in _OURS
 
 
 def names_of(codes: Iterable[CodeType]) -> set[str]:
@@ -80,7 +146,7 @@ def names_of(codes: Iterable[CodeType]) -> set[str]:
     found: set[str] = set()
     for code in codes:
         found.update(code.co_names, code.co_freevars, code.co_cellvars)
-        found.update(x for x in code.co_consts if isinstance(x, str))
+        found |= texts(code.co_consts)
     return found
 
 
@@ -90,19 +156,19 @@ def refuse_opaque(state: Any, codes: dict[CodeType, Any]) -> None:
     Raises:
         Refusal: saying what.
     """
-    names = names_of(code for code, user in codes.items() if user)
-    anything = bool(names & _ANY)
-    for x in state.opaque:
-        name = x.name()
-        if name is None or name in names or anything:
-            raise Refusal(f"the step uses {x.label}: {x.why}")
+    mine = [code for code, user in codes.items() if user]
+    names = names_of(mine)
+    if state.opaque:
+        reached = state.reached(names, any(asks_by_any_name(code) for code in mine))
+        for x in state.opaque:
+            if id(x.found) in reached:
+                raise Refusal(f"the step uses {x.label}: {x.why}")
     if names & _ENVIRONMENT:
         raise Refusal("the step reads the environment's variables")
     if state.arrays_named and "random" in names:
         raise Refusal("the step may draw random numbers from NumPy")
-    told = names & _SETTINGS
-    if told:
-        raise Refusal(f"the step asks `{min(told)}`, which may change between calls")
+    if "__subclasses__" in names:
+        raise Refusal("the step asks a class for its subclasses, which nobody watches")
 
 
 __all__ = ["SMALL", "Opaque", "names_of", "refuse_opaque", "why_opaque"]

@@ -10,13 +10,16 @@ So while a step is recorded, `item()` gives a number that notes whatever is done
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
-from typing import Any
+from types import FunctionType
+from typing import Any, Final
 
-from .. import watching
+from .. import settings, watching
 from .._core.mode import current
 from ..nn._ground import f
 from ..tensor import Tensor
+from .refusal import is_rushlight
 from .scalars import NUMBERS, READS, plain_number
 
 
@@ -54,6 +57,39 @@ def _watched(function: Any, how: str) -> Any:
     return reading
 
 
+#: Questions about a tensor's memory and history that no guard answers, but for what the step made.
+ASKED: Final = (
+    "_version", "storage_offset", "untyped_storage", "storage", "typed_storage", "_is_view",
+    "_base", "is_inference", "is_shared", "is_set_to", "grad_fn", "is_leaf", "output_nr",
+    "retains_grad", "_backward_hooks", "_post_accumulate_grad_hooks", "names", "_cdata",
+    "__array_interface__", "_use_count", "is_pinned",
+)  # fmt: skip
+_ASKING: Final = settings.__file__  # `torch.is_inference(x)` asks for who calls it
+
+
+def _asked(function: Any, name: str) -> Any:
+    @functools.wraps(function)
+    def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
+        recorder = current().recorder
+        if recorder is not None:
+            file = sys._getframe(1).f_code.co_filename
+            if (file == _ASKING or not is_rushlight(file)) and not recorder.made(self):
+                recorder.refuse(f"the step asks a tensor that it didn't make for `{name}`")
+        return function(self, *args, **kwargs)
+
+    return asking
+
+
+def _install_questions(kind: Any) -> None:
+    for name in ASKED:
+        found = inspect.getattr_static(kind, name, None)
+        if isinstance(found, property):
+            get = _asked(found.fget, name)
+            setattr(kind, name, property(get, found.fset, found.fdel, found.__doc__))
+        elif isinstance(found, FunctionType):
+            setattr(kind, name, _asked(found, name))
+
+
 def install() -> None:
     """Makes reads visible; done when something is compiled for the first time."""
     for name in watching.FACTORIES:  # the library's own calls
@@ -70,6 +106,7 @@ def install() -> None:
         found = getattr(kind, name, None)
         if found is not None:
             setattr(kind, name, _watched(found, how))
+    _install_questions(kind)
 
 
 install()

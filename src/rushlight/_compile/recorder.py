@@ -63,6 +63,7 @@ class Recorder(Readings):
         self.watched = ById()
         for t in (*arguments, *(leaf._grad for leaf in leaves if leaf._grad is not None)):
             self._watch(t)
+        self.arguments = frozenset(map(id, arguments))
         self.described: dict[int, Any] = {}  # tensors of the result, see `outputs.py`
         self.cells: dict[int, Any] = {}  # those among them that have a count of writes, by that
         self.unset: dict[int, Any] = {}
@@ -142,6 +143,11 @@ class Recorder(Readings):
     def array(self, raw: Any) -> Value:
         """The value of an array that is nobody's tensor: known, or a constant."""
         return self.values.get(id(raw)) or self.constant(raw)
+
+    def made(self, t: Any) -> bool:
+        """Whether the step has made a tensor, and the memory that it shows."""
+        found = self.values.get(id(t._raw))
+        return found is not None and self.program.values[found.root].kind == "result"
 
     def define(self, raw: Any) -> Value | None:
         """A new value; None where the array is one already."""

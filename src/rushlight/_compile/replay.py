@@ -130,6 +130,11 @@ def _bind_inputs(
                      history=program.joint is not None)  # fmt: skip
         if any(t is holder for holder in held_by_name):
             lines.unless(f"t{position} is {lines.name(t)}")
+        if state.apart:  # the step may ask whether it is one of those that were there before
+            if id(t) in state.tensors:
+                lines.unless(f"t{position} is {lines.name(t)}")
+            elif state.tensors:
+                lines.unless(f"id(t{position}) not in {lines.name(frozenset(state.tensors))}")
         if position in spots:
             names[spots[position].number] = f"a{position}"
     held: set[int] = set()

@@ -28,6 +28,7 @@ from .._core.mode import CURRENT
 from .._core.node import Node
 from .._core.storage import CLASSES, TensorBase, Version, new_tensor
 from .cover import Argument, Cover, Looked
+from .lookups import space_of
 
 _ONES: Final = -1
 _PATIENCE: Final = 1 << 12  # calls without a new snapshot, at most
@@ -147,6 +148,8 @@ class Sentry:
         keep: list[Any] = []
         for one in self.cover.looked.values():
             self._look(one, tables, keep)
+        for kind in self.cover.tops:
+            self._kind(kind, tables, keep)
         for slot, t in self.inputs.items():
             raw = t._raw
             keep.append(raw)
@@ -160,6 +163,23 @@ class Sentry:
             tables["own"] = [(n,) for n in own]
         return tables, keep
 
+    def _kind(self, kind: type, tables: dict[str, list[Any]], keep: list[Any]) -> None:
+        """A class and its bases: by the class's number; where it has none, by all that they are."""
+        keep.append(kind)
+        tag = layout.tag(kind)
+        if tag:
+            place = id(kind) + (layout.tag_offset() or 0)
+            tables["masked"].append((place, (1 << 32) - 1, tag))
+            return
+        whole = Looked(kind)
+        whole.fields.add("__mro__")
+        self._look(whole, tables, keep)
+        for base in kind.__mro__:
+            if not base.__flags__ & (1 << 8):
+                whole = Looked(space_of(base) or {})
+                whole.whole = True
+                self._look(whole, tables, keep)
+
     def _look(self, one: Looked, tables: dict[str, list[Any]], keep: list[Any]) -> None:
         thing = one.thing
         at = id(thing)
@@ -172,6 +192,10 @@ class Sentry:
             if name == "__mro__":
                 keep.append(thing.__mro__)
                 tables["exact"].append((at + self.fields.mro, id(thing.__mro__)))
+                continue
+            if name == "__dict__":
+                keep.append(thing.__dict__)
+                tables["exact"].append((at + (layout.dict_offset(thing) or 0), id(thing.__dict__)))
                 continue
             self._field(thing, name, tables, keep)
         for name in sorted(one.noneness):
@@ -225,7 +249,7 @@ class Sentry:
         else:
             entries, size = [], -1
             for key in one.keys.values():
-                missing = key not in thing
+                missing = not dict.__contains__(thing, key)
                 entries += [key, _ABSENT if missing else dict.__getitem__(thing, key)]
         keep.append(entries)
         words = [0 if x is _ABSENT else id(x) for x in entries]
@@ -317,6 +341,7 @@ class Sentry:
         self.static = {
             "arguments": [self._argument(a) for a in self.cover.arguments.values()],
             "given": [(slot,) for slot in given],
+            "bare": [(k,) for k, a in enumerate(self.cover.arguments.values()) if a.bare],
             "grads": [
                 (id(leaf) + f.offsets["_grad"], self._geometry(v.shape, v.strides, v.dtype), slot)
                 for leaf, v, slot in grads

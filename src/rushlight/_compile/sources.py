@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .expressions import Expr, as_it_is
+from .places import Place
 from .scalars import NUMBERS, given, identical, plain_number
-from .state import Place, State
+from .state import State
 
 _SCALARS: Final = (int, float, bool, str, type(None))
 _MISSING: Final = object()

@@ -11,11 +11,12 @@ whose names the code uses are checked before each compiled call.
 from __future__ import annotations
 
 import builtins
-import dis
-import functools
 import inspect
 import sys
+from abc import ABCMeta
 from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterable
+from dis import get_instructions
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -27,13 +28,29 @@ from types import (
 from typing import Any, Final
 
 from .._array import recording as A
-from .._core.storage import TensorBase
+from .._core.storage import CLASSES, TensorBase
 from ..nn.modules.module import Module
 from ..optim.optimizer import Optimizer
-from .opaque import SMALL, Opaque, why_opaque
-from .refusal import Refusal, is_library
+from .asked import asks_by_any_name, imported, questions
+from .lookups import SPECIAL, Lookups, space_of
+from .opaque import LASTING as _LASTING
+from .opaque import SMALL, Opaque, inner_of, why_opaque
+from .places import (
+    IMMUTABLE,
+    SCALARS,
+    Place,
+    attributes_of,
+    contents_of,
+    current_entries,
+    in_c,
+    is_library_class,
+    is_set,
+    items_of,
+    slots_of,
+    unchanged,
+)
+from .refusal import is_library
 
-SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
 LIMIT: Final = 20_000
 #: What a module keeps for others than its forward.
 UNUSED: Final = frozenset({
@@ -42,9 +59,25 @@ UNUSED: Final = frozenset({
     "_compiled_call_impl",
     "_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs",
 })  # fmt: skip
-_ATTRIBUTES: Final = frozenset({
-    "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM", "LOAD_SUPER_ATTR",
+#: What a class has for itself: nothing that an operation asks for.
+_OWN: Final = frozenset({
+    "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__firstlineno__",
+    "__static_attributes__", "__slotnames__", "__annotate__", "__annotate_func__",
+    "__annotations_cache__",
 })  # fmt: skip
+#: Entries above which a container isn't compared.
+_MANY: Final = 2000
+_CONTAINERS: Final = (dict, defaultdict, list, tuple, deque, set, frozenset)
+_WIDE: Final = frozenset({"__globals__", "__builtins__"})
+#: The ones that are used without being named: by calls.
+_HELD: Final = frozenset({"func", "args", "keywords"})
+#: What compiled steps keep for themselves.
+_STEPS: Final = frozenset({
+    "function", "fullgraph", "native", "variants", "hidden", "recordings", "refusals", "attempts",
+    "gave_up", "calls", "strays", "numbers", "lock", "__wrapped__",
+})  # fmt: skip
+#: What programs read and write of an optimizer by themselves.
+_BY_PROGRAMS: Final = frozenset({"param_groups", "state", "step", "zero_grad"})
 TABLES: Final = frozenset({
     "_parameters", "_buffers", "_modules", "_forward_hooks", "training", "_forward_pre_hooks",
     "_backward_hooks", "_backward_pre_hooks",
@@ -57,35 +90,30 @@ WALKS: Final = frozenset({
 })  # fmt: skip
 
 
-class Place:
-    """A container on which the step may depend, and its entries when it was looked at."""
-
-    __slots__ = ("container", "kind", "entries", "label", "guarded", "absent",
-                 "ordered")  # fmt: skip
-
-    def __init__(self, container: Any, kind: str, entries: dict[Any, Any], label: str) -> None:
-        self.container = container
-        self.kind = kind  # "dict", "list", "set", "cell", "slots", "class", "array", ...
-        self.entries = entries
-        self.label = label
-        self.guarded: Any = None  # the keys to guard; None: all
-        self.ordered = True  # the order of the keys may matter
-        self.absent: tuple[str, ...] = ()  # names that would hide others, were they there
-
-
 class State:
     """All places that a function and its arguments lead to."""
 
-    def __init__(self, function: Any, values: list[Any]) -> None:
+    def __init__(self, function: Any, values: list[Any], tensors: list[Any]) -> None:
+        """`values` are arguments that are no tensors; of these only the classes matter."""
         self.places: list[Place] = []
         self.names: set[str] = set()  # of attributes
         self.globals: set[str] = set()
+        self.globals_of: dict[int, set[str]] = {}  # by the ids of namespaces
+        self.anything = False  # the code may use names that don't stand in it
+        self.apart = False  # it matters which tensor an argument is
+        self.matches = False  # the code has patterns of classes
         self.codes: set[CodeType] = set()
+        self._kept: dict[tuple[type, int], list[str]] = {}
+        self._done: set[tuple[int, str]] = set()
+        self._coded: set[tuple[CodeType, int]] = set()
         self.tensors: dict[int, TensorBase] = {}
         self.optimizers: list[Optimizer] = []
+        self.owners: list[Any] = []  # of dictionaries of which only names are looked at
         self.seen: dict[int, Any] = {}
         self.pushes: dict[int, int] = {}  # how often a container was come upon
         self.found_in: dict[int, int] = {}  # tensors that were found in one list alone, and that
+        self.edges: dict[int, list[tuple[str | None, int]]] = {}
+        self.at = 0  # the id of what is being visited
         self.moved: set[tuple[int, Any]] = set()  # entries that the program itself writes
         self.arrays_named = False  # the user's code uses NumPy, which reads numbers unseen
         self.stack: list[tuple[Any, str]] = []
@@ -93,6 +121,12 @@ class State:
         self.spaces: list[tuple[dict[str, Any], str, bool]] = []
         self.libraries: list[dict[str, Any]] = []  # modules of Rushlight's that are named
         self.standard: list[dict[str, Any]] = []  # modules of Python's own that are named
+        self.kinds: dict[int, type] = {
+            id(base): base for base in CLASSES.tensor.__mro__
+        }  # the classes of all that was found, and their bases
+        for t in tensors:
+            self.kinds |= {id(base): base for base in type(t).__mro__}
+        self.lookups = Lookups()
         self.opaque: list[Opaque] = []  # what can't be watched; matters where it is used
         self._push(function, "the step")
         for value in values:
@@ -100,29 +134,58 @@ class State:
         done: set[tuple[int, str]] = set()
         while True:
             self._drain()
+            self._fields()
+            for _, x in self.objects:  # `model._state_dict_hooks`
+                if isinstance(x, Module):
+                    for name in UNUSED & self.names & vars(x).keys():
+                        self.at = id(x)
+                        self._push(vars(x)[name], f"`{name}`", name)
+                        self.at = 0
             before = len(self.seen), len(self.names), len(self.globals)
             for space, label, is_module in list(self.spaces):
-                self._named(space, label, self.names if is_module else self.globals, done)
+                names = self.names if is_module else self.globals_of[id(space)]
+                self._named(space, label, names, done)
+            for x in self.owners:
+                known = _STEPS if x not in self.optimizers else _BY_PROGRAMS
+                self._named(vars(x), "the optimizer", self.names - known, done, id(x))
             if not self.stack and before == (len(self.seen), len(self.names), len(self.globals)):
                 break
         self._narrow()
-        self._hidden()
+        self._ask()
 
-    def _push(self, x: Any, label: str, holder: int = 0) -> None:
+    def _push(self, x: Any, label: str, name: str | None = None, holder: int = 0) -> None:
+        """Takes something up, that code reaches from what is being visited, by a name or anyhow."""
         if isinstance(x, (list, dict, deque)):
             self.pushes[id(x)] = self.pushes.get(id(x), 0) + 1
         elif isinstance(x, TensorBase) and self.found_in.setdefault(id(x), holder) != holder:
             self.found_in[id(x)] = 0
-        if id(x) not in self.seen and not isinstance(x, SCALARS):
-            if len(self.seen) > LIMIT:
-                raise Refusal(f"{label} leads to more state than can be watched")
+        if type(x) in SCALARS:
+            return
+        self.edges.setdefault(self.at, []).append((name, id(x)))
+        if id(x) not in self.seen:
             self.seen[id(x)] = x
-            self.stack.append((x, label))
+            if len(self.seen) > LIMIT:
+                self.opaque.append(Opaque(x, "it leads to more state than can be watched", label))
+            else:
+                self.stack.append((x, label))
+
+    def reached(self, names: set[str], anything: bool) -> set[int]:
+        """The ids of what code that uses some names can reach."""
+        found: set[int] = {0}
+        stack = [0]
+        while stack:
+            for name, to in self.edges.get(stack.pop(), ()):
+                if to not in found and (name is None or anything or name in names):
+                    found.add(to)
+                    stack.append(to)
+        return found
 
     def _drain(self) -> None:
         while self.stack:
             x, label = self.stack.pop()
+            self.at = id(x)
             self._visit(x, label)
+        self.at = 0
 
     def _place(self, container: Any, kind: str, entries: dict[Any, Any], label: str) -> Place:
         place = Place(container, kind, entries, label)
@@ -130,17 +193,18 @@ class State:
         return place
 
     def _visit(self, x: Any, label: str) -> None:
+        kind = type(x)
+        if id(kind) not in self.kinds:
+            self.kinds |= {id(base): base for base in kind.__mro__}
         if isinstance(x, TensorBase):
-            self.tensors[id(x)] = x
-            own = getattr(x, "__dict__", None)
-            if own:
-                self.objects.append((self._place(own, "dict", dict(own), label), x))
-                for name, value in own.items():
-                    self._push(value, f"`{name}`")
+            self._tensor(x, label)
         elif isinstance(x, FunctionType):
             self._function(x)
-        elif hasattr(type(x), "_torchdynamo_orig_callable"):  # compiled by itself
+        elif any(
+            "_torchdynamo_orig_callable" in vars(base) for base in kind.__mro__
+        ):  # compiled by itself
             self._push(x.function, label)
+            self.owners.append(x)
         elif isinstance(x, MethodType):
             self._push(x.__self__, label)
             self._push(x.__func__, label)
@@ -152,45 +216,79 @@ class State:
                     self._push(part, label)
         elif isinstance(x, Optimizer):
             self._optimizer(x, label)
-        elif isinstance(x, (dict, OrderedDict, defaultdict)):
-            self._contents(x, "dict", dict(x), label)
-        elif isinstance(x, (list, tuple, deque)):
-            kind = "tuple" if isinstance(x, tuple) else "list"
-            self._contents(x, kind, dict(enumerate(x)), label)
-        elif isinstance(x, (set, frozenset)):
-            self._contents(x, "set", {id(y): y for y in x}, label)
+        elif isinstance(x, (dict, list, tuple, deque, set, frozenset)):
+            self._contents(x, label)
+            name = label.strip("`")
+            plain = kind is OrderedDict and name in TABLES
+            if kind not in _CONTAINERS and not plain:
+                self._object(x, label)
         elif isinstance(x, type):
-            if not _library_class(x):
-                self._class(x)
+            self._class(x)
         elif isinstance(x, Module):
             self._object(x, label)
         elif isinstance(x, ModuleType):
-            if x.__name__.partition(".")[0] in ("numpy", "scipy"):
-                self.arrays_named = True
-            if not is_library(getattr(x, "__file__", None) or "<frozen"):
-                self.spaces.append((x.__dict__, x.__name__, True))
-            elif x.__name__.partition(".")[0] in ("rushlight", "torch"):
-                self.libraries.append(x.__dict__)
-            else:
-                self.standard.append(x.__dict__)
-        elif isinstance(x, A.ndarray) and x.nbytes <= SMALL:
-            self._place(x, "array", _contents(x), label)
+            self._module(x)
+        elif isinstance(x, A.ndarray) and x.nbytes <= SMALL and not x.dtype.hasobject:
+            self._place(x, "array", contents_of(x), label)
+            if kind is not A.ndarray:
+                self._object(x, label)
         elif (why := why_opaque(x)) is not None:
             self.opaque.append(Opaque(x, why, label))
         elif isinstance(x, (BuiltinFunctionType, MethodWrapperType)):  # `items.append`
             if not isinstance(x.__self__, (ModuleType, type(None))):
                 self._push(x.__self__, label)
-        elif isinstance(x, functools.partial):
-            for held in (x.func, x.args, x.keywords):
+        elif (inner := inner_of(x)) is not None:
+            for held in inner:
                 self._push(held, label)
+            self._object(x, label)
         else:
             self._object(x, label)
 
-    def _contents(self, x: Any, kind: str, entries: dict[Any, Any], label: str) -> None:
+    def _tensor(self, x: Any, label: str) -> None:
+        self.tensors[id(x)] = x
+        own = x.__dict__
+        self.objects.append((self._place(own, "dict", dict(own), label), x))
+        for name, value in own.items():
+            self._push(value, f"`{name}`", name)
+        if not is_library_class(type(x)):
+            self._push(type(x), type(x).__name__)
+
+    def _module(self, x: Any) -> None:
+        name = str(vars(x).get("__name__", ""))
+        if name.partition(".")[0] in ("numpy", "scipy"):
+            self.arrays_named = True
+        library = is_library(str(vars(x).get("__file__") or "<frozen"))
+        if library and name.partition(".")[0] in ("rushlight", "torch"):
+            self.libraries.append(x.__dict__)
+        elif library:
+            self.standard.append(x.__dict__)
+        self.spaces.append((x.__dict__, name, True))
+        self._push_space(x.__dict__)
+
+    def _push_space(self, space: dict[str, Any]) -> None:
+        """Notes that code reaches a namespace, without looking at what isn't named in it."""
+        self.edges.setdefault(self.at, []).append((None, id(space)))
+
+    def _contents(self, x: Any, label: str) -> None:
+        entries: dict[Any, Any]
+        kind = "dict"
+        if isinstance(x, dict):
+            entries = items_of(x)
+        elif isinstance(x, (set, frozenset)):
+            kind, entries = "set", {id(y): y for y in x}
+        else:
+            kind = "tuple" if isinstance(x, tuple) else "list"
+            entries = dict(enumerate(x))
+        if len(entries) > _MANY:
+            self.opaque.append(Opaque(x, "it has more entries than can be checked", label))
+            return
         if kind != "tuple":
             self._place(x, kind, entries, label)
         for value in entries.values():
-            self._push(value, label, id(x) if kind == "list" else 0)
+            self._push(value, label, holder=id(x) if kind == "list" else 0)
+        if isinstance(x, dict):
+            for key in entries:
+                self._push(key, label)
 
     def _function(self, f: FunctionType) -> None:
         code = f.__code__
@@ -206,101 +304,159 @@ class State:
             if inner is not None:
                 self._push(inner, f.__name__)
             return
-        self._code(code)
-        if f.__dict__:
-            self._place(f.__dict__, "dict", dict(f.__dict__), f"`{f.__name__}`")
-            for name, value in f.__dict__.items():
-                if name != "__wrapped__":
-                    self._push(value, f"`{name}`")
-        self.spaces.append((f.__globals__, f.__module__ or "globals", False))
-        entries = {}
+        space = f.__globals__
+        if id(space) not in self.globals_of:
+            self.globals_of[id(space)] = set()
+            self.spaces.append((space, f.__module__ or "globals", False))
+        self._push_space(space)
+        self._code(code, space)
+        own = f.__dict__
+        self.objects.append((self._place(own, "dict", dict(own), f"`{f.__name__}`"), f))
+        for name, value in own.items():
+            if name != "__wrapped__":
+                self._push(value, f"`{name}`", name)
         for name, cell in zip(code.co_freevars, f.__closure__ or ()):
             try:
-                entries[name] = cell.cell_contents
+                content = cell.cell_contents
             except ValueError:
+                why = "a variable of a function around it, which isn't set yet"
+                self.opaque.append(Opaque(cell, why, f"`{name}`"))
+                self.edges.setdefault(self.at, []).append((name, id(cell)))
                 continue
-            self._place(cell, "cell", {name: entries[name]}, f"`{name}`")
-            self._push(entries[name], f"`{name}`")
-        for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            self._place(cell, "cell", {name: content}, f"`{name}`")
+            self._push(content, f"`{name}`", name)
+        for value in f.__defaults__ or ():
             self._push(value, f"a default of {f.__name__}")
+        if f.__kwdefaults__:
+            self._push(f.__kwdefaults__, f"a default of {f.__name__}")
         self._place(f, "function", {"__code__": code, "__defaults__": f.__defaults__,
                                     "__kwdefaults__": f.__kwdefaults__}, f.__name__)  # fmt: skip
 
-    def _code(self, code: CodeType) -> None:
-        if code in self.codes:
+    def _code(self, code: CodeType, space: dict[str, Any]) -> None:
+        if (code, id(space)) in self._coded:
             return
+        self._coded.add((code, id(space)))
         self.codes.add(code)
-        for i in dis.get_instructions(code):
-            if i.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"):
-                self.globals.add(i.argval)
-            elif i.opname in _ATTRIBUTES:
-                self.names.add(i.argval)
+        attributes, names = questions(code)
+        self.names |= attributes
+        self.globals |= names
+        self.globals_of[id(space)] |= names
+        self.anything = self.anything or asks_by_any_name(code)
+        self.matches = self.matches or any(
+            x.opname == "MATCH_CLASS" for x in get_instructions(code)
+        )
+        for name in imported(code, space):
+            self.lookups.ask(sys.modules, [name], "the modules")
+            found = sys.modules.get(name)
+            if found is not None:
+                self._push(found, name)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
-                self._code(constant)
-            elif isinstance(constant, str) and constant.isidentifier():
-                self.names.add(constant)  # getattr(self, "name")
-            elif isinstance(constant, tuple):  # `case Point(x=0)`
-                self.names.update(x for x in constant if isinstance(x, str) and x.isidentifier())
+                self._code(constant, space)
 
     def _named(self, space: dict[str, Any], label: str, names: set[str],
-               done: set[tuple[int, str]]) -> None:  # fmt: skip
+               done: set[tuple[int, str]], at: int = 0) -> None:  # fmt: skip
         """Takes up the entries of a namespace that the code names."""
         fresh = {}
-        for name in names:
+        for name in sorted(names):
             if (id(space), name) not in done and name in space:
                 done.add((id(space), name))
                 fresh[name] = space[name]
-        if fresh:
-            self._place(space, "names", fresh, label)
-            for name, value in fresh.items():
-                self._push(value, f"`{name}`")
+        if not fresh:
+            return
+        self.at = at or id(space)
+        stem = str(space.get("__name__", "")).partition(".")[0]
+        library = stem in ("rushlight", "torch", "numpy", "scipy") and (
+            is_library(str(space.get("__file__") or "<frozen"))
+        )
+        mine = {k: v for k, v in fresh.items() if not library or not callable(v)}
+        if mine:
+            self._place(space, "names", mine, label)
+        for name, value in fresh.items():
+            if name in mine or not library:
+                self._push(value, f"`{name}`", name)
+        self.at = 0
 
     def _object(self, x: Any, label: str) -> None:
         kind = type(x)
-        user = not _library_class(kind)
-        entries = _attributes(x)
+        user = not is_library_class(kind)
+        inside = not user and not kind.__module__.startswith("rushlight")  # any name may be used
+        entries = attributes_of(x)
         if entries is not None:
             place = self._place(entries, "dict", dict(entries), label)
             self.seen[id(entries)] = entries
+            self._push_space(entries)
             if isinstance(x, Module):
                 place.guarded = frozenset(entries) - UNUSED
             self.objects.append((place, x))
             for name, value in entries.items():
                 if name not in UNUSED:
-                    self._push(value, f"`{name}`")
+                    self._push(value, label if inside else f"`{name}`",
+                               None if inside or name in TABLES else name)  # fmt: skip
         for base in kind.__mro__:
-            slots = vars(base).get("__slots__", ()) if user else ()
-            for name in (slots,) if isinstance(slots, str) else slots:
+            for name in () if base.__module__ == "builtins" else slots_of(base):
                 found = vars(base).get(name)
-                if inspect.ismemberdescriptor(found) and _is_set(found, x):
-                    value = found.__get__(x)
-                    self._place(x, "slots", {name: value}, label)
-                    self._push(value, f"`{name}`")
+                if inspect.ismemberdescriptor(found):
+                    known = {name: found.__get__(x)} if is_set(found, x) else {}
+                    place = self._place(x, "slots", known, label)
+                    if not known:
+                        place.kind, place.guarded = "unset", found
+                    for value in known.values():
+                        self._push(value, f"`{name}`", name)
         if user:
             self._push(kind, kind.__name__)
 
     def _class(self, kind: type) -> None:
-        for base in kind.__mro__:
-            if _library_class(base) or (base is not kind and id(base) in self.seen):
+        self.kinds |= {id(base): base for base in kind.__mro__}
+        if is_library_class(kind):
+            return
+        entries = {k: v for k, v in vars(kind).items() if k not in _OWN}
+        self._place(kind, "class", entries, kind.__name__)
+        for name, value in entries.items():
+            plain = None if name.startswith("__") else name
+            self._push(value, f"`{kind.__name__}.{name}`", plain)
+        for base in (*kind.__mro__[1:], type(kind)):
+            if not is_library_class(base):
+                self._push(base, base.__name__)
+        meta: Any = type(kind)
+        self.kinds |= {id(base): base for base in meta.__mro__}
+
+    def _fields(self) -> None:
+        """What objects keep in places of C's and code names: a function's `__name__`."""
+        names = self.names | _HELD
+        for x in list(self.seen.values()):
+            kind = type(x)
+            if kind in _LASTING or isinstance(x, (TensorBase, ModuleType, A.ndarray)):
                 continue
-            self.seen[id(base)] = base
-            entries = {
-                k: v for k, v in vars(base).items()
-                if not k.startswith("__") or isinstance(v, FunctionType)
-            }  # fmt: skip
-            self._place(base, "class", entries, base.__name__)
-            for name, value in entries.items():
-                self._push(value, f"`{base.__name__}.{name}`")
+            if (kind, len(names)) not in self._kept:
+                self._kept[kind, len(names)] = [k for k in names if in_c(kind, k)]
+            for name in self._kept[kind, len(names)]:
+                if (id(x), name) in self._done:
+                    continue
+                self._done.add((id(x), name))
+                try:
+                    value = getattr(x, name)
+                except AttributeError:
+                    continue
+                self.at = id(x)
+                self._place(x, "function", {name: value}, f"{kind.__name__}")
+                if name in _WIDE:
+                    self.opaque.append(Opaque(value, "all that a function can see", f"`{name}`"))
+                    self.edges.setdefault(self.at, []).append((name, id(value)))
+                elif not isinstance(x, FunctionType) or not is_library(x.__code__.co_filename):
+                    self._push(value, f"`{name}`", name)
+                self.at = 0
 
     def _optimizer(self, x: Optimizer, label: str) -> None:
         self.optimizers.append(x)
+        self.owners.append(x)
         own = vars(x)
         methods = {k: own[k] for k in ("param_groups", "step", "zero_grad") if k in own}
-        place = self._place(own, "names", methods, label)
-        place.absent = tuple(k for k in ("step", "zero_grad") if k not in own)
+        self._place(own, "names", methods, label)
         for name in ("step", "zero_grad"):
             self._push(own.get(name), f"`{name}`")
+        if not is_library_class(type(x)):
+            self._push(type(x), type(x).__name__)
         self._place(x.param_groups, "list", dict(enumerate(x.param_groups)), label)
         for group in x.param_groups:
             params = group["params"]
@@ -312,10 +468,14 @@ class State:
 
     def _narrow(self) -> None:
         """Leaves to the guards only entries whose names some code of the user's has."""
-        if self._by_any_name():
+        if self.anything:
+            for place, _ in self.objects:
+                place.guarded = None
             return
         for place, x in self.objects:
-            if isinstance(x, Module) and not _library_class(type(x)):
+            if isinstance(x, Module):
+                place.guarded = frozenset(place.entries) - (UNUSED - self.names)
+            if isinstance(x, Module) and not is_library_class(type(x)):
                 if any(_reads_itself(base) for base in type(x).__mro__):
                     continue  # attributes are read by a forward of the library's
                 place.guarded = frozenset(k for k in place.entries
@@ -323,52 +483,72 @@ class State:
             elif not isinstance(x, Module):
                 place.guarded = frozenset(k for k in place.entries if k in self.names)
 
-    def _by_any_name(self) -> bool:
-        """Whether the code may use names that don't stand in it."""
-        return bool((self.globals | self.names) & {"getattr", "vars", "__dict__", "attrgetter"})
-
     def _by_names_only(self, kind: type) -> bool:
         """Whether only names that stand in the code are asked of a class: no library does."""
-        own = all(not _library_class(base) for base in kind.__mro__[1:-1])
-        return own and not self._by_any_name()
+        own = all(not is_library_class(base) for base in kind.__mro__[1:-1])
+        return own and not self.anything
 
-    def _hidden(self) -> None:
-        """Notes the names that, were they added somewhere, would be found before others."""
+    def _ask(self) -> None:
+        """Asks all namespaces for all names: see `lookups`."""
+        ask = self.lookups
         wanted = self.names | {"forward"}
-        for place, x in self.objects:
-            if isinstance(x, TensorBase):
-                continue
-            kind = type(x)
-            inner = isinstance(x, Module) and _library_class(kind)
-            place.absent = tuple(
-                sorted(
-                    k for k in (("forward",) if inner else wanted)
-                    if k not in place.entries and _would_hide(inspect.getattr_static(kind, k, None))
-                )
-            )  # fmt: skip
+        for place, _ in self.objects:
+            ask.lack(place.container, wanted, f"`{place.label}`")
+        for x in self.owners:
+            ask.lack(vars(x), wanted | {"step", "zero_grad"}, "the optimizer")
+            if self.anything:
+                ask.whole(vars(x), "the optimizer", values=False)
         for place in self.places:
             if place.kind == "class" and self._by_names_only(place.container):
                 place.guarded = frozenset(k for k in place.entries
                                           if k in wanted or k.startswith("__"))  # fmt: skip
-            if place.kind == "class":
-                kind = place.container
-                below = [vars(base) for base in kind.__mro__[1:] if base is not object]
-                place.absent = tuple(
-                    sorted(k for k in wanted
-                           if k not in place.entries and any(k in names for names in below))
-                )  # fmt: skip
-        if not (self.names | self.globals) & WALKS and not self._by_any_name():
+        for kind in self.kinds.values():
+            if kind.__flags__ & IMMUTABLE or kind.__module__ == "builtins":
+                continue
+            if is_library_class(kind):
+                ask.ask_class(kind, wanted | SPECIAL)
+            else:
+                ask.ask_class(kind, wanted | SPECIAL, lacking=True)
+                ask.ask_class(kind, (wanted & _OWN) - {"__dict__", "__weakref__"})
+            space = space_of(kind)
+            if self.anything and space is not None:
+                ask.whole(space, kind.__name__)
+        if not (self.names | self.globals) & WALKS and not self.anything:
             tables = {
                 id(place.entries.get(table)) for place, x in self.objects
-                if isinstance(x, Module) and _library_class(type(x))
+                if isinstance(x, Module) and is_library_class(type(x))
                 for table in ("_parameters", "_buffers")
             }  # fmt: skip
             for place in self.places:
                 place.ordered = id(place.container) not in tables
-        for space in {id(x[0]): x for x in self.spaces if not x[2]}.values():
-            found = sorted(k for k in self.globals if k not in space[0] and hasattr(builtins, k))
-            if found:
-                self._place(space[0], "names", {}, space[1]).absent = tuple(found)
+        basic = vars(builtins)
+        ask.ask(basic, self.globals | {"__import__", "__build_class__"}, "the builtins")
+        for space, label, is_module in self.spaces:
+            if not is_module:
+                ask.lack(space, self.globals_of[id(space)], label)
+                continue
+            names = wanted | {"__getattr__", "__dir__"}
+            ask.ask(space, [k for k in names if k not in space or callable(space[k])], label)
+            if self.anything:
+                ask.whole(space, label)
+
+    def widen(self, codes: Iterable[CodeType]) -> None:
+        """Takes code into account that isn't the user's, and that looked at what is the user's."""
+        names, anything = set(self.names), self.anything
+        for code in codes:
+            names |= questions(code)[0]
+            anything = anything or asks_by_any_name(code)
+        if names == self.names and anything == self.anything:
+            return
+        self.names, self.anything = names, anything
+        self._narrow()
+        self._ask()
+
+    def classes_asked(self) -> bool:
+        """Whether the code may ask for the kind of something, where a class answers by a table."""
+        if not self.globals & {"isinstance", "issubclass"} and not self.matches:
+            return False
+        return any(isinstance(x, ABCMeta) for x in self.seen.values())
 
     def known(self) -> dict[int, Any]:
         """The tensors by the ids of their arrays."""
@@ -379,12 +559,22 @@ class State:
             found[id(t._raw)] = t
         return found
 
+    def take_state(self) -> None:
+        """Has the state of optimizers looked at, as the step has left it: its code asks for it."""
+        for x in self.optimizers:
+            tables = [x.state, *(y for y in x.state.values() if isinstance(y, dict))]
+            for table in tables:
+                self._place(table, "dict", dict(table), "the optimizer's state")
+
     def leaves(self) -> list[Any]:
         """Every tensor that may have a gradient."""
         return [t for t in self.tensors.values() if t._requires_grad and t._node is None]
 
     def changed(self) -> str | None:
         """What is not as it was when the state was walked: a side effect."""
+        other = self.lookups.other()
+        if other is not None:
+            return f"`{other[0]}` of {other[1]} was changed by the step"
         for place in self.places:
             now = current_entries(place)
             old = place.entries
@@ -403,80 +593,6 @@ class State:
         return None
 
 
-def current_entries(place: Place) -> dict[Any, Any]:
-    """The entries of a place as they are now; of namespaces only those that were looked at."""
-    c = place.container
-    kind = place.kind
-    if kind == "dict":
-        return dict(c)
-    if kind == "names":
-        return {k: c[k] for k in place.entries if k in c}
-    if kind == "list":
-        return dict(enumerate(c))
-    if kind == "set":
-        return {id(y): y for y in c}
-    if kind == "cell":
-        (name,) = place.entries
-        try:
-            return {name: c.cell_contents}
-        except ValueError:
-            return {}
-    if kind == "class":
-        return {k: vars(c)[k] for k in place.entries if k in vars(c)}
-    if kind == "array":
-        return _contents(c)
-    return {k: getattr(c, k) for k in place.entries if hasattr(c, k)}
-
-
-def _contents(raw: Any) -> dict[str, Any]:
-    """All that code can learn of an array."""
-    return {"bytes": raw.tobytes(), "shape": str(raw.shape), "dtype": str(raw.dtype)}
-
-
-def _attributes(x: Any) -> dict[str, Any] | None:
-    """The `__dict__` of an object, without running code of its class."""
-    try:
-        found = object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _is_set(member: Any, x: Any) -> bool:
-    """Whether a slot of an object holds something."""
-    try:
-        member.__get__(x)
-    except AttributeError:
-        return False
-    return True
-
-
-def _would_hide(found: Any) -> bool:
-    """Whether an attribute of a class gives way to one of the same name in an object."""
-    return found is not None and not hasattr(type(found), "__set__")
-
-
 def _reads_itself(base: type) -> bool:
     """Whether a base class is a layer of the library's, whose code reads its own attributes."""
-    return issubclass(base, Module) and base is not Module and _library_class(base)
-
-
-def unchanged(old: Any, new: Any) -> bool:
-    """Whether an entry holds what it held: the same object, or an equal number or text."""
-    if old is new:
-        return True
-    if type(old) is not type(new) or not isinstance(old, SCALARS):
-        return False
-    return bool(old == new)
-
-
-def _library_class(kind: type) -> bool:
-    module = getattr(kind, "__module__", "") or ""
-    stem = module.partition(".")[0]
-    if stem in ("rushlight", "numpy", "builtins", "scipy", "torch"):
-        return True
-    found = sys.modules.get(module)
-    file = getattr(found, "__file__", None)
-    if file is None:
-        return found is not None and stem != "__main__"
-    return is_library(file)
+    return issubclass(base, Module) and base is not Module and is_library_class(base)

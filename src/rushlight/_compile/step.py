@@ -22,11 +22,12 @@ from .._core.mode import CURRENT, current, ready, replaced
 from .._locks import long_lock
 from . import reads as reads
 from .arguments import Given, returned_container, standing_in
+from .asked import compares_identity
 from .blame import advice_for, formats, place_of
-from .guards import check_inputs
+from .guards import Spot, check_inputs
 from .joint import live_outputs, record_gradients
 from .observation import Observation
-from .opaque import refuse_opaque
+from .opaque import names_of, refuse_opaque
 from .outputs import described
 from .passes import improved
 from .program import Program, difference
@@ -37,7 +38,7 @@ from .sources import Numbers, Substitution, freed
 from .speculation import hoisted, misses, outcomes
 from .state import State
 from .stores import Keeping
-from .surroundings import take_up
+from .surroundings import ask_library, take_up
 from .warming import FAILED, warm
 
 MAX_VARIANTS: Final = 8
@@ -50,7 +51,7 @@ PATIENCE: Final = 5.0
 class Recording:
     """One recorded call."""
 
-    __slots__ = ("program", "structure", "arguments", "state", "grad", "used")
+    __slots__ = ("program", "structure", "arguments", "state", "grad", "used", "apart")
 
     def __init__(self, program: Program, structure: Any, arguments: list[Any], state: State,
                  grad: bool) -> None:  # fmt: skip
@@ -59,6 +60,7 @@ class Recording:
         self.arguments = arguments
         self.state = state
         self.grad = grad
+        self.apart = False  # the code asks whether one thing is another
 
 
 class CompiledStep:
@@ -187,7 +189,7 @@ class CompiledStep:
         self.attempts += 1
         self.disturbed = bool(self.inside)
         try:
-            state = State(self.function, _others(structure))
+            state = State(self.function, _others(structure), found)
             take_up(state)
             recorder = Recorder(found, _with_leaves(state, found), state.known())
             self.placing = True
@@ -197,6 +199,10 @@ class CompiledStep:
         except Refusal as refusal:
             self.placing = False
             self._refuse(refusal)
+            return self.function(*args, **kwargs)
+        except Exception as error:  # what it can see is odder than the walk knows
+            text = f"what it can see can't be walked: {type(error).__name__}: {error}"
+            self._refuse(Refusal(text))
             return self.function(*args, **kwargs)
         self.calls["recorded"] += 1
         observation = Observation()
@@ -268,12 +274,18 @@ class CompiledStep:
                 (unseen.co_filename, unseen.co_firstlineno),
             )
         refuse_opaque(state, observation.codes)
+        changed = given.changed() or state.changed()
+        names = names_of(observation.own())
+        state.widen(observation.standard())
+        if "state" in names:
+            state.take_state()
+        ask_library(state, observation)
         if returned_container(result, given.containers, state.seen):
             raise Refusal("the step returns a list or dict that was there before")
-        changed = given.changed() or state.changed()
         structure = freed(given.structure, state, numbers.found)
         kept = standing_in(arguments, program, state)
         mine = Recording(program, structure, kept, state, mode.grad)
+        mine.apart = any(compares_identity(code) for code in observation.own())
         problem: Any = None
         path = outcomes(program)
         for other in reversed(self.recordings):
@@ -295,6 +307,7 @@ class CompiledStep:
     def _compile(self, recording: Recording) -> None:
         program = improved(recording.program)
         hoisted(program)
+        recording.state.apart = recording.apart
         parts = (recording.structure, recording.arguments, recording.state, recording.grad)
         try:
             variant = Variant(program, *parts, self.native)
@@ -428,7 +441,7 @@ def _others(structure: Any) -> list[Any]:
             stack.extend(x)
         elif type(x) is dict:
             stack.extend(x.values())
-        else:
+        elif type(x) is not Spot:
             found.append(x)
     return found
 

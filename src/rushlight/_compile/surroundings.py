@@ -7,17 +7,16 @@ its code names are guarded like those of its own modules.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from .. import dtypes, settings
-from .._core.storage import CLASSES
+from ..device import DEFAULTS
 from ..nn.modules import _hooks
-from ..nn.modules.module import Module
 from ..optim import optimizer as rules
-from .refusal import Refusal
-from .state import Place, State, _library_class
-
-_DATA = (bool, int, float, str, list)
+from .places import Place
+from .refusal import Refusal, is_rushlight
+from .state import State
 
 
 def take_up(state: State) -> None:
@@ -30,41 +29,43 @@ def take_up(state: State) -> None:
         if table:
             raise Refusal("hooks are registered for all modules or all optimizers")
         state.places.append(Place(table, "dict", {}, "the hooks of all modules"))
-    names = state.names
-    for space in state.libraries:
-        _add(state, space, "names", [k for k in names if k in space], "the library")
-    for space in state.standard:  # `sys.argv`
-        data = [k for k in names if type(space.get(k)) in _DATA]
-        _add(state, space, "names", data, "Python's library")
-        for found in (space[k] for k in data):
-            if type(found) is list:
-                state.places.append(Place(found, "list", dict(enumerate(found)), "a list"))
-    _methods(state, CLASSES.tensor, names)
-    kinds = {type(x) for x in state.seen.values() if isinstance(x, (Module, rules.Optimizer))}
-    for kind in sorted(kinds, key=lambda kind: kind.__qualname__):
-        if _library_class(kind):
-            layer = issubclass(kind, Module)
-            _methods(state, kind, {"forward"} if layer else {"step", "zero_grad"})
     flags = Place(settings._settings, "dict", dict(settings._settings), "settings")
-    flags.guarded = frozenset({"deterministic"})
     state.places.append(flags)
+    told = {"told": DEFAULTS.told, "where": DEFAULTS.where}
+    state.places.append(Place(DEFAULTS, "function", told, "the default device"))
     default = {"float_": dtypes._default.float_}
     state.places.append(Place(dtypes._default, "function", default, "the default type"))
 
 
-def _methods(state: State, kind: Any, names: set[str]) -> None:
-    """Adds a place for some methods of a class of the library's, as it or a base of it has them."""
-    found = {k: getattr(kind, k) for k in sorted(names) if hasattr(kind, k)}
-    plain = {k: v for k, v in found.items() if v is getattr(kind, k)}  # no bound methods
-    if plain:
-        state.places.append(Place(kind, "function", plain, kind.__name__))
+def ask_library(state: State, observation: Any) -> None:
+    """Asks the library's own modules for what its code looked up while the step was recorded.
+
+    `nn.Linear` calls `F.linear`: who replaces that means the layer, too. Modules whose names begin
+    with an underscore, and those of the operations' rows, are nobody's but the library's.
+    """
+    ask = state.lookups
+    for code, space in observation.spaces.items():
+        if _inner(space.get("__name__", "")):
+            continue
+        names = [k for k in code.co_names if k not in space or callable(space[k])]
+        ask.ask(space, names, "the library")
+        for k in code.co_names:
+            found = space.get(k)
+            if (
+                type(found) is ModuleType
+                and is_rushlight(str(vars(found).get("__file__")))
+                and not _inner(found.__name__)
+            ):
+                inner = vars(found)
+                ask.ask(inner, [n for n in code.co_names if callable(inner.get(n))], "the library")
+        stem, _, method = getattr(code, "co_qualname", "").rpartition(".")
+        kind = space.get(stem)
+        if isinstance(kind, type) and method in vars(kind):
+            ask.ask_class(kind, [method])
 
 
-def _add(state: State, container: Any, kind: str, names: list[str], label: str) -> None:
-    if names:
-        space = vars(container) if kind == "class" else container
-        entries = {k: space[k] for k in sorted(names)}
-        state.places.append(Place(container, kind, entries, label))
+def _inner(name: str) -> bool:
+    return "._" in name or name.startswith("rushlight.ops") or name == "rushlight.errors"
 
 
 def _tables() -> list[dict[Any, Any]]:
@@ -77,4 +78,4 @@ def _tables() -> list[dict[Any, Any]]:
     return found
 
 
-__all__ = ["take_up"]
+__all__ = ["ask_library", "take_up"]

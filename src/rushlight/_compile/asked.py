@@ -1,0 +1,122 @@
+"""What code asks for, as far as its instructions show: names of attributes and globals, imports."""
+
+from __future__ import annotations
+
+import dis
+import importlib.util
+from types import CodeType
+from typing import Any, Final
+
+_ATTRIBUTES: Final = frozenset({
+    "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM", "LOAD_SUPER_ATTR",
+})  # fmt: skip
+_GLOBALS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL",
+                             "LOAD_FROM_DICT_OR_GLOBALS"})  # fmt: skip
+#: What takes the name of an attribute as a text, as its second argument.
+_TAKING: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+#: What looks at all attributes, or at names that come from elsewhere.
+_ANY: Final = frozenset({
+    "vars", "__dict__", "dir", "attrgetter", "methodcaller", "__getattribute__", "__dir__",
+    "getattr_static", "getmembers", "getmembers_static", "__getstate__", "__reduce__",
+    "__reduce_ex__", "__subclasses__", "globals",
+})  # fmt: skip
+_CALL: Final = "PRECALL" if "PRECALL" in dis.opmap else "CALL"
+_LONGEST: Final = 80  # characters of a text that may be a name
+
+
+def questions(code: CodeType) -> tuple[set[str], set[str]]:
+    """The names of attributes, texts that may be such included, and the names of globals."""
+    attributes: set[str] = set()
+    names: set[str] = set()
+    for i in dis.get_instructions(code):
+        if i.opname in _GLOBALS:
+            names.add(i.argval)
+        elif i.opname in _ATTRIBUTES:
+            attributes.add(i.argval)
+    attributes.update(texts(code.co_consts))
+    return attributes, names
+
+
+def texts(constants: Any) -> set[str]:
+    """The texts among constants that may be names: `getattr(x, "a")`, `case Point(a=0)`."""
+    found: set[str] = set()
+    for x in constants:
+        if isinstance(x, str) and len(x) <= _LONGEST:
+            found.add(x)
+        elif isinstance(x, (tuple, frozenset)):
+            found |= texts(x)
+    return found
+
+
+def asks_by_any_name(code: CodeType) -> bool:
+    """Whether code may ask objects for attributes whose names don't stand in it."""
+    instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+    for place, i in enumerate(instructions):
+        if i.opname not in _ATTRIBUTES and i.opname not in _GLOBALS and (
+            i.opname not in ("LOAD_DEREF", "LOAD_FAST", "LOAD_CLASSDEREF")
+        ):  # fmt: skip
+            continue
+        if i.argval in _ANY or (
+            i.argval in _TAKING and not (i.opname in _GLOBALS and _constant(instructions, place))
+        ):
+            return True
+    return False
+
+
+def _constant(instructions: list[Any], place: int) -> bool:
+    """Whether a function that is loaded is called with a constant text as its second argument."""
+    depth = 0
+    second: Any = None
+    for i in instructions[place + 1 :]:
+        if i.opname.startswith(("JUMP", "POP_JUMP", "FOR_ITER", "RETURN", "RAISE")):
+            return False
+        if i.opname == _CALL and depth == i.arg:
+            text = second is not None and second.opname == "LOAD_CONST"
+            return text and isinstance(second.argval, str)
+        if i.opname in ("CACHE", "NOP", "KW_NAMES") or (
+            i.opname == "PUSH_NULL" and i is instructions[place + 1]
+        ):
+            continue
+        effect = dis.stack_effect(i.opcode, i.arg if i.opcode >= dis.HAVE_ARGUMENT else None)
+        depth += effect
+        if depth < 0:
+            return False
+        if depth == 2 and effect > 0:
+            second = i
+        elif depth == 2:
+            second = None  # computed
+    return False
+
+
+def compares_identity(code: CodeType) -> bool:
+    """Whether code asks if one thing is another, or is in a container, constants aside."""
+    before = None
+    for i in dis.get_instructions(code):
+        if i.opname == "CONTAINS_OP" or (
+            i.opname == "IS_OP" and (before is None or before.opname != "LOAD_CONST")
+        ):
+            return True
+        before = i
+    return any(compares_identity(x) for x in code.co_consts if isinstance(x, CodeType))
+
+
+def imported(code: CodeType, space: dict[str, Any]) -> list[str]:
+    """The full names of modules that code imports, and of the packages around them."""
+    found: list[str] = []
+    before: list[Any] = [None, None]
+    for i in dis.get_instructions(code):
+        if i.opname == "IMPORT_NAME":
+            level = before[-2].argval if before[-2] is not None else 0
+            name = i.argval
+            if type(level) is int and level > 0:
+                try:
+                    name = importlib.util.resolve_name("." * level + name, space["__package__"])
+                except (ImportError, KeyError, AttributeError, TypeError, ValueError):
+                    continue
+            parts = name.split(".")
+            found += [".".join(parts[: k + 1]) for k in range(len(parts))]
+        before.append(i)
+    return list(dict.fromkeys(found))
+
+
+__all__ = ["asks_by_any_name", "compares_identity", "imported", "questions", "texts"]
