@@ -78,7 +78,7 @@ class Dispatcher:
         self.short = self.name.rpartition(".")[2]
         self.rows = rows
         self.inplace = inplace
-        if not kind and rows:
+        if not kind and any(getattr(row, "public", True) for row in rows):
             kind = kind_of(rows[0].namespace[0], self.short)
         self.kind = kind  # whose signatures are asked, see `_parse.py`
         if self.kind == "linalg":
@@ -351,7 +351,11 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
         if not kwargs:
             plan = plans.get(tuple(map(type, args)))
             if plan is not None and plan.direct:
-                return plan.run(plan.op, [*args, *plan.tail])
+                try:
+                    return plan.run(plan.op, [*args, *plan.tail])
+                except IndexError:
+                    refuse_long(args)
+                    raise
         else:  # as `call_key`
             key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
             plan = plans.get(key)
@@ -368,6 +372,17 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
         return plan.run(plan.op, values)
 
     return function
+
+
+def refuse_long(args: tuple[Any, ...]) -> None:
+    """Refuses integers of more than 64 bits, which a plan doesn't tell from others.
+
+    Raises:
+        ValueError: in PyTorch's words.
+    """
+    for arg in args:
+        if type(arg) is int and not -(1 << 63) <= arg < 1 << 63:
+            raise ValueError("Overflow when unpacking long long") from None
 
 
 def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
