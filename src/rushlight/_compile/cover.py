@@ -18,6 +18,7 @@ from typing import Any, Final
 from .._codegen import layout
 from .._core.storage import CLASSES, TensorBase
 from .._locks import lock as make_lock
+from .conditions import Argument, Looked, Uncovered
 from .guards import content
 from .lookups import Lookups, space_of
 from .overlap import apart
@@ -34,62 +35,6 @@ _DICTS: Final = (dict, defaultdict, OrderedDict)
 
 #: Python 3.11 counts the depth of what it parses for all threads together.
 _PARSING = make_lock()
-
-
-class Uncovered(Exception):
-    """A condition that isn't understood."""
-
-
-class Looked:
-    """What conditions have read of one object that is the same in each call."""
-
-    __slots__ = ("thing", "fields", "noneness", "keys", "whole", "size")
-
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
-        self.fields: set[str] = set()  # `__class__`, `cell_contents`, a tensor's, a function's
-        self.noneness: set[str] = set()  # fields of which only matters whether they are None
-        self.keys: dict[int, Any] = {}  # of a dictionary, by id
-        self.whole = False  # all items or entries, in order
-        self.size = False
-
-    def join(self, other: Looked) -> None:
-        """Takes over what another has read."""
-        self.fields |= other.fields
-        self.noneness |= other.noneness
-        self.keys |= other.keys
-        self.whole |= other.whole
-        self.size |= other.size
-
-
-class Geometry:
-    """What an argument's array must be."""
-
-    __slots__ = ("shape", "strides", "dtype")
-
-    def __init__(self) -> None:
-        self.shape: Any = None
-        self.strides: Any = None
-        self.dtype: Any = None
-
-
-class Argument:
-    """What a tensor among the arguments must be."""
-
-    __slots__ = ("name", "kind", "fields", "geometry", "written", "bare")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.kind: Any = None
-        self.bare = False  # it may have no attributes of its own
-        self.fields: dict[str, Any] = {}
-        self.geometry = Geometry()
-        self.written = False  # its array may not be read-only
-
-    def complete(self) -> bool:
-        """Whether its class and its array's geometry are known."""
-        g = self.geometry
-        return self.kind is not None and None not in (g.shape, g.strides, g.dtype)
 
 
 class Cover:

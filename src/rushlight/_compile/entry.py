@@ -20,7 +20,8 @@ from typing import Any
 from .._codegen import target
 from .._core.storage import TensorBase, version_cell
 from . import driver
-from .cover import Cover, Looked
+from .conditions import Looked
+from .cover import Cover
 from .products import Product
 from .program import Instruction, Value
 from .replay import NativeBody, Variant

@@ -27,7 +27,8 @@ from .._codegen import layout, watch
 from .._core.mode import CURRENT
 from .._core.node import Node
 from .._core.storage import CLASSES, TensorBase, Version, new_tensor
-from .cover import Argument, Cover, Looked
+from .conditions import Argument, Looked
+from .cover import Cover
 from .lookups import space_of
 
 _ONES: Final = -1

@@ -21,9 +21,10 @@ from typing import Any, Final
 from ..nn.modules.module import Module
 from .opaque import names_of
 from .outputs import described
+from .places import SCALARS, Place, current_entries, is_library_class
 from .program import same
 from .refusal import Refusal, is_standard
-from .state import SCALARS, TABLES, UNUSED, Place, State, _library_class, current_entries
+from .state import TABLES, UNUSED, State
 
 GROW: Final = ("append", "extend")
 _STORES: Final = ("STORE_ATTR", "STORE_GLOBAL", "STORE_NAME", "STORE_DEREF")
@@ -186,9 +187,9 @@ class Keeping:
         if isinstance(x, Module):
             if key in TABLES or key in UNUSED or key.startswith("_"):
                 return False
-            return all(base in Module.__mro__ or not _library_class(base) for base in kind.__mro__)
-        own = kind.__name__ in _SPACES or not _library_class(kind)
-        return own and not any(_library_class(base) for base in kind.__mro__[1:-1])
+            return all(base in Module.__mro__ or not is_library_class(base) for base in kind.__mro__)
+        own = kind.__name__ in _SPACES or not is_library_class(kind)
+        return own and not any(is_library_class(base) for base in kind.__mro__[1:-1])
 
     def _reached(self, x: Any) -> set[str]:
         """What the code does with a container that is held by names."""
