@@ -71,21 +71,24 @@ def fits(x: Any, *others: Any) -> bool:
 
 
 def mapped(body: Callable[..., Any], x: Any, *others: Any, dtype: Any = None) -> Any:
-    """What `body` writes for each block of arrays that `fits`; of the type of `x` by default."""
+    """What `body` writes for each block of arrays that `fits`; of the type of `x` by default.
+
+    A 0-d array among the others is handed to each block as it is.
+    """
     out = np.empty(x.shape, dtype or x.dtype)
     size = x.size
     if size <= BLOCK:
         body(out, x, *others)
         return out
-    flat = [a.reshape(-1) for a in (out, x, *others)]
+    flat = [a.reshape(-1) if a.ndim else a for a in (out, x, *others)]
     if size < _THREADED or get_num_threads() == 1:
         for start in range(0, size, BLOCK):
-            body(*[a[start : start + BLOCK] for a in flat])
+            body(*[a[start : start + BLOCK] if a.ndim else a for a in flat])
         return out
 
     def chunk(number: int) -> None:
         start = number * _CHUNK
-        body(*[a[start : start + _CHUNK] for a in flat])
+        body(*[a[start : start + _CHUNK] if a.ndim else a for a in flat])
 
     run_chunks(-(-size // _CHUNK), chunk)
     return out

@@ -31,6 +31,7 @@ from .types import empty
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 _LONG_MAX = 2**63 - 1
 # From this range on an integer takes two words: the remainder of one would be visibly uneven.
+_LISTED = 300  # places up to which a list is shuffled faster
 _TWO_WORDS = 2**28
 _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
 
@@ -224,7 +225,7 @@ def randperm(stream: Stream, n: int, dtype: Any) -> Any:
             words = words.astype(np.uint64)
         else:
             words = words64(stream, steps)
-    if n <= 300:
+    if n <= _LISTED:
         order = list(range(n))
         for i, word in enumerate(words.tolist()):
             j = i + word % (n - i)

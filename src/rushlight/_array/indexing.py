@@ -22,6 +22,7 @@ from .types import from_raw, refuse_shared, write_into
 from .windows import diagonal
 
 _BAD_TYPE: Final = "tensors used as indices must be long, int, byte or bool tensors"
+_LARGE: Final = 4096  # elements of a matrix from which places are divided, not searched
 _UINT8_WARNING: Final = (
     "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. "
     "(Triggered "
@@ -311,7 +312,7 @@ def nonzero(x: Any) -> Any:
     """The places of all nonzero elements, a row each."""
     if x.ndim == 0:
         return np.zeros((int(bool(x)), 0), np.int64)
-    if x.size >= 4096 and x.ndim == 2 and x.flags.c_contiguous:
+    if x.size >= _LARGE and x.ndim == 2 and x.flags.c_contiguous:
         flat = np.flatnonzero(x if x.dtype.kind == "b" else np.not_equal(x, 0))
         places = np.empty((2, flat.size), np.int64)
         np.divmod(flat, x.shape[1], places[0], places[1])

@@ -92,10 +92,10 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     """`where` on large arrays, by arithmetic on the bits of the two sides. See the Note."""
     if condition.size >= kernels.LEAST and (found := _by_kernel(condition, a, b)) is not None:
         return found
-    if isinstance(a, np.ndarray):
+    if isinstance(a, np.ndarray | np.generic):
         if not isinstance(b, np.ndarray):
             b = np.array(b, a.dtype) if _is_weak(b, a.dtype) else np.asarray(b)
-    elif isinstance(b, np.ndarray):
+    elif isinstance(b, np.ndarray | np.generic):
         a = np.array(a, b.dtype) if _is_weak(a, b.dtype) else np.asarray(a)
     else:
         return np.where(condition, a, b)
@@ -107,7 +107,7 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
 
 
 def _by_kernel(condition: Any, a: Any, b: Any) -> Any:
-    """`where` of arrays of one shape and type, or of one and a number; or None."""
+    """`where` of arrays of one shape and type, or of one and a number; else None."""
     left, right = type(a) is np.ndarray, type(b) is np.ndarray
     if left and not right:
         right_number = _number(b, a.dtype)
@@ -115,7 +115,7 @@ def _by_kernel(condition: Any, a: Any, b: Any) -> Any:
     if right and not left:
         number = _number(a, b.dtype)
         return None if number is None else kernels.elements.choose(condition, number, b)
-    if a.dtype is not b.dtype:
+    if not left or a.dtype is not b.dtype:
         return None
     if not a.ndim and b.ndim:
         a = _number(a, b.dtype)

@@ -16,6 +16,8 @@ _add: Any = np.add.reduce
 _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 _INF = float("inf")
+_LARGE = 4096  # elements from which rows are worth products,
+_SHORT = 16  # and elements of such a row
 _WHOLE = ((0, 1), (1, 0), (-2, -1), (-1, -2))  # all dimensions of a matrix
 
 
@@ -95,11 +97,11 @@ def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
         length = x.shape[-1] if x.ndim else 1
         last = x.ndim - 1
         if (
-            x.size >= 4096
+            x.size >= _LARGE
             and axis in (last, -1, (last,), (-1,))
             and x.dtype.kind == "f"
             and x.flags.c_contiguous
-            and length >= 16
+            and length >= _SHORT
         ):
             rows = x.reshape(-1, length)
             squares = row_dot(rows, rows)

@@ -118,6 +118,8 @@ def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = 
 
 
 _LARGE = 4096
+_ONE_PRODUCT = 16384  # elements up to which one product of BLAS sums exactly enough
+_SHORT = 16  # elements of a row from which its sum is a product
 
 
 def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
@@ -128,7 +130,7 @@ def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
     if x.dtype.itemsize not in (4, 8) or not x.flags.c_contiguous:
         return None
     if axis is None:
-        if x.size <= 16384:
+        if x.size <= _ONE_PRODUCT:
             total = x.reshape(-1).dot(ones(x.size, x.dtype))
         else:
             total = kernels.elements.total(x) if x.size >= kernels.LEAST else None
@@ -136,7 +138,7 @@ def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
         return total.reshape((1,) * x.ndim) if keepdim else total
     count = _trailing(x.ndim, axis)
     length = 0 if count is None else _size_of(x.shape[x.ndim - count :])
-    if count is None or length < 16:
+    if count is None or length < _SHORT:
         return None
     total = row_sum(x.reshape(-1, length))
     kept = x.shape[: x.ndim - count]

@@ -47,6 +47,8 @@ def _accumulated(ufunc: Any, x: Any, dim: int, dtype: D.dtype | None) -> Any:
 # a step of all of them at once takes 0.3 ns an element, after the lanes were written side by side.
 _LANES = 192
 _SCANS = (np.add, np.multiply)
+_SHORT = 8  # steps from which squares are transposed
+_STEPS = 256  # steps that are taken one by one
 _TILE = 128  # the side of the squares that are transposed at a time
 
 
@@ -58,7 +60,7 @@ def _accumulate(ufunc: Any, x: Any, axis: int, wide: Any, stored: Any) -> Any:
         if found is not None:
             return found
     lanes = x.size // n if n else 0
-    if lanes < _LANES or n < 8 or x.ndim > 2 or ufunc.nout != 1:
+    if lanes < _LANES or n < _SHORT or x.ndim > 2 or ufunc.nout != 1:
         result = ufunc.accumulate(np.ascontiguousarray(x, wide), axis)
         return result if stored == wide else result.astype(stored)
     # See Note [Scans of many lanes].
@@ -145,7 +147,7 @@ def recurrence(x: Any, factor: Any, dim: int, back: bool) -> Any:
     result = out
     if back:
         result, factor = out[::-1], factor[::-1]
-    if n <= 256 or out.size >= n * n:
+    if n <= _STEPS or out.size >= n * n:
         for i in range(1, n):
             result[i] += factor[i] * result[i - 1]
     else:

@@ -89,7 +89,7 @@ def topk(
         return x.copy(), np.zeros((), _INT64)
     if k == 1 and size and x.dtype.kind != "V":
         places = (np.ndarray.argmax if largest else _first_smallest)(x, axis, None, keepdims=True)
-    elif 0 < k * 4 < size and size > 64:
+    elif 0 < k * 4 < size and size > _FEW:
         places = _few_places(_orderable(x), k, axis, largest)
     else:
         places = _first(order(x, axis, largest), k, axis)
@@ -107,6 +107,7 @@ def _first_smallest(x: Any, axis: int, out: Any, keepdims: bool) -> Any:
     return np.argmin(x, axis, out, keepdims=keepdims)
 
 
+_FEW = 64  # elements up to which sorting is faster than a partition
 _REPEATED = 8  # up to so many searches for the extreme are faster than a partition
 
 

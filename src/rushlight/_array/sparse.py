@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+_FEW = 64  # elements up to which SciPy is not worth loading
+
 
 def _scipy() -> Any:
     """SciPy's sparse matrices; None where SciPy isn't installed."""
@@ -62,7 +64,7 @@ def _sparse_product(values: Any, dense: Any, rows: Any, columns: Any, height: in
 
     Shapes: values, rows, columns [n], dense [k, m] to [height, m]. Places may be given twice.
     """
-    scipy = _scipy() if values.size > 64 else None
+    scipy = _scipy() if values.size > _FEW else None
     kind = np.result_type(values, dense)
     if scipy is not None and kind.char in "fdFD":
         matrix = scipy.coo_array((values, (rows, columns)), shape=(height, dense.shape[0]))

@@ -10,6 +10,7 @@ import numpy as np
 from . import moments
 from .reduce import axes_of, in_order, reduced_count
 
+_HUGE = 1 << 22  # elements from which one sum of all is quicker than blocks
 _FEW = 16384  # elements up to which plain passes beat the blocks of `moments`
 _WIDE = np.dtype(np.float64)
 _add: Any = np.add.reduce
@@ -40,7 +41,7 @@ def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
     if freedom <= 0:
         _warn_few(name)
         freedom = 0.0
-    if x.size > _FEW and not (axis is None and x.size > 1 << 22):
+    if x.size > _FEW and not (axis is None and x.size > _HUGE):
         return moments.var_mean(x, axis, 1 if correction is None else correction, keepdim)
     wide = x.astype(_WIDE)
     if axis is None and not keepdim and count:

@@ -12,6 +12,7 @@ from . import lapack
 from .types import to_raw
 
 _BLOCK = 24  # below this size rows are solved one by one
+_FEW = 16  # matrices up to which they are inverted one by one
 _MANY = 24  # from so many small matrices on, rows of all of them at once are quicker than LAPACK
 
 
@@ -168,7 +169,7 @@ def _eliminate(a: Any, number: int) -> tuple[Any, Any]:
 def row_order(pivots: Any, rows: int) -> Any:
     """Where each row of P^T A comes from, for rows exchanged one after another."""
     flat = pivots.reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1]))
-    if len(flat) <= 16:
+    if len(flat) <= _FEW:
         orders = []
         for exchanged in flat.tolist():
             order = list(range(rows))

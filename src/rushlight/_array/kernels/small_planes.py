@@ -19,6 +19,7 @@ from .slots import THREADED, Memory, even, shared
 
 __all__ = ["correlate", "suits", "weigh"]
 
+_THREADED: Final = 1 << 16  # weights from which threads are worth waking
 _PLACES: Final = 256  # of all samples of a block, about
 _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
 _WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
@@ -86,7 +87,7 @@ def _turned(w: Any, inward: bool, padded: int) -> tuple[Any, int]:
     depth = w.size // columns
     made = (np.empty if columns == padded else np.zeros)(depth * padded, w.dtype)
     size = w.dtype.itemsize
-    threads = get_num_threads() if w.size > 1 << 16 else 1
+    threads = get_num_threads() if w.size > _THREADED else 1
     source, to = address(w), address(made)
     for start, wide in _panels(padded, lanes):
         some, there = min(wide, columns - start), to + start * depth * size
