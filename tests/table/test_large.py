@@ -21,7 +21,7 @@ from rushlight import dtypes as D
 from tests.table._closeness import ROUNDING, assert_same
 from tests.table._samples import CASES, Case, with_arrays
 from tests.table._thresholds import FOLDERS, ROOT, WAYS, limits, lowered
-from tests.table.test_values import arrays_of, backwards, mapped, reads_memory, spaced, turned
+from tests.table.test_values import arrays_of, mapped, reads_memory, spaced, turned
 
 
 def shifted(array: Any) -> Any:

@@ -280,7 +280,7 @@ def values_of(overload: OpOverload, row: Row, args: tuple[Any, ...], kwargs: dic
         RuntimeError: where the arguments don't fit, in PyTorch's words.
     """
     plan = match(row, args, kwargs)
-    if plan is None:
+    if isinstance(plan, bool):
         raise RuntimeError(_misfit(overload, row, args, kwargs))
     return Dispatcher.gather(_GATHERER, plan, args, kwargs)
 

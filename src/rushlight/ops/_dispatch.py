@@ -4,7 +4,7 @@ Note [Plans]
 Which overload a call means, and where each argument goes, depends almost always on nothing but the
 types of the positional arguments and the names of the keywords. So a resolved call is remembered as
 a `Plan` under that key; the next call like it costs two dictionary look-ups. Only misses look at
-schemas.
+schemas. For the rest see Note [Converters check what types don't say] in `_accepts`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._core.op import Op
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter
-from ._accepts import accepts, is_int
+from ._accepts import Unfit, accepts, by_value, integers, is_int
 from ._deprecated import old_order
 from ._explain import explain_rows
 from ._kinds import kind_of
@@ -35,7 +35,9 @@ _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1":
 class Plan:
     """A resolved call: the row, and for each parameter where its value comes from."""
 
-    __slots__ = ("row", "op", "run", "sources", "convert", "direct", "ordered", "tail", "named")
+    __slots__ = (
+        "row", "op", "run", "sources", "convert", "direct", "ordered", "tail", "named", "lasting",
+    )  # fmt: skip
 
     def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
         self.row = row
@@ -52,6 +54,7 @@ class Plan:
         self.direct = not convert and all(isinstance(s, _Default) for s in rest)
         self.tail = [s.value if isinstance(s, _Default) else None for s in rest]
         self.named = [(i, s) for i, s in enumerate(sources) if isinstance(s, str)]
+        self.lasting = True  # whether it serves all calls of the same types
 
 
 class _Default:
@@ -88,11 +91,15 @@ class Dispatcher:
         self.function: Any = None  # what the user calls
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+<<<<<<< HEAD
         given = kwargs
         out = None
         if kwargs and "out" in kwargs:
             kwargs = kwargs.copy()
             out = kwargs.pop("out")
+=======
+        out = kwargs.pop("out", None) if kwargs else None
+>>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
         key = call_key(args, kwargs)
         plan = self.plans.get(key)
         if plan is None or (out is not None and (key, type(out)) not in self.outs):
@@ -105,19 +112,35 @@ class Dispatcher:
                 if handled is NOT_HANDLED:
                     raise
                 return handled
+<<<<<<< HEAD
             self.plans[key] = plan
             if isinstance(out, TensorBase):
                 self.outs.add((key, type(out)))
+=======
+            if plan.lasting:
+                self.plans[key] = plan
+>>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
         row = plan.row
         if plan.direct and not kwargs:
             values = [*args, *plan.tail]
         else:
-            values = self.gather(plan, args, kwargs)
+            try:
+                values = self.gather(plan, args, kwargs)
+            except Unfit:
+                if out is not None:
+                    kwargs["out"] = out
+                return self.anew(args, kwargs)
         if self.inplace:
             return apply_inplace(row.op, values)
         if out is not None:
             return apply_out(row, values, out)
         return apply_n(row.op, values)
+
+    def anew(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call that the plan for its types doesn't fit."""
+        plain = {k: v for k, v in kwargs.items() if k != "out"}
+        self.plans.pop(call_key(args, plain), None)
+        return self(*args, **kwargs)
 
     def gather(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The values of all parameters, in schema order."""
@@ -153,6 +176,7 @@ class Dispatcher:
             TypeError: where no overload takes these arguments.
             ValueError: for an integer of more than 64 bits.
         """
+<<<<<<< HEAD
         own = args[1:] if self.kind == "method" else args
         problem = complaint(self.kind, self.short, own, kwargs if given is None else given)
         if problem is not None:
@@ -166,7 +190,15 @@ class Dispatcher:
             names = row_names(self.kind, self.short, row)
             plan = match(row, args, kwargs, packs, names)
             if plan is not None:
+=======
+        lasting = True
+        for row in self.rows:
+            plan = match(row, args, kwargs)
+            if isinstance(plan, Plan):
+                plan.lasting = lasting
+>>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
                 return plan
+            lasting = lasting and not plan
         if (places := old_order(self.name, args, kwargs)) is not None:
             return reordered(self.rows[0], places, args, kwargs)
         raise explain_rows(self.short, self.rows, args, kwargs)
@@ -198,6 +230,7 @@ def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return tuple(map(type, args))
 
 
+<<<<<<< HEAD
 def row_names(kind: str, name: str, row: Row) -> list[str]:
     """What PyTorch calls the positional parameters of a row, one after the other."""
     first = ["input"] if kind == "method" else []
@@ -220,6 +253,10 @@ def match(
     With `packs` integers one by one may stand for a list of them, as in `x.view(2, 3)`. `names`
     are other ones for the positional parameters.
     """
+=======
+def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | bool:
+    """How this call fits the row's signature; if it doesn't, whether other values might."""
+>>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
     params = row.schema.params
     positional = [p for p in params if not p.kw_only]
     sources: list[Any] = []
@@ -227,10 +264,12 @@ def match(
     left = dict(kwargs)
     packed = _packed_from(positional, args) if packs else None
     if packed is None and len(args) > len(positional):
-        return None
+        return any(isinstance(a, TensorBase) for a in args[1:])  # of which others might be sizes
     for i, p in enumerate(params):
         if packed is not None and i == packed:
             sources.append(_Packed(i))
+            if any(type(a) is not int for a in args[i:]):
+                convert.append((i, integers))
             continue
         if not p.kw_only and i < len(args) and (packed is None or i < packed):
             found, source = args[i], i
@@ -240,18 +279,18 @@ def match(
                 name = names[i]
             if name is None:
                 if p.default is REQUIRED:
-                    return None
+                    return False
                 sources.append(_Default(p.default))
                 continue
             found, source = left.pop(name), name  # type: ignore[assignment]
         fits, converter = accepts(p, found, row, i)
         if not fits:
-            return None
+            return by_value(p, found)
         if converter is not None:
             convert.append((i, converter))
         sources.append(source)
     if left or not _some_tensor(row, args, kwargs):
-        return None
+        return False
     return Plan(row, sources, convert)
 
 
@@ -367,8 +406,13 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
         try:
             for position, convert in plan.convert:
                 values[position] = convert(values[position])
+<<<<<<< HEAD
         except (TypeError, ValueError):
             return general(*args, **kwargs)  # says why
+=======
+        except Unfit:
+            return general.anew(args, kwargs)
+>>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
         return plan.run(plan.op, values)
 
     return function
@@ -414,8 +458,13 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any
         try:
             for position, convert in plan.convert:
                 values[position] = convert(values[position])
+<<<<<<< HEAD
         except (TypeError, ValueError):
             return general(*args, **kwargs)  # says why
+=======
+        except Unfit:
+            return general.anew(args, kwargs)
+>>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
         return apply_inplace(plan.op, values)
 
     function.__name__ = function.__qualname__ = general.name

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ..schema import parse
+from ._accepts import Unfit
 from ._dispatch import Dispatcher, call_key
 from ._row import Row
 
@@ -54,11 +55,19 @@ def signed(
             key = call_key(args, kwargs)
             plan = plans.get(key)
             if plan is None:
-                plan = plans[key] = general.resolve(args, kwargs)
-            chosen: Any = plan.row
+                plan = general.resolve(args, kwargs)
+                if plan.lasting:
+                    plans[key] = plan
             if plan.direct and not kwargs:
-                return chosen.body(*args, *plan.tail)
-            return chosen.body(*general.gather(plan, args, kwargs))
+                values: Any = (*args, *plan.tail)
+            else:
+                try:
+                    values = general.gather(plan, args, kwargs)
+                except Unfit:
+                    plans.pop(key, None)
+                    return function(*args, **kwargs)
+            chosen: Any = plan.row
+            return chosen.body(*values)
 
         function.__name__ = function.__qualname__ = general.name
         function.__doc__ = body.__doc__

@@ -12,6 +12,7 @@ from .._core.apply import apply1, apply_lone
 from .._core.inplace import apply_inplace
 from .._core.storage import TensorBase
 from . import _checks
+from ._accepts import numbers_for
 from ._composite import composite
 from ._row import Row, elementwise, general
 from ._traced import keep, table
@@ -354,6 +355,10 @@ glu_backward = general(
 # ---- functions that may work in place ----------------------------------------------------------
 def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
     """A row on `input`, or written into it."""
+    for value in rest:
+        if isinstance(value, TensorBase):
+            rest = numbers_for(row, rest)
+            break
     if inplace:
         return apply_inplace(row.op, [input, *rest])
     return apply_lone(row.op, [input, *rest]) if rest else apply1(row.op, input)

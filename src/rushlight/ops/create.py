@@ -14,6 +14,7 @@ from .._core.slow import NOT_HANDLED, read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..device import hollow
 from . import _hollow
+from ._accepts import is_number_tensor
 from ._composite import composite
 from ._once import warn_of_arrays
 from ._sizes import size_of as size_of
@@ -382,7 +383,7 @@ def full(
     """A tensor of the given size filled with one value, whose kind gives the default dtype."""
     nowhere = hollow(device)
     value = fill_value
-    if isinstance(value, TensorBase) and value._raw.ndim == 0:
+    if is_number_tensor(value):
         value = read_by_python(value, "full()").item()
     if not T.is_number(value):
         raise TypeError(

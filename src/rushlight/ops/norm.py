@@ -6,7 +6,10 @@ from typing import Any
 
 from .._array.later import later
 from .._core.apply import apply_n
+from .._core.slow import read_by_python
+from .._core.storage import TensorBase
 from . import _checks
+from ._accepts import is_number_tensor
 from ._composite import composite
 from ._out import apply_out
 from ._row import general
@@ -95,6 +98,12 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         return matrix_norm(
             input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, **extra
         )
+    if isinstance(p, TensorBase):
+        if not is_number_tensor(p):
+            raise TypeError(
+                "linalg_vector_norm(): argument 'ord' (position 2) must be Number, not Tensor"
+            )
+        p = read_by_python(p, "an order").item()
     arguments = [input, p, dim, keepdim, dtype]
     if out is not None:
         return apply_out(vector_norm, arguments, out)

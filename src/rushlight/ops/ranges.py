@@ -13,6 +13,7 @@ from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..device import hollow
 from . import _hollow
+from ._accepts import is_number_tensor
 from ._composite import composite
 from ._explain import combination
 from .create import delivered, dtype_or_default, finished, type_for
@@ -32,8 +33,15 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         RuntimeError: for a step of zero or one that leads away from `end`.
     """
     nowhere = hollow(device)
+    places = (("start", 1), ("end", 2), ("step", 3))
     if end is None:
         start, end = 0, start
+        places = (("start", 1), ("end", 1), ("step", 2))
+    for (name, place), bound in zip(places, (start, end, step)):
+        if isinstance(bound, TensorBase) and not is_number_tensor(bound):
+            raise TypeError(
+                f"arange(): argument '{name}' (position {place}) must be Number, not Tensor"
+            )
     start, end, step = _number(start), _number(end), _number(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")

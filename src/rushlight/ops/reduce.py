@@ -10,6 +10,7 @@ from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
+from ._accepts import is_number_tensor
 from ._composite import composite
 from ._out import apply_out
 from ._row import general, linear
@@ -291,6 +292,11 @@ def _spread_function(name: str, row: Any, doc: str) -> Any:
         elif isinstance(dim, list):
             dim = tuple(dim)
         if isinstance(correction, TensorBase):
+            if not is_number_tensor(correction):
+                raise TypeError(
+                    f"{name}() received an invalid combination of arguments - got (Tensor, "
+                    "correction=Tensor)"
+                )
             correction = read_by_python(correction, "a correction").item()
         arguments = [input, dim, correction, keepdim]
         return apply_n(row.op, arguments) if out is None else apply_out(row, arguments, out)
