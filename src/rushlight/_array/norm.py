@@ -132,11 +132,7 @@ def dist(x: Any, y: Any, p: Any = 2) -> Any:
         problem = errors.broadcast(x.shape, y.shape)
         if problem:
             raise RuntimeError(problem)
-    if x.dtype != y.dtype and x.dtype.kind == y.dtype.kind:
-        wide = x.itemsize > y.itemsize if (x.ndim > 0) == (y.ndim > 0) else x.ndim > y.ndim
-        difference = np.subtract(x, y, dtype=(x if wide else y).dtype, casting="unsafe")
-    else:
-        difference = x - y
+    difference = x - y
     if difference.dtype.kind in "biu":
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isinf, isnan
+from math import inf, isinf, isnan
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,11 @@ _C_NAMES: Final = {
 }  # fmt: skip
 
 
+_LARGEST: Final = {
+    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38
+}  # fmt: skip
+
+
 def number_like(value: Any, dtype: Any) -> Any:
     """A Python number as one that an array of `dtype` can hold, cut off and wrapped.
 
@@ -24,13 +29,19 @@ def number_like(value: Any, dtype: Any) -> Any:
         RuntimeError: where it is out of range.
     """
     kind = dtype.kind
-    if kind == "f" and not isinstance(value, complex):
-        if dtype.itemsize == 4 and abs(value) > 3.4028234663852886e38 and not isinf(value):
+    if kind in "fV" and not isinstance(value, complex):
+        if (
+            dtype.itemsize < 8
+            and abs(value) > _LARGEST.get(from_raw(dtype).name, inf)
+            and not isinf(value)
+        ):
             raise _overflow(dtype)
         return value
     if isinstance(value, complex):
         if kind == "c":
             return value
+        if kind == "b":
+            return bool(value)
         if value.imag:
             raise _overflow(dtype)
         value = value.real
@@ -46,6 +57,15 @@ def number_like(value: Any, dtype: Any) -> Any:
         whole = int(value)
         return whole + int(info.max) + 1 if whole < 0 and kind == "u" else whole
     return value
+
+
+def typed(value: Any, dtype: Any) -> Any:
+    """A Python number as a 0-d array of `dtype`.
+
+    Raises:
+        RuntimeError: where it is out of range, or has an imaginary part that would be lost.
+    """
+    return np.array(number_like(value, dtype)).astype(dtype)
 
 
 def wrapped(value: Any, dtype: Any) -> Any:

@@ -26,6 +26,7 @@ from .later import Function, attribute
 from .masks import keep as keep
 from .masks import where as where
 from .matmul import product
+from .number import typed as number_typed
 from .quotients import pow as pow
 from .quotients import rsqrt as rsqrt
 from .reduce import mean as mean
@@ -75,6 +76,7 @@ _LATE: Final[dict[str, tuple[str, str]]] = {
     "glu_gradients": ("gating", "glu_gradients"),
     "sigmoid": ("logistic", "sigmoid"),
     "softplus": ("logistic", "softplus"),
+    "ldexp": ("relations", "ldexp"),
     "xlog1py": ("logistic", "xlog1py"),
     "xlogy": ("logistic", "xlogy"),
     "vector_norm": ("norm", "vector_norm"),
@@ -177,7 +179,6 @@ reciprocal = np.reciprocal
 floor = np.floor
 trunc = np.trunc
 exp2 = np.exp2
-ldexp = np.ldexp
 isfinite = np.isfinite
 equal = np.equal
 not_equal = np.not_equal
@@ -355,7 +356,7 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
 # ---- raw forwards -----------------------------------------------------------------------------
 def typed(number: Any, like: Any) -> Any:
     """A number in the type of an array."""
-    return np.array(number).astype(like.dtype) if isinstance(like, np.ndarray) else number
+    return number_typed(number, like.dtype) if isinstance(like, np.ndarray) else number
 
 
 def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
@@ -366,6 +367,8 @@ def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
         dtype = b.dtype
         if dtype is FLOAT32 or dtype is FLOAT64:
             return np.add(a, np.multiply(b, alpha))
+    elif not isinstance(b, np.ndarray):
+        b = typed(b, a)  # NumPy's product of two numbers would be of double precision
     return _add_product(a, b, typed(alpha, b))
 
 

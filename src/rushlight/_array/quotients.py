@@ -10,6 +10,7 @@ import numpy as np
 from .. import dtypes as D
 from .blocks import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
+from .number import typed
 from .types import FLOAT32, FLOAT64, INT64, in_single, to_raw
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
@@ -357,7 +358,7 @@ def _typed(value: Any, like: Any) -> Any:
     dtype = like.dtype
     if value.__class__ is float and (dtype is FLOAT32 or dtype is FLOAT64):
         return value
-    return np.array(value).astype(like.dtype)
+    return typed(value, like.dtype)
 
 
 def _mixing(weight: float) -> Callable[..., None]:
@@ -377,6 +378,8 @@ def _mixing(weight: float) -> Callable[..., None]:
 def lerp(start: Any, end: Any, weight: Any) -> Any:
     """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
     number = weight.__class__ in (int, float)
+    if weight.__class__ is complex:
+        weight = typed(weight, start.dtype)
     if number and start.size >= LARGE and fits(start, end):
         return mapped(_mixing(weight), start, end)
     gap = np.subtract(end, start)

@@ -262,14 +262,16 @@ def all(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether all elements are true; of uint8 as uint8."""
     if dim is None and not keepdim and _few_bools(x):
         return np.array(0 not in x.tobytes())
-    return _truth(_all(x, axes_of(x.ndim, dim), None, None, keepdim), x)
+    axis = () if dim == () else axes_of(x.ndim, dim)  # over no dimension: each by itself
+    return _truth(_all(x, axis, None, None, keepdim), x)
 
 
 def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Whether any element is true; of uint8 as uint8."""
     if dim is None and not keepdim and _few_bools(x):
         return np.array(np.count_nonzero(x) > 0)
-    return _truth(_any(x, axes_of(x.ndim, dim), None, None, keepdim), x)
+    axis = () if dim == () else axes_of(x.ndim, dim)
+    return _truth(_any(x, axis, None, None, keepdim), x)
 
 
 def _truth(result: Any, x: Any) -> Any:

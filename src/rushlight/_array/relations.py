@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .. import dtypes as D
 from .. import errors
 from ..dtypes import FLOAT, get_default_dtype, scalar_name
 from .blocks import BLOCK, SIGN_BITS, fits, mapped
@@ -209,11 +210,28 @@ def _write_nextafter(out: Any, x: Any, other: Any) -> None:
 
 
 def ldexp(x: Any, exponent: Any) -> Any:
-    """x 2^exponent; the power is computed in the type of the exponent."""
-    kind = exponent.dtype.kind
-    if kind in "biu":
+    """x 2^exponent: floats by whole exponents in their own type, else a power and a product.
+
+    The latter is promoted as a product is, where the power of an integer is a default float.
+    """
+    if not isinstance(exponent, np.ndarray):
+        exponent = np.asarray(exponent)
+    if exponent.dtype.kind in "iu" and x.dtype.kind in "fV":
+        steps = exponent.astype(np.int32)
+        if x.dtype.kind == "V":
+            return np.ldexp(x.astype(np.float32), steps).astype(x.dtype)
+        return np.asarray(np.ldexp(x, steps))
+    if exponent.dtype.kind in "biu":
         exponent = exponent.astype(to_raw(get_default_dtype()))
-    return np.multiply(x, np.exp2(exponent))
+    levels: list[Any] = [None, None]
+    for operand in (x, exponent):
+        level = 0 if operand.ndim else 1
+        found = from_raw(operand.dtype)
+        known = levels[level]
+        levels[level] = found if known is None else D.promote_types(known, found)
+    common = to_raw(D.combine_levels(levels[0], levels[1], None))
+    power = np.exp2(exponent) if exponent.dtype.kind != "c" else np.power(2, exponent)
+    return np.multiply(x.astype(common), power.astype(common))
 
 
 def frexp(x: Any) -> tuple[Any, Any]:

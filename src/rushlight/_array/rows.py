@@ -14,6 +14,8 @@ The row maximum costs more than the exponential (0.3-0.9 ns an element on rows o
 guards the range: where every logit of a block is below `TOP` and every row of exponentials sums to
 more than a floor, exp(x) neither overflows nor loses digits, and leaving the subtraction out even
 saves its rounding error. Otherwise, NaN and infinities included, the block goes the classical way.
+So do logarithms near zero, as of a confident prediction: there the difference of two large numbers
+has lost the digits, and may have the wrong sign.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ _BLOCK = 131_072
 # e^-16 for probabilities down to e^-70. In float64 the bounds are close: nothing holds a
 # log-sum-exp more exactly.
 TOP = {4: 60.0, 8: 8.0}
+CONFIDENT = 0.01  # what is nearer to zero is a difference that has lost its digits
 FLOOR = {4: exp(-16.0), 8: exp(-8.0)}
 
 
@@ -167,6 +170,12 @@ def exponentials(rows: Any, out: Any) -> tuple[Any, Any]:
     return shift, row_sum(out)[:, None]
 
 
+def from_top(rows: Any) -> tuple[Any, Any]:
+    """How far the elements are below the largest of their row, and the log of the row sums."""
+    lower = np.subtract(rows, np.maximum.reduce(rows, axis=1, keepdims=True))
+    return lower, np.log(np.add.reduce(np.exp(lower), axis=1, keepdims=True))
+
+
 def softmax(x: Any, axis: int = -1) -> Any:
     """exp(x) divided by its sum along `axis`.
 
@@ -266,6 +275,9 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
                 shift, total = exponentials(source, piece)
                 if shift is None:
                     subtract_exactly(source, np.log(total.astype(np.float64)), piece)
+                    if np.maximum.reduce(piece, axis=None) > -CONFIDENT:
+                        lower, logarithm = from_top(source)
+                        np.subtract(lower, logarithm, piece)
                 else:
                     np.subtract(source, shift, piece)
                     np.subtract(piece, np.log(total), piece)

@@ -24,6 +24,10 @@ def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sor
         raise NotImplementedError(
             errors.not_implemented("searchsorted_out_cpu", name_of(boundaries.dtype))
         )
+    if values.dtype.kind == "c":
+        raise NotImplementedError(
+            errors.not_implemented("searchsorted_out_cpu", name_of(values.dtype))
+        )
     boundaries, values = _orderable(boundaries), _orderable(values)
     side: Any = "right" if right else "left"
     if boundaries.ndim == 1:

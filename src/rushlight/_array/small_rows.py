@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .rows import ones, row_max, row_starts
+from .rows import CONFIDENT, ones, row_max, row_starts
 from .types import FLOAT32, FLOAT64
 
 __all__ = [
@@ -109,8 +109,10 @@ def cross_entropy(x: Any, target: Any, reduction: int) -> Any:
     rows, classes = x.shape
     np.subtract(each, x.reshape(-1).take(target + row_starts(rows, classes)), each)
     if reduction == 0:
-        return each.astype(x.dtype, copy=False)
+        return None if np.minimum.reduce(each) < CONFIDENT else each.astype(x.dtype, copy=False)
     total = each.dot(ones(rows, FLOAT64))
+    if total < rows * CONFIDENT:
+        return None
     return np.array(total / rows if reduction == 1 else total, x.dtype)
 
 

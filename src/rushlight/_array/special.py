@@ -62,8 +62,16 @@ def digamma(x: Any) -> Any:
 def lgamma(x: Any) -> Any:
     """The logarithm of |Γ(x)|."""
     if _fast(x):
-        return bessel.lgamma(x, _scipy().gammaln)
-    return _call("gammaln", x)
+        return bessel.lgamma(x, _log_gamma)
+    return _log_gamma(x)
+
+
+def _log_gamma(x: Any) -> Any:
+    """SciPy's, but inf at both ends, as in C."""
+    found = _call("gammaln", x)
+    return (
+        np.where(np.isneginf(x), np.inf, found).astype(x.dtype) if np.isneginf(x).any() else found
+    )
 
 
 def polygamma(n: int, x: Any) -> Any:

@@ -171,7 +171,7 @@ def huber(x: Any, t: Any, delta: Number = 1.0) -> Any:
 
 def logits(x: Any, t: Any) -> Any:
     """Binary cross-entropy of logits."""
-    return G.maximum(x, 0.0) - x * t + _soft_tail(x)
+    return (1.0 - t) * x - (G.minimum(x, 0.0) - _soft_tail(x))
 
 
 def soft_margin(x: Any, t: Any) -> Any:

@@ -82,7 +82,7 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
             return True, None
         return (True, _integer) if is_int(value) else (False, None)
     if kind == "float":
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(value, (int, float)):
             return True, float
         if is_number_tensor(value):
             return True, _item

@@ -121,11 +121,29 @@ def scaling(args: list[Any], raws: list[Any]) -> None:
         )
 
 
+def outer_factors(args: list[Any], raws: list[Any]) -> None:
+    """Refuses a `beta` or `alpha` of a higher category than the result of `addr`."""
+    highest = category(raws[0])
+    for name, factor in zip(("beta", "alpha"), raws[3:]):
+        if factor is True or factor is False:
+            if highest != D.BOOL:
+                raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+        elif isinstance(factor, float) and highest < D.FLOAT:
+            raise RuntimeError(
+                f"For integral input tensors, argument {name} must not be a floating point number."
+            )
+
+
 def same_type(args: list[Any], raws: list[Any]) -> None:
-    """Refuses an `end` or `weight` of another dtype than the first operand."""
-    first = of(raws[0])
-    for name, raw in zip(("end", "weight"), raws[1:]):
-        found = of(raw)
+    """Refuses an `end` or `weight` of another dtype than the first operand.
+
+    A weight without dimensions may be of any: it is promoted with the others.
+    """
+    first = of_argument(args[0])
+    for name, arg, raw in zip(("end", "weight"), args[1:], raws[1:]):
+        found = of_argument(arg)
+        if name == "weight" and (type(raw) is not T.ndarray or not raw.ndim):
+            continue
         if first is not None and found is not None and found is not first:
             raise RuntimeError(
                 f"expected dtype {_word(first)} for `{name}` but got dtype {_word(found)}"

@@ -91,15 +91,11 @@ class Dispatcher:
         self.function: Any = None  # what the user calls
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-<<<<<<< HEAD
         given = kwargs
         out = None
         if kwargs and "out" in kwargs:
             kwargs = kwargs.copy()
             out = kwargs.pop("out")
-=======
-        out = kwargs.pop("out", None) if kwargs else None
->>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
         key = call_key(args, kwargs)
         plan = self.plans.get(key)
         if plan is None or (out is not None and (key, type(out)) not in self.outs):
@@ -112,14 +108,10 @@ class Dispatcher:
                 if handled is NOT_HANDLED:
                     raise
                 return handled
-<<<<<<< HEAD
-            self.plans[key] = plan
-            if isinstance(out, TensorBase):
-                self.outs.add((key, type(out)))
-=======
             if plan.lasting:
                 self.plans[key] = plan
->>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
+                if isinstance(out, TensorBase):
+                    self.outs.add((key, type(out)))
         row = plan.row
         if plan.direct and not kwargs:
             values = [*args, *plan.tail]
@@ -127,9 +119,7 @@ class Dispatcher:
             try:
                 values = self.gather(plan, args, kwargs)
             except Unfit:
-                if out is not None:
-                    kwargs["out"] = out
-                return self.anew(args, kwargs)
+                return self.anew(args, given)
         if self.inplace:
             return apply_inplace(row.op, values)
         if out is not None:
@@ -176,29 +166,24 @@ class Dispatcher:
             TypeError: where no overload takes these arguments.
             ValueError: for an integer of more than 64 bits.
         """
-<<<<<<< HEAD
         own = args[1:] if self.kind == "method" else args
         problem = complaint(self.kind, self.short, own, kwargs if given is None else given)
         if problem is not None:
             raise problem
         packs = self.kind in ("method", "")
+        lasting = True
         for row in self.rows:
             plan = match(row, args, kwargs, packs)
-            if plan is not None:
+            if isinstance(plan, Plan):
+                plan.lasting = lasting
                 return plan
+            lasting = lasting and not plan
         for row in self.rows if kwargs else ():
             names = row_names(self.kind, self.short, row)
             plan = match(row, args, kwargs, packs, names)
-            if plan is not None:
-=======
-        lasting = True
-        for row in self.rows:
-            plan = match(row, args, kwargs)
             if isinstance(plan, Plan):
                 plan.lasting = lasting
->>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
                 return plan
-            lasting = lasting and not plan
         if (places := old_order(self.name, args, kwargs)) is not None:
             return reordered(self.rows[0], places, args, kwargs)
         raise explain_rows(self.short, self.rows, args, kwargs)
@@ -230,7 +215,6 @@ def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return tuple(map(type, args))
 
 
-<<<<<<< HEAD
 def row_names(kind: str, name: str, row: Row) -> list[str]:
     """What PyTorch calls the positional parameters of a row, one after the other."""
     first = ["input"] if kind == "method" else []
@@ -247,16 +231,12 @@ def match(
     kwargs: dict[str, Any],
     packs: bool = True,
     names: list[str] | None = None,
-) -> Plan | None:
-    """How this call fits the row's signature; None if it doesn't.
+) -> Plan | bool:
+    """How this call fits the row's signature; if it doesn't, whether other values might.
 
     With `packs` integers one by one may stand for a list of them, as in `x.view(2, 3)`. `names`
     are other ones for the positional parameters.
     """
-=======
-def match(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan | bool:
-    """How this call fits the row's signature; if it doesn't, whether other values might."""
->>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
     params = row.schema.params
     positional = [p for p in params if not p.kw_only]
     sources: list[Any] = []
@@ -406,13 +386,10 @@ def _any(general: Dispatcher) -> Callable[..., Any]:
         try:
             for position, convert in plan.convert:
                 values[position] = convert(values[position])
-<<<<<<< HEAD
-        except (TypeError, ValueError):
-            return general(*args, **kwargs)  # says why
-=======
         except Unfit:
             return general.anew(args, kwargs)
->>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
+        except (TypeError, ValueError):
+            return general(*args, **kwargs)  # says why
         return plan.run(plan.op, values)
 
     return function
@@ -458,13 +435,10 @@ def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any
         try:
             for position, convert in plan.convert:
                 values[position] = convert(values[position])
-<<<<<<< HEAD
-        except (TypeError, ValueError):
-            return general(*args, **kwargs)  # says why
-=======
         except Unfit:
             return general.anew(args, kwargs)
->>>>>>> 31d8cb5 (ops: a plan never stands for calls that it doesn't fit)
+        except (TypeError, ValueError):
+            return general(*args, **kwargs)  # says why
         return apply_inplace(plan.op, values)
 
     function.__name__ = function.__qualname__ = general.name

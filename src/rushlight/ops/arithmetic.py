@@ -432,7 +432,6 @@ lerp = elementwise(
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     weight=lambda g, self, end: g * (end - self),
-    promote="none",
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4))],
     node="LerpBackward1",
     numbers=False,

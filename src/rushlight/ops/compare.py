@@ -220,10 +220,10 @@ LN2 = log(2.0)
 ldexp = elementwise(
     "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     relations.ldexp,
-    self=lambda xp, g, other: g * xp.exp2(other),
+    self=lambda xp, g, other: xp.ldexp(g, other),
     other=lambda g, out: g * (out * LN2),
-    promote="float",
-    promote_at=("self",),
+    promote="same",
+    promote_at=("self",),  # the rest is the raw function's
     numbers=False,
     check=_ldexp_types,
     doc="`input` times 2 to the power of `other`.",

@@ -11,7 +11,7 @@ from .._array.later import later
 from .._core.apply import apply2, apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
-from . import _traced
+from . import _checks, _traced
 from ._composite import composite
 from ._deprecated import say_better
 from ._out import apply_out, given, run_into
@@ -302,6 +302,9 @@ addbmm = _scaled(
 addr = multilinear(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     raw.addr,
+    promote="same",
+    promote_at=("self", "vec1", "vec2"),
+    check=_checks.outer_factors,
     self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
     vec1=lambda g, vec2, alpha: (g @ vec2) * alpha,
     vec2=lambda g, vec1, alpha: (g.T @ vec1) * alpha,

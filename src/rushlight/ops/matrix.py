@@ -268,6 +268,14 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """The powers of each element of a vector, the highest first unless `increasing`."""
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
+    if N is not None and N < 0:
+        raise RuntimeError("N must be non-negative.")
+    if x.dtype.name == "bool":
+        x = x.long()
+    if N is None:
+        N = x.shape[0]
+    if N == 0 or N == 1:
+        return x.new_ones((x.shape[0], N))
     result = linalg_vander(x, N=N)
     return result if increasing else table("flip")(result, (1,))
 

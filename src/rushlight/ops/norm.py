@@ -126,7 +126,7 @@ def _dist_other(xp: Any, g: Any, self: Any, other: Any, p: Any, out: Any, self_d
 
 
 def _refuse_bools(args: list[Any], raws: list[Any]) -> None:
-    bools = [x.dtype.kind == "b" for x in raws[:2]]
+    bools = [x._raw.dtype.kind == "b" for x in args[:2]]
     if bools[0] or bools[1]:
         raise RuntimeError(_checks.TWO_BOOLS if bools[0] and bools[1] else _checks.ONE_BOOL)
 
@@ -134,6 +134,8 @@ def _refuse_bools(args: list[Any], raws: list[Any]) -> None:
 dist = general(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     raw.dist,
+    promote="same",
+    promote_at=("self", "other"),
     self=_dist_self,
     other=_dist_other,
     holomorphic=False,

@@ -239,7 +239,7 @@ def searchsorted(
     row = sorted_sequence._raw
     number = not isinstance(input, TensorBase)
     if number:
-        input = new_tensor(T.converted(T.number_array(input), T.dtype_of(sorted_sequence)))
+        given, input = input, new_tensor(T.number_array(input))
     values = input._raw
     if row.ndim == 0 or (values.ndim == 0 and row.ndim != 1):
         raise RuntimeError(
@@ -256,16 +256,26 @@ def searchsorted(
             f"{errors.shape_text(row.shape)} and input value tensor "
             f"{errors.shape_text(values.shape)}"
         )
-    if values.dtype != row.dtype:
-        raise RuntimeError(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same "
-            "dtype, but got "
-            f"boundary tensor scalar type {D.scalar_name(T.from_raw(row.dtype))} and input "
-            "value tensor "
-            f"scalar type {D.scalar_name(T.from_raw(values.dtype))}"
-        )
+    common = D.combine_levels(
+        *_levels(row, None if number else values), D.number_dtype(given) if number else None
+    )
+    if number:
+        input = new_tensor(T.converted(T.number_array(T.number_for(given, common)), common))
+    elif T.from_raw(values.dtype) is not common:
+        input = input.to(common)
+    if T.from_raw(row.dtype) is not common:
+        sorted_sequence = sorted_sequence.to(common)
     result = _search(sorted_sequence, input, out_int32, right or side == "right", sorter)
     return result if out is None else _written(result, out)
+
+
+def _levels(row: Any, values: Any) -> tuple[D.dtype | None, D.dtype | None]:
+    """The types of operands with dimensions, and of those without."""
+    have = T.from_raw(row.dtype)
+    if values is None:
+        return have, None
+    other = T.from_raw(values.dtype)
+    return (D.promote_types(have, other), None) if values.ndim else (have, other)
 
 
 @composite()

@@ -163,8 +163,8 @@ def bounded_squares(x: Symbol, t: Symbol, bound: Number) -> Any:
 
 
 def logits(x: Symbol, t: Symbol) -> Any:
-    """max(x, 0) - x t + log(1 + exp(-|x|))."""
-    return total(maximum(x, 0.0) - x * t + log1p(exp(-absolute(x))))
+    """(1 - t) x - (min(x, 0) - log(1 + exp(-|x|)))."""
+    return total((1.0 - t) * x - (minimum(x, 0.0) - log1p(exp(-absolute(x)))))
 
 
 def squares_slope(x: Symbol, t: Symbol, g: Number) -> Any:
