@@ -17,12 +17,27 @@ from .number import wrapped
 from .types import from_raw, is_dense, to_raw
 
 
+#: Sequences within sequences that PyTorch follows, and with them lists that hold themselves.
+_DEEPEST: Final = 128
+
+
+def refuse_depth(value: Any) -> None:
+    """Raises ValueError for more dimensions than there can be: a list may be its own item."""
+    depth = 0
+    while isinstance(value, (list, tuple)) and value:
+        if depth > _DEEPEST:
+            raise ValueError(f"too many dimensions '{type(value).__name__}'")
+        value = value[0]
+        depth += 1
+
+
 def infer(value: Any) -> D.dtype:
     """The dtype that `tensor(value)` has: bool, int64, the default float or its complex.
 
     Raises:
         TypeError: for values that aren't numbers or sequences of them, in PyTorch's words.
     """
+    refuse_depth(value)
     _refuse_text(value)
     found = _infer(value)
     return D.get_default_dtype() if found is None else found
@@ -62,6 +77,8 @@ def _infer(value: Any) -> D.dtype | None:
     if hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, dict):
         result: D.dtype | None = None
         for item in value:
+            if item is value:
+                raise TypeError("new(): self-referential lists are incompatible")
             inner = _infer(item)
             if inner is not None:
                 result = inner if result is None else D.promote_types(result, inner)
@@ -78,6 +95,7 @@ def _regular(value: Any) -> tuple[Any, tuple[int, ...], set[type]] | None:
     """
     shape: list[int] = []
     flat = value
+    refuse_depth(value)
     while isinstance(flat, (list, tuple)) and len(flat) > 2:
         kinds = set(map(type, flat))
         if kinds <= _NUMBERS or all(k in _NUMBERS or issubclass(k, np.number) for k in kinds):
@@ -99,8 +117,11 @@ def _refuse_no_numbers(value: Any, dtype: D.dtype) -> None:
         TypeError, ValueError: in PyTorch's words.
     """
     if isinstance(value, (list, tuple)):
+        refuse_depth(value)
         for place, item in enumerate(value):
             kind = type(item)
+            if item is value:
+                raise TypeError(f"must be real number, not {kind.__name__}")
             if kind in _NUMBERS:
                 continue
             if kind in _SEQUENCES:

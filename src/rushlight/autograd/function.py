@@ -18,6 +18,7 @@ from .._core.node import Vertex, new_node
 from .._core.storage import (
     DEFAULT,
     IN_CUSTOM_FUNCTION,
+    IN_NO_GRAD,
     MULTI_OUTPUT,
     TensorBase,
     View,
@@ -25,7 +26,7 @@ from .._core.storage import (
     new_tensor,
     version_of,
 )
-from .._core.views import refuse_view, view_target
+from .._core.views import follows, refuse_view, view_target
 from .context import BackwardCFunction, FunctionCtx, FunctionNode, refuse_others
 from .custom_tangents import carry_tangents
 from .delayed_error import DelayedError
@@ -215,6 +216,11 @@ def _any_layered(args: tuple[Any, ...]) -> bool:
     return any(isinstance(a, TensorBase) and a._layered for a in args)
 
 
+def _wants(t: TensorBase) -> bool:
+    """Whether a tensor requires grad: a view made without recording does where its base does."""
+    return t._requires_grad or (t._view is not None and follows(t))
+
+
 def _opened(cls: Any, args: tuple[Any, ...], mode: Mode) -> tuple[FunctionNode, bool]:
     """The node of a call about to happen, with its edges, and whether the call is recorded."""
     targets: list[Vertex | None] = []
@@ -228,7 +234,7 @@ def _opened(cls: Any, args: tuple[Any, ...], mode: Mode) -> tuple[FunctionNode, 
             nrs.append(a._nr)
             places.append(i)
             shapes.append((a._raw.shape, a._raw.dtype))
-            needs.append(a._requires_grad)
+            needs.append(_wants(a))
         else:
             needs.append(False)
     executable = mode.grad and any(needs)
@@ -344,7 +350,7 @@ INPUT_SAVED: Final = (
 
 def _untied(o: TensorBase, mine: bool, dirt: bool, mode: Mode) -> TensorBase:
     """An output without a gradient: an input comes out as an alias, anything else as it is."""
-    if not o._requires_grad:
+    if not _wants(o):
         return _alias(o) if mine and not dirt else o
     if mine:
         return o.detach()  # type: ignore[attr-defined, no-any-return]
@@ -383,7 +389,9 @@ def _rewritten(
     o: TensorBase, node: FunctionNode, number: int, mine: bool, count: int
 ) -> TensorBase:
     """An input that forward has written in place: its history is now this node."""
-    if o._node is None and o._requires_grad:
+    view = o._view
+    unrecorded = view is not None and view.creation == IN_NO_GRAD and view.base._requires_grad
+    if o._node is None and (o._requires_grad or unrecorded):
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation."
         )
@@ -394,7 +402,6 @@ def _rewritten(
             UserWarning,
             stacklevel=4,
         )
-    view = o._view
     if view is not None and view.tracked and mine:
         if count > 1:
             raise RuntimeError(

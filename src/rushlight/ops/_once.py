@@ -23,10 +23,15 @@ def say_once(name: str, text: str) -> None:
         warnings.warn(text, UserWarning, stacklevel=4)
 
 
+DEEPEST: Final = 128  # sequences within sequences that are looked at
+
+
 def warn_of_arrays(data: Any) -> None:
     """Warns, once, of a list of arrays, which NumPy would have joined faster."""
     for item in (data[0], data[-1]) if data else ():
-        while isinstance(item, (list, tuple)) and item:
+        for _ in range(DEEPEST):  # a list may hold itself
+            if not isinstance(item, (list, tuple)) or not item:
+                break
             item = item[0]
         if isinstance(item, T.ndarray):
             say_once(

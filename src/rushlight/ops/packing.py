@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
@@ -126,11 +128,61 @@ def _pad_packed_sequence(
                 f"{longest}"
             )
         longest = total_length
+    refuse_padding(tuple(data.shape), sizes.tolist())
     lengths = (sizes[:, None] > range(batch)).sum(0)
     _, places = raw.packed_places(lengths)
     shape = (longest, batch, *data.shape[1:])
+    if data.shape[0] > len(places):
+        data = data[: len(places)]  # rows that belong to no time
     found = apply_n(_place.op, [data, new_tensor(places), shape, padding_value])
     return (found.transpose(0, 1) if batch_first else found), new_tensor(lengths)
+
+
+def refuse_padding(shape: tuple[int, ...], sizes: list[int]) -> None:
+    """Refuses batch sizes that ask for more rows than there are, or that grow.
+
+    Raises: RuntimeError.
+    """
+    rows, inner = shape[0], list(shape[1:])
+    start = offset = 0
+    for end in range(1, len(sizes) + 1):
+        batch, following = sizes[end - 1], sizes[end] if end < len(sizes) else 0
+        if following == batch:
+            continue
+        steps = end - start
+        held = max(0, min(steps * batch, rows - offset))
+        if held != steps * batch:
+            raise RuntimeError(
+                f"shape '{[steps, batch, *inner]}' is invalid for input of size "
+                f"{held * prod(inner)}"
+            )
+        if batch > sizes[0]:
+            room, given = (steps, sizes[0], *inner), (steps, batch, *inner)
+            raise RuntimeError(errors.broadcast(room, given) or errors.output_shape(room, given))
+        if batch < following <= sizes[0]:
+            raise RuntimeError(f"batch sizes must not grow, but got {batch} before {following}")
+        offset += held
+        start = end
+
+
+def refuse_steps(rows: int, sizes: tuple[int, ...], width: int) -> int:
+    """Refuses batch sizes that don't fit the rows of a packed sequence; gives how many they ask
+    for. `width`: of what the first state is added to, for the message.
+
+    Raises: RuntimeError.
+    """
+    offset, before = 0, sizes[0]
+    for batch in sizes:
+        if offset + batch > rows:
+            raise RuntimeError(
+                f"start ({offset}) + length ({batch}) exceeds dimension size ({rows})."
+            )
+        if batch > before:
+            room, given = (before, width), (batch, width)
+            raise RuntimeError(errors.broadcast(room, given) or errors.output_shape(room, given))
+        offset += batch
+        before = batch
+    return offset
 
 
 def _longest(sequences: Any) -> int:

@@ -18,6 +18,7 @@ from ._composite import composite
 from ._row import general
 from ._traced import table
 from .matmul import linear
+from .packing import refuse_steps
 
 raw = later("recurrent")
 
@@ -346,12 +347,19 @@ def _network(
         raise RuntimeError("got an incorrect number of RNN parameters")
     first = [s.unbind(0) for s in hx]
     last: list[list[Any]] = [[] for _ in hx]
+    total = 0
+    if sizes is not None:
+        width = hx[-1].shape[2] * (4 if kind == "lstm" else 1)
+        total = refuse_steps(input.shape[0], sizes, width)
     for layer in range(num_layers):
         outs = []
         for way in range(ways):
             k = layer * ways + way
             states = tuple(s[k] for s in first)
-            out, after = _layer(kind, input, states, groups[k], sizes, way == 1)
+            rows = input
+            if sizes is not None and input.shape[0] > total:  # each way begins at its own end
+                rows = input[input.shape[0] - total :] if way else input[:total]
+            out, after = _layer(kind, rows, states, groups[k], sizes, way == 1)
             outs.append(out)
             for states_of_all, state in zip(last, after):
                 states_of_all.append(state)

@@ -53,6 +53,8 @@ def sparse_coo_tensor(
             "indices and values must have same nnz, but got nnz from indices: "
             f"{places.size(1)}, nnz from values: {held.size(0)}"
         )
+    if places.numel() and check_invariants is not False:
+        _refuse_negative(places)
     if size is None:
         top = places.amax(1) + 1 if places.size(1) else functions.zeros(places.size(0))
         size = [*map(int, top.tolist()), *held.shape[1:]]
@@ -71,13 +73,19 @@ def sparse_coo_tensor(
     return sparse(places.detach(), held, size, bool(is_coalesced) or places.size(1) < 2)
 
 
+def _refuse_negative(places: Any) -> None:
+    """Raises RuntimeError for a place before the first, which would count from the end."""
+    for d, low in enumerate(places.amin(1).tolist()):
+        if low < 0:
+            raise RuntimeError(f"found negative index {low} for dim {d}")
+
+
 def _check(places: Any, size: tuple[int, ...]) -> None:
     """Whether all places lie inside."""
     if not places.size(1):
         return
-    for d, (low, high) in enumerate(zip(places.amin(1).tolist(), places.amax(1).tolist())):
-        if low < 0:
-            raise RuntimeError(f"found negative index {low} for dim {d}")
+    _refuse_negative(places)
+    for d, high in enumerate(places.amax(1).tolist()):
         if high >= size[d]:
             raise RuntimeError(
                 f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found "
