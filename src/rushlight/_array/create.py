@@ -16,7 +16,6 @@ from .fixed import fix
 from .number import wrapped
 from .types import from_raw, is_dense, to_raw
 
-
 #: Sequences within sequences that PyTorch follows, and with them lists that hold themselves.
 _DEEPEST: Final = 128
 

@@ -288,6 +288,9 @@ def soft_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
             f"{D.scalar_name(from_raw(x.dtype))}"
         )
     raw = lifted(x)
+    grown = broadcast_shape(x.shape, target.shape)
+    if grown != x.shape:
+        raise RuntimeError(errors.output_shape(x.shape, grown))
     each = np.asarray(np.multiply(raw, target)).astype(raw.dtype, copy=False)
     np.exp(np.negative(each, each), each)
     if x.dtype == np.float16:

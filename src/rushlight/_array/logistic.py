@@ -16,6 +16,7 @@ import numpy as np
 from . import blocks, kernels
 from .blocks import INF, LARGE, clip, fits, mapped
 from .masks import anywhere, where
+from .number import number_like, typed
 from .types import single
 
 FLOAT32: Final = np.dtype(np.float32)
@@ -117,6 +118,8 @@ def silu_backward(g: Any, x: Any) -> Any:
 
 def softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`."""
+    if type(beta) is complex or type(threshold) is complex:
+        beta, threshold = (number_like(n, x.dtype) for n in (beta, threshold))
     if beta == 1 and threshold == 20 and _few(x):
         limit = _TWENTY[x.dtype]
         y = np.minimum(x, limit)
@@ -347,7 +350,10 @@ _NAMES: Final = {2: "Half", 4: "Float", 8: "Double"}
 
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     """x above `threshold` (or nan), else `value`."""
-    return where(np.less_equal(x, threshold), np.array(value).astype(x.dtype), x)
+    if type(threshold) is complex:
+        threshold = number_like(threshold, x.dtype)
+    value = typed(value, x.dtype) if type(value) is complex else np.array(value).astype(x.dtype)
+    return where(np.less_equal(x, threshold), value, x)
 
 
 def prelu(x: Any, weight: Any) -> Any:

@@ -28,6 +28,10 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     Raises:
         RuntimeError: for integers, and for an empty dimension where the norm has no identity.
     """
+    if type(ord) is complex:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+        )
     kind = x.dtype.kind
     if dtype is not None and kind not in "biu":
         x = _in_dtype(x, dtype)

@@ -318,25 +318,7 @@ def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
 
 @in_single
 def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
-    """x + value a / b.
-
-    Raises:
-        RuntimeError: for integers.
-    """
-    dtype = x.dtype
-    if dtype is not FLOAT32 and dtype is not FLOAT64 and dtype.kind in "biu":
-        raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future  release "
-            "addcdiv "
-            "will perform a true division of tensor1 and tensor2. The historic addcdiv behavior "
-            "can be "
-            "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
-            "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The "
-            "future "
-            "addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
-            "tensor2), "
-            "for all dtypes."
-        )
+    """x + value a / b."""
     if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
         return mapped(_adding(np.divide, value), x, a, b)
     t = np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b)

@@ -121,6 +121,21 @@ def scaling(args: list[Any], raws: list[Any]) -> None:
         )
 
 
+def whole_quotient(args: list[Any], raws: list[Any]) -> None:
+    """Refuses `addcdiv` of two tensors of integers."""
+    first, second = of_argument(args[1]), of_argument(args[2])
+    if first is None or second is None or max(first.category, second.category) >= D.FLOAT:
+        return
+    raise RuntimeError(
+        "Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
+        "will perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+        "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
+        "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
+        "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), "
+        "for all dtypes."
+    )
+
+
 def outer_factors(args: list[Any], raws: list[Any]) -> None:
     """Refuses a `beta` or `alpha` of a higher category than the result of `addr`."""
     highest = category(raws[0])
@@ -128,7 +143,7 @@ def outer_factors(args: list[Any], raws: list[Any]) -> None:
         if factor is True or factor is False:
             if highest != D.BOOL:
                 raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
-        elif isinstance(factor, float) and highest < D.FLOAT:
+        elif isinstance(factor, (float, complex)) and highest < D.FLOAT:
             raise RuntimeError(
                 f"For integral input tensors, argument {name} must not be a floating point number."
             )

@@ -423,6 +423,7 @@ addcdiv = elementwise(
     tensor1=lambda g, tensor2, value: g * (value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
     promote_at=("self", "tensor1", "tensor2"),
+    check=_checks.whole_quotient,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4, low=0.5, high=2))],
     doc="Adds `value` times the quotient of two tensors to `input`.",
 )

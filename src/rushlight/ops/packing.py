@@ -166,9 +166,9 @@ def refuse_padding(shape: tuple[int, ...], sizes: list[int]) -> None:
 
 
 def refuse_steps(rows: int, sizes: tuple[int, ...], width: int) -> int:
-    """Refuses batch sizes that don't fit the rows of a packed sequence; gives how many they ask
-    for. `width`: of what the first state is added to, for the message.
+    """How many rows batch sizes ask for, which may be fewer than a packed sequence has.
 
+    `width` is that of what the states are added to, for the message.
     Raises: RuntimeError.
     """
     offset, before = 0, sizes[0]
