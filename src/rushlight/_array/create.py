@@ -21,13 +21,19 @@ _DEEPEST: Final = 128
 
 
 def refuse_depth(value: Any) -> None:
-    """Raises ValueError for more dimensions than there can be: a list may be its own item."""
+    """Refuses more dimensions than there can be, as of a list that is its own item, and texts.
+
+    Raises:
+        ValueError: also where the first item is a text, which is a sequence itself.
+    """
     depth = 0
     while isinstance(value, (list, tuple)) and value:
         if depth > _DEEPEST:
             raise ValueError(f"too many dimensions '{type(value).__name__}'")
         value = value[0]
         depth += 1
+    if depth and isinstance(value, str):
+        raise ValueError("too many dimensions 'str'")
 
 
 def infer(value: Any) -> D.dtype:
@@ -37,18 +43,8 @@ def infer(value: Any) -> D.dtype:
         TypeError: for values that aren't numbers or sequences of them, in PyTorch's words.
     """
     refuse_depth(value)
-    _refuse_text(value)
     found = _infer(value)
     return D.get_default_dtype() if found is None else found
-
-
-def _refuse_text(value: Any) -> None:
-    """Refuses a sequence that begins with a text, which is a sequence itself."""
-    inside = False
-    while isinstance(value, (list, tuple)) and value:
-        value, inside = value[0], True
-    if inside and isinstance(value, str):
-        raise ValueError("too many dimensions 'str'")
 
 
 #: Python's own numbers, whose type says all about the elements' type.
@@ -94,7 +90,8 @@ def _regular(value: Any) -> tuple[Any, tuple[int, ...], set[type]] | None:
     """
     shape: list[int] = []
     flat = value
-    refuse_depth(value)
+    if isinstance(value, (list, tuple)) and len(value) > 2 and type(value[0]) in _SEQUENCES:
+        refuse_depth(value)
     while isinstance(flat, (list, tuple)) and len(flat) > 2:
         kinds = set(map(type, flat))
         if kinds <= _NUMBERS or all(k in _NUMBERS or issubclass(k, np.number) for k in kinds):
@@ -116,7 +113,6 @@ def _refuse_no_numbers(value: Any, dtype: D.dtype) -> None:
         TypeError, ValueError: in PyTorch's words.
     """
     if isinstance(value, (list, tuple)):
-        refuse_depth(value)
         for place, item in enumerate(value):
             kind = type(item)
             if item is value:
@@ -169,6 +165,7 @@ def array_of(value: Any, dtype: D.dtype | None) -> Any:
     regular = _regular(value)
     if regular is None:
         if dtype is not None:
+            refuse_depth(value)
             _refuse_no_numbers(value, dtype)
         found = dtype or infer(value)
         shape = shape_of_nested(value)

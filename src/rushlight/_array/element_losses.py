@@ -407,9 +407,8 @@ def binary_cross_entropy_logits(
     if pos_weight is None:
         # (1 - t) x - log σ(x), where infinite logits give what they give in PyTorch
         np.subtract(np.minimum(raw, 0), soft, soft)
-        each = np.asarray(np.subtract(1, wanted))
-        each = np.asarray(np.multiply(each, raw))
-        each = np.subtract(each, soft)
+        each = np.asarray(np.multiply(np.subtract(1, wanted), raw))
+        each = np.subtract(each, soft, each)
     else:
         # (1 - t) x + (1 + (p - 1) t) (max(-x, 0) + log(1 + exp(-|x|)))
         broadcast_shape(pos_weight.shape, x.shape)

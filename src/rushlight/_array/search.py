@@ -24,7 +24,7 @@ def searchsorted(boundaries: Any, values: Any, out_int32: bool, right: bool, sor
         raise NotImplementedError(
             errors.not_implemented("searchsorted_out_cpu", name_of(boundaries.dtype))
         )
-    if values.dtype.kind == "c":
+    if values.dtype.kind == "c" and values.size:
         raise NotImplementedError(
             errors.not_implemented("searchsorted_out_cpu", name_of(values.dtype))
         )

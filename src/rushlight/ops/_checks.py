@@ -123,6 +123,8 @@ def scaling(args: list[Any], raws: list[Any]) -> None:
 
 def whole_quotient(args: list[Any], raws: list[Any]) -> None:
     """Refuses `addcdiv` of two tensors of integers."""
+    if isinstance(args[2], TensorBase) and args[2]._raw.dtype.kind == "f":
+        return
     first, second = of_argument(args[1]), of_argument(args[2])
     if first is None or second is None or max(first.category, second.category) >= D.FLOAT:
         return
@@ -154,6 +156,13 @@ def same_type(args: list[Any], raws: list[Any]) -> None:
 
     A weight without dimensions may be of any: it is promoted with the others.
     """
+    end = args[1]
+    if (
+        type(raws[2]) is not T.ndarray
+        and isinstance(end, TensorBase)
+        and end._raw.dtype is args[0]._raw.dtype
+    ):
+        return
     first = of_argument(args[0])
     for name, arg, raw in zip(("end", "weight"), args[1:], raws[1:]):
         found = of_argument(arg)

@@ -23,6 +23,10 @@ def _number(value: Any) -> Any:
     return read_by_python(value, "a bound").item() if isinstance(value, TensorBase) else value
 
 
+_PLACES = (("start", 1), ("end", 2), ("step", 3))
+_ALONE = (("start", 1), ("end", 1), ("step", 2))  # of the end, given alone
+
+
 @composite()
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
            layout: Any = None, device: Any = None, requires_grad: bool = False,
@@ -33,16 +37,17 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         RuntimeError: for a step of zero or one that leads away from `end`.
     """
     nowhere = hollow(device)
-    places = (("start", 1), ("end", 2), ("step", 3))
+    places = _PLACES
     if end is None:
         start, end = 0, start
-        places = (("start", 1), ("end", 1), ("step", 2))
-    for (name, place), bound in zip(places, (start, end, step)):
-        if isinstance(bound, TensorBase) and not is_number_tensor(bound):
-            raise TypeError(
-                f"arange(): argument '{name}' (position {place}) must be Number, not Tensor"
-            )
-    start, end, step = _number(start), _number(end), _number(step)
+        places = _ALONE
+    if type(start) is not int or type(end) is not int or type(step) is not int:
+        for (name, place), bound in zip(places, (start, end, step)):
+            if isinstance(bound, TensorBase) and not is_number_tensor(bound):
+                raise TypeError(
+                    f"arange(): argument '{name}' (position {place}) must be Number, not Tensor"
+                )
+        start, end, step = _number(start), _number(end), _number(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
