@@ -273,3 +273,12 @@ def test_a_step_warmed_on_some_values_is_right_for_others(
                 f"warmed on {values[start]}, called with {other}:\n"
                 f"eager    {eager[:3]}\ncompiled {found[:3]}\n{compiled.explain()}"
             )
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+def test_gradients_of_a_recorded_call_have_their_own_type(native: bool) -> None:
+    compiled = torch.compile(lambda x: x * x.mean().item() * 2, options={"native": native})
+    for k in range(6):
+        x = torch.full((3,), float(k), requires_grad=True)
+        compiled(x).sum().backward()
+        assert seen(x.grad) == seen(torch.full((3,), 2.0 * k))

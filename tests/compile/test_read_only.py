@@ -129,3 +129,17 @@ def test_a_flag_that_changes_under_a_warm_step_is_seen(kind: str, native: bool) 
         array.flags.writeable = True
     assert seen[0] == seen[1] is not None
     assert arrays[0] == pytest.approx(arrays[1], abs=1e-4)
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: x.normal_(), lambda x: x.uniform_(), lambda x: x.as_strided((2,), (1,)).add_(1),
+    lambda x: x.fill_diagonal_(1), lambda x: nn.init.xavier_uniform_(x),
+])  # fmt: skip
+def test_an_eager_write_that_may_not_be_raises(write: Any) -> None:
+    for kind in (np.float32, np.float64):
+        array = np.linspace(0, 1, 24, dtype=kind).reshape(6, 4)
+        array.flags.writeable = False
+        for _ in range(3):
+            with pytest.raises(ValueError, match="read-only"):
+                write(torch.from_numpy(array))
+        assert array.ravel().tolist() == np.linspace(0, 1, 24, dtype=kind).tolist()

@@ -242,6 +242,15 @@ def shape_of(value: Any) -> tuple[int, ...]:
     return shape
 
 
+def require_writable(array: Any) -> None:
+    """Refuses memory that may only be read, before code that doesn't ask writes it.
+
+    Raises: ValueError, in NumPy's words.
+    """
+    if not array.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+
+
 def write_into(array: Any, value: Any) -> None:
     """Writes `value` into `array`, converting as PyTorch's `copy_` does."""
     np.copyto(array, value, casting="unsafe")

@@ -116,10 +116,13 @@ def as_strided(
         whole, start = np.empty(1, x.dtype), 0
     strides = tuple([s * item for s in stride])
     if x.dtype.kind == "V":
-        return np.ndarray(size, np.uint16, whole.view(np.uint16), start * item, strides).view(
-            x.dtype
-        )
-    return np.ndarray(size, x.dtype, whole, start * item, strides)
+        found = np.ndarray(size, np.uint16, whole.view(np.uint16), start * item, strides)
+        found = found.view(x.dtype)
+    else:
+        found = np.ndarray(size, x.dtype, whole, start * item, strides)
+    if not x.flags.writeable:  # its owner may be
+        found.flags.writeable = False
+    return found
 
 
 def strided_places(size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:

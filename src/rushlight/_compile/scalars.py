@@ -23,6 +23,7 @@ from sys import getrefcount
 from types import CellType, MemberDescriptorType
 from typing import Any, Final
 
+from .._core.node import Node
 from .expressions import GIVEN, READ, Expr
 
 _ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
@@ -150,7 +151,8 @@ def identical(x: Any, y: Any) -> bool:
 def released(numbers: list[Any]) -> None:
     """Makes ordinary numbers of them: the recording is over.
 
-    One that the step has put somewhere is replaced there by the number that it stands for.
+    One that the step has put somewhere, or that a node has saved for its backward, is replaced
+    there by the number that it stands for.
     """
     for x in numbers:
         x.recorder = x.expr = None
@@ -190,6 +192,8 @@ def _replaced(things: list[Any], by: dict[int, Any]) -> tuple[list[Any], dict[in
                 holder.add(by[id(x)])
         elif isinstance(holder, tuple):
             tuples[id(holder)] = holder
+        elif isinstance(holder, Node):  # NumPy computes with these in float64
+            holder.saved = by.get(id(holder.saved), holder.saved)
         else:
             _replace_slots(holder, by)
     new = {

@@ -48,6 +48,7 @@ def refill(self: Any, name: str, fill: Any, *operands: Any, edges: int = 1) -> A
         target = view_target(self)
     if self._plain or not _hollow.is_hollow(self):
         T.refuse_overlap(self._raw)
+        T.require_writable(self._raw)
         if self._raw.size:
             fill(self._raw, *[x._raw for x in operands])
     if mode.recorder is not None:
