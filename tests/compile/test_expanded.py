@@ -87,3 +87,23 @@ def test_a_leaf_of_which_only_the_shape_matters_may_get_another(native: bool) ->
         twin.note(leaf.grad)
 
     check(scenario, native)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+@pytest.mark.parametrize("learns", [False, True], ids=["plain", "leaf"])
+def test_tensors_of_one_array_may_part(learns: bool, native: bool) -> None:
+    def scenario(twin: Any) -> None:
+        kept, other = torch.ones(3, requires_grad=learns), torch.ones(3)
+
+        def step(x: Any, y: Any) -> Any:
+            return (x + 2 * y + 4 * kept + 8 * other).detach()
+
+        run = twin(step)
+        for turn in range(8):
+            x = torch.full((3,), turn + 1.0)
+            y = x.detach() if turn < 6 else torch.full((3,), 0.5)
+            kept.data = x if turn != 6 else torch.full((3,), 0.25)
+            other.data = kept.detach() if turn != 7 else torch.full((3,), 0.125)
+            run(x, y)
+
+    check(scenario, native)

@@ -9,6 +9,7 @@ others: that is all a call asks as a rule. Else owners are compared, and at last
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from .._array import recording as A
@@ -103,4 +104,31 @@ def apart(layout: list[tuple[int, int, bool]], arrays: tuple[Any, ...]) -> bool:
     return True
 
 
-__all__ = ["apart", "guard_memory", "separated"]
+def guard_writable(program: Program, names: dict[int, str], lines: Lines) -> None:
+    """Checks that what the program writes may be written: machine code doesn't ask."""
+    written = {root for i in program.instructions for root in i.overwrites()}
+    for value in program.inputs:
+        if value.root in written and value.kind != "constant":
+            lines.unless(f"{names[value.number]}.flags.writeable")
+
+
+def guard_shared(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
+    """Checks that tensors that were there before share one array where they did.
+
+    A program knows arrays: it reads `x` where a step reads `x.detach()` that it was given as well.
+    """
+    found = {id(t): (t, f"a{n}") for n, t in enumerate(arguments)}
+    held = [v.holder for v in program.inputs if v.kind == "tensor"]
+    for t in (*state.tensors.values(), *program.leaves, *held):
+        found.setdefault(id(t), (t, ""))
+    often = Counter(id(t._raw) for t, _ in found.values())
+    first: dict[int, str] = {}
+    for t, name in found.values():
+        if often[id(t._raw)] > 1:
+            text = name or f"{lines.name(t)}._raw"
+            known = first.setdefault(id(t._raw), text)
+            if known != text:
+                lines.unless(f"{text} is {known}")
+
+
+__all__ = ["apart", "guard_memory", "guard_shared", "guard_writable", "separated"]

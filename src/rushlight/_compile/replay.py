@@ -17,7 +17,7 @@ from .guards import (
 from .joint import parts
 from .lower import planned
 from .outputs import Bare, Fresh, Live
-from .overlap import guard_memory
+from .overlap import guard_memory, guard_shared, guard_writable
 from .program import Instruction, Program, Value
 from .speculation import Expectations, outcomes
 from .sweeps import guard_sweep
@@ -168,7 +168,8 @@ def _bind_inputs(
             lines.unless(f"{x}._requires_grad is {leaf._requires_grad} and {x}.hooks is None")
             guard_tensor(x, f"leaf{number}", leaf, lines, geometry=True, same_array=True)
     guard_memory(program, names, lines)
-    _guard_writable(program, names, lines)
+    guard_writable(program, names, lines)
+    guard_shared(program, arguments, state, lines)
     _guard_unread(program, arguments, state, lines)
     if "grad" in state.names:  # the user's code may ask whether there is one
         for leaf, none in program.entry:
@@ -179,14 +180,6 @@ def _bind_inputs(
             if none and id(leaf) not in touched:
                 lines.unless(f"{lines.name(leaf)}._grad is None")
     return names
-
-
-def _guard_writable(program: Program, names: dict[int, str], lines: Lines) -> None:
-    """Checks that what the program writes may be written: machine code doesn't ask."""
-    written = {root for i in program.instructions for root in i.overwrites()}
-    for value in program.inputs:
-        if value.root in written and value.kind != "constant":
-            lines.unless(f"{names[value.number]}.flags.writeable")
 
 
 def _guard_unread(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
