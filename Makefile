@@ -19,12 +19,13 @@ WORKERS ?= 2
 # thread each: processes times threads would be slower than one process.
 PYTEST = $(if $(ARGS),,OPENBLAS_NUM_THREADS=1) $(PY) -m pytest $(if $(ARGS),$(ARGS),-q -n $(WORKERS))
 
+comma := ,
 step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"
 
 # A Python without the global lock, where the machine has one; the tests of threads run on it.
 FREE := $(firstword $(foreach v,3.14t 3.13t,$(shell command -v python$(v) 2>/dev/null)))
 
-.PHONY: help demo test check compiled freethreaded compare operators bench gallery gallery-tests reference wheel clean
+.PHONY: help demo test check compiled freethreaded attack compare operators fuzz bench gallery gallery-tests reference wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -61,6 +62,17 @@ freethreaded:  ## the tests of threads and memory, on a Python without the globa
 	@build/free/bin/python -m pip install --disable-pip-version-check -q numpy pytest
 	@PYTHONPATH=src PYTHON_GIL=0 build/free/bin/python -m pytest -q -p no:cacheprovider $(if $(ARGS),$(ARGS),tests/core tests/autograd)
 
+SEED ?= 0
+attack: $(VENV)/.dev  ## attacks on compiled steps, files, forks and interrupts: bounded and seeded (SEED=7 for others)
+	$(call step,compiled steps: random programs, changed between calls)
+	@$(PY) -m tests.attack.compiled --programs 1000 --changes 10 --seed $(SEED)
+	$(call step,hostile and damaged files$(comma) kills while saving)
+	@$(PY) -m tests.attack.files --count 1000 --seed $(SEED)
+	$(call step,forks beside busy threads)
+	@$(PY) -m tests.attack.forks --count 200 --seed $(SEED)
+	$(call step,interrupts at every place of a context)
+	@$(PY) -m tests.attack.interrupts --count 200 --seed $(SEED)
+
 compare: $(VENV)/.compare  ## the same programs, then every operator, on PyTorch and on Rushlight
 	$(call step,comparing with PyTorch)
 	@$(PY) -m pytest $(if $(ARGS),$(ARGS),-q tests/compare)
@@ -69,6 +81,10 @@ compare: $(VENV)/.compare  ## the same programs, then every operator, on PyTorch
 operators: $(VENV)/.compare  ## every operator on torch's own samples: values, layout, derivatives, errors
 	$(call step,operator by operator)
 	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(PY) -m tests.compare.operators $(ARGS)
+
+fuzz: $(VENV)/.compare  ## random programs on PyTorch and on Rushlight, statement by statement
+	$(call step,random programs)
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(PY) -m tests.compare.fuzz $(if $(ARGS),$(ARGS),--programs 20000 --seed $(SEED))
 
 bench: $(VENV)/.compare $(VENV)/.bench  ## speed beside PyTorch, autograd and NumPy
 	$(call step,benchmarks)

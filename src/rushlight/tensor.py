@@ -15,15 +15,7 @@ from ._core.hooks import GRAD_DTYPE, hooks_of
 from ._core.mode import current
 from ._core.node import note_output
 from ._core.run import inside_transform
-from ._core.storage import (
-    CLASSES,
-    TensorBase,
-    Version,
-    bump,
-    new_tensor,
-    version_cell,
-    version_of,
-)
+from ._core.storage import CLASSES, TensorBase, Version, bump, new_tensor, version_cell, version_of
 from ._core.views import current_node
 from .device import CPU, META, device, no_cuda
 from .memory_format import strided

@@ -187,7 +187,9 @@ class Keeping:
         if isinstance(x, Module):
             if key in TABLES or key in UNUSED or key.startswith("_"):
                 return False
-            return all(base in Module.__mro__ or not is_library_class(base) for base in kind.__mro__)
+            return all(
+                base in Module.__mro__ or not is_library_class(base) for base in kind.__mro__
+            )
         own = kind.__name__ in _SPACES or not is_library_class(kind)
         return own and not any(is_library_class(base) for base in kind.__mro__[1:-1])
 
