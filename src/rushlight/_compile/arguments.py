@@ -52,11 +52,12 @@ class Given:
 class StandIn:
     """What guards ask of an argument of a recorded call, without its elements."""
 
-    __slots__ = ("_raw", "_requires_grad", "kind")
+    __slots__ = ("_raw", "_requires_grad", "kind", "roomy")
 
     def __init__(self, t: Any) -> None:
         raw = t._raw
         self.kind = type(t)
+        self.roomy = hasattr(t, "__dict__")  # it may have attributes of its own
         self._raw = A.pattern(raw.shape, raw.strides, raw.dtype)
         self._requires_grad = t._requires_grad
 

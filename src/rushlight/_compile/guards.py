@@ -289,7 +289,7 @@ def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geome
             f"{name}.__class__ is {kind} and {name}._plain and "
             f"{name}._requires_grad is {t._requires_grad}{own}"
         )
-        if hasattr(t, "__dict__"):
+        if getattr(t, "roomy", False) or hasattr(t, "__dict__"):
             lines.unless(f"not getattr({name}, '__dict__', None)")
     lines.add(f"{raw_name} = {name}._raw")
     dtype = lines.name(raw.dtype)
