@@ -178,7 +178,10 @@ def log_normal_(stream: Stream, out: Any, mean: float = 1.0, std: float = 2.0) -
 def _fill(stream: Stream, out: Any, draw: Callable[[Any, bool], None]) -> Any:
     """`out` after `draw(flat, contiguous)` has filled it through a flat array of reals."""
     real = _PARTS_OF_COMPLEX.get(name_of(out.dtype))
-    contiguous = out.flags.c_contiguous
+    flags = out.flags
+    if not flags.writeable:  # machine code doesn't ask
+        raise ValueError("assignment destination is read-only")
+    contiguous = flags.c_contiguous
     target = out if contiguous else np.empty(out.size, out.dtype)
     flat = target.reshape(-1)
     with stream.lock:
