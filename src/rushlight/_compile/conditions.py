@@ -1,4 +1,4 @@
-"""What guards have been seen to read: of objects that are the same in each call, and of arguments."""
+"""What guards have been seen to read, of objects that stay the same and of arguments."""
 
 from __future__ import annotations
 

@@ -277,6 +277,7 @@ class CompiledStep:
         changed = given.changed() or state.changed()
         names = names_of(observation.own())
         state.widen(observation.standard())
+        keeping.loosen_again()
         if "state" in names:
             state.take_state()
         ask_library(state, observation)

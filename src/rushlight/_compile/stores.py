@@ -133,6 +133,7 @@ class Keeping:
         self.objects = {id(place): x for place, x in state.objects}
         self.grown: list[tuple[Place, list[Any]]] = []
         self.stored: list[tuple[Place, Any, Any]] = []
+        self.loose: list[tuple[Place, Any]] = []
         for place in state.places:
             self._look(place)
 
@@ -187,9 +188,8 @@ class Keeping:
         if isinstance(x, Module):
             if key in TABLES or key in UNUSED or key.startswith("_"):
                 return False
-            return all(
-                base in Module.__mro__ or not is_library_class(base) for base in kind.__mro__
-            )
+            known = Module.__mro__
+            return all(base in known or not is_library_class(base) for base in kind.__mro__)
         own = kind.__name__ in _SPACES or not is_library_class(kind)
         return own and not any(is_library_class(base) for base in kind.__mro__[1:-1])
 
@@ -256,8 +256,13 @@ class Keeping:
     def loosen(self, place: Place, key: Any) -> None:
         """Has an entry be whatever it is when a call begins."""
         self.state.moved.add((id(place.container), key))
-        guarded = frozenset(place.entries) if place.guarded is None else place.guarded
-        place.guarded = frozenset(guarded) - {key}
+        self.loose.append((place, key))
+        _loosened(place, key)
+
+    def loosen_again(self) -> None:
+        """The same for all that was loosened, where names were found since: guards are anew."""
+        for place, key in self.loose:
+            _loosened(place, key)
 
     def loosen_numbers(self, effects: list[Any]) -> None:
         """The same for places where numbers are left that nothing reads."""
@@ -298,6 +303,11 @@ class Keeping:
                 stack.extend(x)
             elif type(x) is dict:
                 stack.extend(x.values())
+
+
+def _loosened(place: Place, key: Any) -> None:
+    guarded = frozenset(place.entries) if place.guarded is None else place.guarded
+    place.guarded = frozenset(guarded) - {key}
 
 
 def _tail(place: Place) -> list[Any]:
