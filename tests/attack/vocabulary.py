@@ -13,7 +13,7 @@ from rushlight.nn import functional as F
 import numpy as np
 
 def draw(*shape, seed=0, dtype=None):
-    made = torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    made = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     return made.to(dtype or DTYPE)
 
 def whole(*shape, seed=0, below=4):
