@@ -291,7 +291,7 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
     without = {id(p) for p in plain} if plain else ()
     saved: set[int] = set()
     if separate:
-        saved.update([id(t) for t in (to_save if executable else None) or ()])
+        saved.update([id(t) for t in to_save or ()])
         saved.update([id(t) for t in node.saved_for_forward or ()])
     node.out_meta = tuple(
         [(o._raw.shape, o._raw.dtype) if isinstance(o, TensorBase) else None for o in outputs]
@@ -308,9 +308,11 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         dirt = id(o) in written
         if differentiable:
             live.append(number)
-        if mine and not dirt and id(o) in saved:
+        recorded = executable and differentiable
+        # One that requires grad and comes out unrecorded is detached, which may be saved.
+        if mine and not dirt and id(o) in saved and (recorded or not _wants(o)):
             raise RuntimeError(INPUT_SAVED)
-        if not (executable and differentiable):
+        if not recorded:
             o = _untied(o, mine, dirt, mode)
         elif dirt:
             o = _rewritten(o, node, number, mine, len(outputs))
@@ -318,7 +320,7 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
             if mine:
                 o = _alias(o)
             _tie(o, node, number)
-        if executable and differentiable:
+        if recorded:
             tied.append(o)
         if not (mine and dirt) and o._view is not None and o._view.tracked:
             # One that the in-place machinery can't rebase: it would go around the user's backward.
