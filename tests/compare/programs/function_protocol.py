@@ -149,6 +149,15 @@ def saving_an_input_that_is_returned() -> None:
     same = _made(lambda x: x, setup_context=setup)
     outcome(same.apply, torch.ones(1))
     outcome(same.apply, _leaf(1.0))
+    with torch.no_grad():
+        outcome(same.apply, torch.ones(1))
+        outcome(same.apply, _leaf(1.0))
+
+    def also_constant(ctx, inputs, output):
+        ctx.mark_non_differentiable(*inputs)
+        setup(ctx, inputs, output)
+
+    outcome(_made(lambda x: x, setup_context=also_constant).apply, _leaf(1.0))
 
     def forward(ctx, x):
         ctx.save_for_backward(x)
