@@ -47,7 +47,6 @@ KNOWN: dict[str, str] = {
     "input_errors.names_that_do_not_exist": _NAMES,
     "printing.other_objects": _NAMES,
     "input_errors.arguments_of_the_wrong_type": _METHODS,
-    "input_errors.unknown_keywords": _METHODS,
     "input_errors.out_arguments_are_checked": "`out=5` is refused as no tensor",
     "input_errors.expand_repeat_and_split_errors": "Messages print tensors as Python does",
 }
