@@ -63,11 +63,17 @@ class Adagrad(RuleOptimizer):
         check_implementation(foreach, fused, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
-                start = group["initial_accumulator_value"]
-                if p.is_complex():
-                    start = complex(start, start)
-                kept = f.full_like(p, start).detach()
-                self.state[p].update(step=new_count(), sum=kept)
+                self._begin(p, group["initial_accumulator_value"])
+
+    def _begin(self, p: Tensor, start: Any) -> None:
+        kept = f.full_like(p, complex(start, start) if p.is_complex() else start).detach()
+        self.state[p].update(step=new_count(), sum=kept)
+
+    def _state(self, p: Tensor) -> dict[str, Any]:
+        """A parameter's state; one that came later starts from the optimizer's own value."""
+        if not self.state[p]:
+            self._begin(p, self.defaults["initial_accumulator_value"])
+        return self.state[p]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -85,7 +91,7 @@ class Adagrad(RuleOptimizer):
         if not plain.params:
             return plain.others
         lr, decay = scalar(group["lr"]), group["lr_decay"]
-        states = [self.state[p] for p in plain.params]
+        states = [self._state(p) for p in plain.params]
         rates = [lr / (1 + (next_step(state["step"]) - 1) * decay) for state in states]
         sweep.adagrad_(
             plain.raws,
@@ -106,7 +112,7 @@ class Adagrad(RuleOptimizer):
         """The step with a sparse gradient: its rows move, and their sums."""
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-        state = self.state[p]
+        state = self._state(p)
         count = counted(state)
         where, rows = rows_of(-p.grad if group["maximize"] else p.grad)
         rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
@@ -116,7 +122,7 @@ class Adagrad(RuleOptimizer):
         p.index_put_(where, rows.div(root).mul_(-settled(rate)), accumulate=True)
 
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self.state[p]
+        state = self._state(p)
         count = counted(state)
         grad = ascent(p, group)
         rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
