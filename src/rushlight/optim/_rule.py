@@ -9,6 +9,7 @@ from .optimizer import (
     Optimizer,
     check_fused,
     check_not_capturable,
+    flat,
     loss_of,
     number,
     recording,
@@ -184,9 +185,9 @@ def kept(tensor: Tensor, group: dict[str, Any]) -> Tensor:
 
 
 def rate_of(group: dict[str, Any]) -> Any:
-    """The learning rate: as given where differentiable, else a number (see `scalar`)."""
+    """The learning rate: the tensor given where differentiable, else a number (see `scalar`)."""
     if group["differentiable"]:
-        return group["lr"]
+        return flat(group["lr"])
     # PyTorch's grouped and fused implementations take the number out first.
     grouped = group["foreach"] or group.get("fused")
     return number(group["lr"]) if grouped else scalar(group["lr"])

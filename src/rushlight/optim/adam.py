@@ -6,7 +6,14 @@ from .._array import sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, new_count, rate_of, settled, zeros_for
-from .optimizer import check_at_least_zero, check_betas, check_implementation, check_lr, scalar
+from .optimizer import (
+    check_at_least_zero,
+    check_betas,
+    check_implementation,
+    check_lr,
+    flat,
+    scalar,
+)
 
 __all__ = ["Adam"]
 
@@ -136,9 +143,7 @@ class Adam(RuleOptimizer):
         """The same step in tensor operations: differentiable, for any dtype."""
         state = self._state(p, group["amsgrad"])
         differentiable = group["differentiable"]
-        lr, (beta1, beta2) = group["lr"], group["betas"]
-        if not differentiable:
-            lr, beta1, beta2 = rate_of(group), scalar(beta1), scalar(beta2)
+        lr, (beta1, beta2) = rate_of(group), map(flat if differentiable else scalar, group["betas"])
         state["step"] += 1
         count = state["step"] if differentiable else state["step"].item()
         grad = -p.grad if group["maximize"] else p.grad

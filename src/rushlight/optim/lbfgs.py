@@ -8,7 +8,7 @@ from ._ground import Tensor, bump, enable_grad, f, no_grad
 from ._wolfe import cubic_interpolate as _cubic_interpolate  # noqa: F401
 from ._wolfe import search as _strong_wolfe  # noqa: F401
 from ._wolfe import strong_wolfe
-from .optimizer import Optimizer, check_lr
+from .optimizer import Optimizer, check_lr, flat
 
 __all__ = ["LBFGS"]
 
@@ -97,7 +97,7 @@ class LBFGS(Optimizer):
         """
         evaluate: Callable[[], Any] = enable_grad()(closure)
         group = self.param_groups[0]
-        lr, history = group["lr"], group["history_size"]
+        lr, history = flat(group["lr"]), group["history_size"]
         smallest = group["tolerance_change"]
         # One state for all, where PyTorch keeps it too.
         state = self.state[self._params[0]]

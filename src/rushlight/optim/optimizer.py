@@ -501,6 +501,11 @@ def check_betas(betas: Sequence[Any]) -> None:
             raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
 
 
+def flat(value: Any) -> Any:
+    """An option as an operand: a tensor of one element loses its dimensions, as in PyTorch."""
+    return value.squeeze() if isinstance(value, Tensor) and value.ndim else value
+
+
 def scalar(value: Any) -> Any:
     """A number that keeps a tensor's precision in what is computed from it, as in PyTorch."""
     return value._raw.reshape(-1)[0] if isinstance(value, Tensor) else value

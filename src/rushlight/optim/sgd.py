@@ -6,7 +6,7 @@ from .._array import sweep
 from ._ground import Tensor, f
 from ._plain import Plain
 from ._rule import RuleOptimizer
-from .optimizer import check_implementation, check_lr, number
+from .optimizer import check_implementation, check_lr, flat, number
 
 __all__ = ["SGD"]
 
@@ -105,7 +105,7 @@ class SGD(RuleOptimizer):
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         """The same step in tensor operations: differentiable, for any dtype."""
         momentum, dampening = group["momentum"], group["dampening"]
-        lr = group["lr"] if group["differentiable"] else number(group["lr"])
+        lr = flat(group["lr"]) if group["differentiable"] else number(group["lr"])
         grad = -p.grad if group["maximize"] else p.grad
         if group["weight_decay"] != 0:
             grad = grad.add(p, alpha=number(group["weight_decay"]))

@@ -165,6 +165,42 @@ def parameter_groups() -> None:
     print(a)
 
 
+def parameters_that_come_later() -> None:
+    for name in ("SGD", "Adam", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "RMSprop"):
+        first, second, third = (torch.ones(2, requires_grad=True) for _ in range(3))
+        opt = getattr(torch.optim, name)([first], lr=0.1)
+        opt.add_param_group({"params": [second]})
+        opt.param_groups[0]["params"].append(third)
+        for p in (first, second, third):
+            p.grad = torch.tensor([1.0, -2.0])
+        opt.step()
+        opt.step()
+        print(name, [near(p, 5) for p in (first, second, third)])
+    opt = torch.optim.Adagrad([first], initial_accumulator_value=0.5)
+    opt.add_param_group({"params": [second], "initial_accumulator_value": 4.0})
+    opt.step()
+    print([near(opt.state[p]["sum"], 5) for p in (first, second)])
+
+
+def a_learning_rate_with_dimensions() -> None:
+    for name in ("SGD", "Adam", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "RMSprop"):
+        for rate in ([0.1], [[0.1]]):
+            leaf = torch.ones(2, requires_grad=True)
+            opt = getattr(torch.optim, name)([leaf], lr=torch.tensor(rate), differentiable=True)
+            leaf.grad = torch.tensor([1.0, -2.0])
+            outcome(opt.step)
+            written = leaf.clone()
+            written.grad = leaf.grad
+            opt.param_groups[0]["params"][0] = written
+            opt.step()
+            print(name, near(written.detach(), 5), written.requires_grad)
+    w = torch.ones(2, dtype=torch.float32, requires_grad=True)
+    opt = torch.optim.LBFGS([w], lr=torch.tensor([[0.1]], dtype=torch.float64))
+    w.grad = torch.ones(2)
+    opt.step(lambda: (w * w).sum())
+    print(near(w.detach(), 4))
+
+
 def the_state_of_an_optimiser() -> None:
     w = torch.ones(2, requires_grad=True)
     opt = torch.optim.SGD([w], lr=0.1, momentum=0.9)
