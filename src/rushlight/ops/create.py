@@ -457,6 +457,8 @@ def full_like(
     pin_memory: bool = False,
 ) -> Any:
     """One value in the shape, type and layout of `input`."""
+    if is_number_tensor(fill_value):
+        fill_value = read_by_python(fill_value, "full_like()").item()
     found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
     if device is not None or not input._plain:
         like = _of_special(input, fill_value, found, device, False, requires_grad)

@@ -191,6 +191,14 @@ def tolist_gives_python_numbers() -> None:
         print(t.tolist())
 
 
+def a_tensor_as_the_value_to_fill_with() -> None:
+    values = [torch.tensor(0.1), torch.tensor(0.1, dtype=torch.float64), torch.tensor(3)]
+    values += [torch.tensor([2.0]), torch.tensor(2.0, requires_grad=True)]
+    for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.float64, torch.int64):
+        for value in values:
+            outcome(lambda v=value, d=dtype: torch.full_like(torch.ones(2, dtype=d), v))
+
+
 def casts_by_method() -> None:
     t = torch.tensor([-1.7, 0.0, 2.5, 300.0])
     for name in ["double", "half", "bfloat16", "float", "int", "long", "short", "char", "bool", "cfloat", "cdouble"]:
