@@ -71,9 +71,10 @@ class Adagrad(RuleOptimizer):
 
     def _state(self, p: Tensor) -> dict[str, Any]:
         """A parameter's state; one that came later starts from the optimizer's own value."""
-        if not self.state[p]:
+        state: dict[str, Any] = self.state[p]
+        if not state:
             self._begin(p, self.defaults["initial_accumulator_value"])
-        return self.state[p]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
