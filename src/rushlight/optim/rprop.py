@@ -6,7 +6,7 @@ from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, counted, new_count, zeros_for
-from .optimizer import check_lr, number
+from .optimizer import check_lr, flat
 
 __all__ = ["Rprop"]
 
@@ -56,7 +56,7 @@ class Rprop(RuleOptimizer):
         if not state:
             state["step"] = new_count()
             state["prev"] = zeros_for(p)
-            start = number(group["lr"])
+            start = flat(group["lr"])
             # A complex parameter's two parts each have a step of their own.
             first = complex(start, start) if p.is_complex() else start
             state["step_size"] = f.full_like(p, first).detach()
