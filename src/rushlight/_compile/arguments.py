@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._array import recording as A
+from .._core.storage import TensorBase
 from .guards import Spot, structure_of
 
 
@@ -54,19 +55,24 @@ class StandIn:
 
     __slots__ = ("_raw", "_requires_grad", "kind", "roomy")
 
-    def __init__(self, t: Any) -> None:
+    def __init__(self, t: Any, arrays: dict[int, Any]) -> None:
         raw = t._raw
         self.kind = type(t)
         self.roomy = hasattr(t, "__dict__")  # it may have attributes of its own
-        self._raw = A.pattern(raw.shape, raw.strides, raw.dtype)
+        # One object for one array: guards ask which tensors share it.
+        if id(raw) not in arrays:
+            arrays[id(raw)] = A.pattern(raw.shape, raw.strides, raw.dtype)
+        self._raw = arrays[id(raw)]
         self._requires_grad = t._requires_grad
 
 
 def standing_in(tensors: list[Any], program: Any, state: Any) -> list[Any]:
     """The arguments for keeping: those that a program names themselves, stand-ins for the rest."""
     named = [i.holder for i in program.instructions] + [v.holder for v in program.inputs]
-    own = {id(x) for x in (*named, *program.leaves, *program.without, *state.tensors.values())}
-    return [t if id(t) in own else StandIn(t) for t in tensors]
+    kept = (*named, *program.leaves, *program.without, *state.tensors.values())
+    own = {id(x) for x in kept}
+    arrays = {id(x._raw): x._raw for x in kept if isinstance(x, TensorBase)}
+    return [t if id(t) in own else StandIn(t, arrays) for t in tensors]
 
 
 def returned_container(result: Any, containers: set[int], seen: dict[int, Any]) -> bool:
