@@ -15,9 +15,11 @@ DEMO ?= examples/digits.py
 # ARGS goes to what runs: make test ARGS="tests/nn -k linear -x"
 ARGS ?=
 WORKERS ?= 2
+# MARK chooses tests by their marks: make compiled MARK="not slow"
+MARK ?=
 # With ARGS one process, so that -x, -s and --pdb do what they say. Without, several, with one BLAS
 # thread each: processes times threads would be slower than one process.
-PYTEST = $(if $(ARGS),,OPENBLAS_NUM_THREADS=1) $(PY) -m pytest $(if $(ARGS),$(ARGS),-q -n $(WORKERS))
+PYTEST = $(if $(ARGS),,OPENBLAS_NUM_THREADS=1) $(PY) -m pytest $(if $(ARGS),$(ARGS),-q -n $(WORKERS)) $(if $(MARK),-m "$(MARK)")
 
 comma := ,
 step = @printf '\n\033[1m==> %s\033[0m\n' "$(1)"

@@ -9,6 +9,8 @@ import pytest
 from tests.attack import compiled, twins
 from tests.attack.program import Program
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 12
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured through /proc")
 def test_hostile_files_and_kills_break_no_promise() -> None:

@@ -22,6 +22,8 @@ import pytest
 import rushlight as torch
 from rushlight import nn, optim
 
+pytestmark = pytest.mark.slow
+
 ONE = torch.ones(1)
 NAME = "sc"
 

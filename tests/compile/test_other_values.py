@@ -13,6 +13,8 @@ from rushlight import nn
 from rushlight.nn import functional as F
 from tests.compile.twins import alike, seen
 
+pytestmark = pytest.mark.slow
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 MATRIX = [

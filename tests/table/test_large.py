@@ -23,6 +23,8 @@ from tests.table._samples import CASES, Case, with_arrays
 from tests.table._thresholds import FOLDERS, ROOT, WAYS, limits, lowered
 from tests.table.test_values import arrays_of, mapped, reads_memory, spaced, turned
 
+pytestmark = pytest.mark.slow
+
 
 def shifted(array: Any) -> Any:
     """The same elements, beginning in the midst of a larger memory."""
