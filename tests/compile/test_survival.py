@@ -25,6 +25,7 @@ import pytest
 import rushlight as torch
 from rushlight import nn, optim
 from rushlight.nn import functional as F
+from rushlight.ops import _parse
 
 
 def make(seed: int = 0, width: int = 24, dtype: Any = torch.float64) -> tuple[Any, ...]:
@@ -342,3 +343,13 @@ def test_too_deep_a_stack_is_an_error_that_passes() -> None:
     finally:
         sys.setrecursionlimit(limit)
     assert compiled(x).tolist() == [2.0, 2.0]
+
+
+def test_what_the_library_makes_at_first_use_is_none_of_the_steps_code() -> None:
+    def function(x: Any) -> Any:
+        return x.split(2)[0]
+
+    _parse._stub.cache_clear()
+    step = torch.compile(function)
+    step(torch.ones(4))
+    assert step.recordings, step.explain()
