@@ -152,31 +152,43 @@ def released(numbers: list[Any]) -> None:
     """Makes ordinary numbers of them: the recording is over.
 
     One that the step has put somewhere, or that a node has saved for its backward, is replaced
-    there by the number that it stands for.
+    there by the number that it stands for. Most lie in what the step has made, which is young; only
+    where that doesn't account for all of them is every object of the process asked.
     """
+    left = _held(numbers)
     for x in numbers:
         x.recorder = x.expr = None
-    left = {id(x): x for x in numbers if getrefcount(x) > 3}
+        del x  # it would be counted below
     numbers.clear()
-    if not left:
-        return
-    by = {key: plain_number(x) for key, x in left.items()}
-    things = list(left.values())
-    for _ in range(8):  # tuples in tuples
-        things, by = _replaced(things, by)
-        if not things:
-            break
+    for holders_of in (_young_holders, lambda things: gc.get_referrers(*things)):
+        left = _held(left)
+        by = {id(x): plain_number(x) for x in left}
+        things = left
+        for _ in range(8):  # tuples in tuples
+            if not things:
+                break
+            things, by = _replaced(by, [h for h in holders_of(things) if h is not things])
 
 
-def _replaced(things: list[Any], by: dict[int, Any]) -> tuple[list[Any], dict[int, Any]]:
+def _held(numbers: list[Any]) -> list[Any]:
+    """Those that something else holds, too."""
+    return [x for x in numbers if getrefcount(x) > 3]  # the list, `x`, the argument
+
+
+def _young_holders(things: list[Any]) -> list[Any]:
+    """What holds some things, of the containers made since the collector was held back."""
+    ids = {id(x) for x in things}
+    young = gc.get_objects(generation=0)
+    return [x for x in young if not ids.isdisjoint(map(id, gc.get_referents(x)))]
+
+
+def _replaced(by: dict[int, Any], holders: list[Any]) -> tuple[list[Any], dict[int, Any]]:
     """Puts others in the places of some things; the tuples that hold them, and what replaces those.
 
     Tuples that the interpreter or the recorder itself holds are left as they are.
     """
     tuples: dict[int, Any] = {}
-    for holder in gc.get_referrers(*things):
-        if holder is things:
-            continue
+    for holder in holders:
         if type(holder) is list or type(holder) is deque:
             for k, x in enumerate(holder):
                 if id(x) in by:
