@@ -20,7 +20,7 @@ from .._core.storage import CLASSES, TensorBase
 from .._locks import lock as make_lock
 from .conditions import Argument, Looked, Uncovered
 from .guards import content
-from .lookups import Lookups, space_of
+from .lookups import Lookups, Versions, space_of
 from .overlap import apart
 from .sweeps import betas_usable
 
@@ -300,8 +300,8 @@ class _Reader:
     def _truth(self, x: ast.expr) -> None:
         if isinstance(x, ast.Call) and not x.args and isinstance(x.func, ast.Name):
             found = self.cover.names.get(x.func.id)
-            if type(found) is Lookups:
-                self._lookups(found)
+            if type(found) is Versions:
+                self._lookups(found.lookups)
                 return
         if isinstance(x, ast.BoolOp):
             for value in x.values:
@@ -317,12 +317,12 @@ class _Reader:
             self._value(x)
 
     def _lookups(self, asked: Lookups) -> None:
-        self.cover.tops += asked.tops
+        self.cover.tops += asked.tops()
         for key, answers in asked.answers.items():
             if key in asked.kinds:
                 continue
             one = self._look(asked.spaces[key])
-            one.keys |= {id(name): name for name in answers}
+            one.keys |= {id(name): name for name in (*answers, *asked.absent[key])}
             one.whole |= key in asked.keys
 
     def _value(self, x: ast.expr) -> None:

@@ -15,7 +15,7 @@ from .._array import recording as A
 from .._core.mode import NO_GRAD, READY
 from .._core.storage import CLASSES, TensorBase
 from ..device import DEFAULTS, default_device
-from .lookups import MISSING
+from .lookups import MISSING, Versions
 from .places import Place, current_entries, is_set, plain, unchanged
 from .program import Program
 from .refusal import Refusal
@@ -38,6 +38,7 @@ class Lines:
         self.names: dict[str, Any] = {}
         self.known: dict[int, str] = {}
         self.count = 0
+        self.timed: Any = None  # versions, and from where to where lie the guards of dictionaries
 
     def beside(self, text: list[str], names: dict[str, Any]) -> Lines:
         """Another text that names the same objects."""
@@ -87,10 +88,9 @@ class Lines:
 
 def guard_state(state: State, lines: Lines) -> None:
     """Checks of everything that the step's code can see besides its arguments."""
-    empty: list[str] = []
-    if state.lookups.spaces:
-        state.lookups.settle()
-        lines.unless(f"{lines.name(state.lookups)}()")
+    timed = [p for p in state.places if _has_version(p)]
+    versions = Versions(state.lookups, [p.container for p in timed])
+    lines.unless(f"{lines.name(versions)}()")
     kinds = []
     for x in state.seen.values():
         if type(x).__flags__ & _CHANGEABLE or isinstance(x, ModuleType):
@@ -105,13 +105,43 @@ def guard_state(state: State, lines: Lines) -> None:
         lines.unless(f"{lines.name(default_device)}() is {lines.name(default_device())}")
     if state.classes_asked():
         lines.unless(f"{lines.name(get_cache_token)}() == {lines.name(get_cache_token())}")
-    for place in state.places:
-        if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
-            empty.append(lines.name(place.container))
-        else:
-            _guard_place(place, lines)
-    for start in range(0, len(empty), 40):
-        lines.add(f"if {' or '.join(empty[start : start + 40])}: return None")
+    untimed = [p for p in state.places if not _has_version(p)]
+    for places in (untimed, timed):
+        start = len(lines.text)
+        empty: list[str] = []
+        for place in places:
+            if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
+                empty.append(lines.name(place.container))
+            else:
+                _guard_place(place, lines)
+        for k in range(0, len(empty), 40):
+            lines.add(f"if {' or '.join(empty[k : k + 40])}: return None")
+    lines.timed = versions, start, len(lines.text)
+
+
+def _has_version(place: Place) -> bool:
+    """Whether an unchanged version of a dictionary says that nothing in the place has changed."""
+    if type(place.container) is not dict or place.kind not in ("dict", "names"):
+        return False
+    # Numbers of any value are bound by their guards; a script's globals change all the time.
+    return not any(type(x) is Free for x in place.entries.values()) and (
+        place.kind == "dict" or "__name__" not in place.container
+    )
+
+
+def by_versions(lines: Lines) -> list[str]:
+    """The text, with the guards of dictionaries left out as long as none has changed."""
+    versions, start, end = lines.timed
+    name = lines.name(versions)
+    asking = lines.text.index(f"if not ({name}()): return None")
+    inner = [line for x in lines.text[start:end] for line in x.split("\n")]
+    return [
+        *lines.text[:asking], *lines.text[asking + 1 : start],
+        f"if (now := {name}.changed()) is not None:",
+        *("    " + x for x in inner),
+        f"    if not {name}.same(now): return None",
+        *lines.text[end:],
+    ]  # fmt: skip
 
 
 def _guard_place(place: Place, lines: Lines) -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import ctypes
 import gc
 from collections.abc import Iterable
-from operator import attrgetter
 from typing import Any, Final
 
 from .._codegen import layout
@@ -31,7 +30,7 @@ class Missing:
 
 
 MISSING: Final = Missing()
-_VALUE: Final = attrgetter("value")
+_JOINED: Final = b"".join
 
 
 def special_names() -> frozenset[str]:
@@ -62,28 +61,30 @@ def space_of(kind: type) -> dict[str, Any] | None:
 
 
 class Lookups:
-    """Questions to namespaces, with what was answered: a condition, when called."""
+    """Questions to namespaces, with what was answered."""
 
     def __init__(self) -> None:
         self.spaces: dict[int, dict[str, Any]] = {}
-        self.answers: dict[int, dict[str, Any]] = {}
+        self.answers: dict[int, dict[str, Any]] = {}  # by namespace, what is there by name
+        self.absent: dict[int, set[str]] = {}  # and what isn't
         self.labels: dict[int, str] = {}
         self.keys: dict[int, list[Any]] = {}  # of namespaces of which everything is asked
         self.kinds: dict[int, tuple[type, Any]] = {}  # by their namespaces, with their bases
-        self.tops: list[type] = []  # of these the ones that no other has for a base
-        self.clocks: list[Any] = []
-        self.versions: list[int] | None = None
 
     def ask(self, space: dict[str, Any], names: Iterable[str], label: str) -> None:
         """Notes what a namespace has under some names, where that isn't known yet."""
-        answers = self.answers.get(id(space))
-        if answers is None:
-            answers = self.answers[id(space)] = {}
+        if id(space) not in self.spaces:
+            self.answers[id(space)], self.absent[id(space)] = {}, set()
             self.spaces[id(space)] = space
             self.labels[id(space)] = label
+        answers, absent = self.answers[id(space)], self.absent[id(space)]
         for name in names:
-            if name not in answers:
-                answers[name] = space.get(name, MISSING)
+            if name in answers or name in absent:
+                continue
+            if name in space:
+                answers[name] = space[name]
+            else:
+                absent.add(name)
 
     def ask_class(self, kind: type, names: Iterable[str], lacking: bool = False) -> None:
         """Asks a class itself, bases apart; of what it has only where `lacking` is false."""
@@ -105,46 +106,89 @@ class Lookups:
             self.ask(space, (), label)
         self.keys[id(space)] = list(space)
 
-    def settle(self) -> None:
-        """Prepares the quick comparison: everything is asked."""
+    def tops(self) -> list[type]:
+        """The classes that no other has for a base: what changes a class changes these."""
         below = {id(base) for kind, mro in self.kinds.values() for base in mro[1:]}
-        self.tops = [kind for kind, _ in self.kinds.values() if id(kind) not in below]
-        offset, place = layout.version_offset(), layout.tag_offset()
-        if offset is None or place is None or not all(map(layout.tag, self.tops)):
-            return
-        self.clocks = [
-            ctypes.c_uint64.from_address(k + offset) for k in self.spaces if k not in self.kinds
-        ]
-        self.clocks += [ctypes.c_uint32.from_address(id(kind) + place) for kind in self.tops]
+        return [kind for kind, _ in self.kinds.values() if id(kind) not in below]
 
-    def __call__(self) -> bool:
-        """Whether all answers are what they were."""
-        clocks = self.clocks
-        if not clocks:
-            return self.other() is None
-        now = [*map(_VALUE, clocks)]
-        if now == self.versions:
-            return True
-        if self.other() is not None:
-            return False
-        # A class that was changed has no number, 0, until it is asked for something.
-        self.versions = now if all(now) else None
-        return True
-
-    def other(self) -> tuple[str, str] | None:
+    def other(self, among: Iterable[int] | None = None) -> tuple[str, str] | None:
         """A name that gives something else by now, and where; None where there is none."""
-        for key, answers in self.answers.items():
-            get = self.spaces[key].get
-            for name, known in answers.items():
-                if get(name, MISSING) is not known:
+        for key in self.spaces if among is None else among:
+            space = self.spaces[key]
+            for name, known in self.answers[key].items():
+                if space.get(name, MISSING) is not known:
                     return name, self.labels[key]
-        for kind, mro in self.kinds.values():
-            if kind.__mro__ is not mro:
-                return "__bases__", kind.__name__
-        for key, known in self.keys.items():
-            if list(self.spaces[key]) != known:
+            if not space.keys().isdisjoint(self.absent[key]):  # asks the shorter of the two
+                return min(self.absent[key] & space.keys()), self.labels[key]
+            if key in self.kinds:
+                kind, mro = self.kinds[key]
+                if kind.__mro__ is not mro:
+                    return "__bases__", kind.__name__
+            if key in self.keys and list(space) != self.keys[key]:
                 return "__dict__", self.labels[key]
         return None
 
+    def asks(self, key: int) -> bool:
+        """Whether there is anything to ask a namespace."""
+        return bool(self.answers[key] or self.absent[key] or key in self.keys)
 
-__all__ = ["MISSING", "SPECIAL", "Lookups", "space_of"]
+
+class Versions:
+    """The condition that no answer has changed, which one comparison tells as a rule."""
+
+    def __init__(self, lookups: Lookups, others: Iterable[dict[Any, Any]]) -> None:
+        """`others` are dictionaries that have guards of their own."""
+        self.lookups = lookups
+        self.clocks: list[Any] = []  # memory of versions
+        self.spaces: list[tuple[int, ...]] = []  # the namespaces of lookups that each is for
+        self.tags = 0  # bytes at the end that are of classes
+        self.known: bytes | None = None  # the versions when all was well
+        offset, place = layout.version_offset(), layout.tag_offset()
+        tops = lookups.tops()
+        if offset is None or place is None or not all(map(layout.tag, tops)):
+            return
+        asked = [k for k in lookups.spaces if k not in lookups.kinds and lookups.asks(k)]
+        for key in dict.fromkeys([*asked, *map(id, others)]):
+            self.clocks.append((ctypes.c_char * 8).from_address(key + offset))
+            self.spaces.append((key,) if key in lookups.spaces else ())
+        for top in tops:
+            self.clocks.append((ctypes.c_char * 4).from_address(id(top) + place))
+            bases = {id(base) for base in top.__mro__}
+            kinds = lookups.kinds.items()
+            self.spaces.append(tuple(k for k, (kind, _) in kinds if id(kind) in bases))
+        self.tags = 4 * len(tops)
+
+    def __call__(self) -> bool:
+        """Whether all answers are what they were."""
+        now = self.changed()
+        return now is None or self.lookups.other(self._spaces(now)) is None
+
+    def changed(self) -> bytes | None:
+        """The versions by now; None where no dictionary and no class has changed."""
+        now = _JOINED(self.clocks)
+        return None if now == self.known else now
+
+    def same(self, now: bytes) -> bool:
+        """Whether all answers are what they were, as are the other dictionaries since `now`."""
+        if self.lookups.other(self._spaces(now)) is not None:
+            return False
+        # A class that was changed has no number, 0, until it is asked for something.
+        tags = memoryview(now)[len(now) - self.tags :].cast("I")
+        self.known = now if now and 0 not in tags else None
+        return True
+
+    def _spaces(self, now: bytes) -> Iterable[int]:
+        """The namespaces that may have changed: a script's loop writes into its globals always."""
+        if self.known is None:
+            return self.lookups.spaces
+        found: set[int] = set()
+        at = 0
+        for clock, spaces in zip(self.clocks, self.spaces):
+            end = at + len(clock)
+            if now[at:end] != self.known[at:end]:
+                found.update(spaces)
+            at = end
+        return found
+
+
+__all__ = ["MISSING", "SPECIAL", "Lookups", "Versions", "space_of"]

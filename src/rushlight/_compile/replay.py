@@ -8,6 +8,7 @@ from .._array import recording as A
 from .body import Body, Ending
 from .guards import (
     Lines,
+    by_versions,
     guard_arguments,
     guard_mode,
     guard_numbers,
@@ -94,7 +95,7 @@ class Variant:
         body.write(self.left.slow)
         self.lines, self.text, self.names = lines, lines.text, lines.names
         self.source = text_of("run", "args, kwargs", lines.text)
-        text = self.placed(lines.text, lines.names)
+        text = self.placed(by_versions(lines), lines.names)
         self.reference = compiled_text("run", "args, kwargs", text, lines.names)
         self.run = self.reference  # until there is a quicker way, see `warming`
 
