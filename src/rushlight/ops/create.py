@@ -8,6 +8,7 @@ from .. import dtypes as D
 from .. import errors
 from .._array import create as raw
 from .._array import types as T
+from .._array.nested import array_of, infer, refuse_array
 from .._array.recording import number_types
 from .._core.mode import current
 from .._core.slow import NOT_HANDLED, read_by_python
@@ -16,7 +17,7 @@ from ..device import hollow
 from . import _hollow
 from ._accepts import is_number_tensor
 from ._composite import composite
-from ._once import warn_of_arrays
+from ._once import warn_of_array
 from ._sizes import size_of as size_of
 from ._steps import steps_of
 
@@ -103,12 +104,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         )
     if isinstance(data, TensorBase) and _hollow.is_hollow(data):
         return made_from_hollow(data, dtype, device, requires_grad)
-    if isinstance(data, (list, tuple)):
-        warn_of_arrays(data)
-    made = finished(
-        raw.array_of(data, None if dtype is None else dtype_or_default(dtype, "tensor")),
-        requires_grad,
-    )
+    found = None if dtype is None else dtype_or_default(dtype, "tensor")
+    made = finished(array_of(data, found, warn_of_array), requires_grad)
     return _hollow.emptied(made) if nowhere else made
 
 
@@ -215,7 +212,7 @@ def from_numpy(ndarray: Any) -> Any:
     """
     if not isinstance(ndarray, T.ndarray):
         raise TypeError(f"expected np.ndarray (got {errors.type_name(ndarray)})")
-    raw.refuse_array(ndarray)
+    refuse_array(ndarray)
     return finished(T.plain_array(ndarray), False)
 
 
@@ -390,7 +387,7 @@ def full(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
     value = raw.python_kind(value)
-    found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
+    found = infer(value) if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _hollow.made(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,)), value, found)
@@ -533,7 +530,7 @@ def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
             stacklevel=2,
         )
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    made = finished(raw.array_of(data, found), requires_grad)
+    made = finished(array_of(data, found, warn_of_array), requires_grad)
     return _hollow.emptied(made) if _hollow.beside(self, device) else made
 
 
