@@ -11,7 +11,7 @@ from .. import dtypes as D
 from .. import errors
 from .allocation import allocating, refusal
 from .fixed import fix
-from .number import wrapped
+from .number import filling
 from .types import to_raw
 
 
@@ -38,7 +38,7 @@ def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
     """An array filled with one value."""
     raw = to_raw(dtype)
     made = _empty(shape, raw)
-    made.fill(wrapped(value, raw))
+    made.fill(filling(value, raw))
     return made
 
 
@@ -70,7 +70,7 @@ def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     except (MemoryError, ValueError) as error:
         raise refusal(error, array.shape) from None
     if fill is not None:
-        made.fill(wrapped(fill, made.dtype))
+        made.fill(filling(fill, made.dtype))
     return made
 
 
@@ -161,7 +161,7 @@ def _multiplied_and_added(start: float, step: float, count: Any) -> Any:
 def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> Any:
     """`base` to the powers evenly spaced from `start` to `end`."""
     raw = to_raw(dtype)
-    if dtype.category == D.INT:
+    if dtype.category == D.INT and steps > 1:
         start, end = int(start), int(end)
     work = D.complex128 if dtype.category == D.COMPLEX else D.float64
     with np.errstate(all="ignore"):
