@@ -74,7 +74,7 @@ def test_sizes() -> None:
             return 2
 
     assert torch.zeros(np.array(3), Two()).shape == (3, 2)
-    assert torch.Tensor(np.array(3)).shape == (3,)
+    assert torch.LongTensor(np.array(3)).shape == (3,)
     assert torch.ones(2, True).shape == (2, 1)
     with pytest.raises(TypeError, match='at pos 2 with error "Overflow when unpacking'):
         torch.zeros(2, 2**63)

@@ -51,15 +51,18 @@ def test_likes_are_laid_out_as_asked() -> None:
 
 
 def test_out_is_of_the_type_and_requires_gradients() -> None:
-    for make in (
+    makes: tuple[Any, ...] = (
         lambda **k: torch.zeros(2, **k),
         lambda **k: torch.full((2,), 1.0, **k),
         lambda **k: torch.arange(2, **k),
         lambda **k: torch.rand(2, **k),
-    ):
+    )
+    for make in makes:
         assert make(out=torch.zeros(2), requires_grad=True).requires_grad
         with pytest.raises(RuntimeError, match="does not match dtype of out parameter"):
             make(out=torch.zeros(2), dtype=int)
+    with pytest.raises(RuntimeError, match="dtype Long does not match dtype of out parameter"):
+        torch.ones(2, dtype=torch.int64, out=torch.zeros(2))
     with pytest.raises(RuntimeError, match="cannot be converted to type float"):
         torch.full((2,), 1j, out=torch.zeros(2))
 
@@ -83,3 +86,17 @@ def test_ranges() -> None:
     with pytest.raises(NotImplementedError, match="range_cpu"):
         torch.range(1, 2, dtype=torch.bool)
     assert torch.logspace(0.5, 2, 1, dtype=torch.int16).tolist() == [3]
+
+
+def test_large_integers_beside_bfloat16() -> None:
+    assert (torch.ones(2, dtype=torch.bfloat16) + 2**63).tolist() == [2.0**63, 2.0**63]
+    assert torch.tensor([2**63, 1], dtype=torch.bfloat16).tolist() == [2.0**63, 1.0]
+
+
+def test_draws_like_a_tensor_follow_its_memory() -> None:
+    x = torch.ones(3, 4).t()
+    torch.manual_seed(0)
+    drawn = torch.randint_like(x, 100)
+    torch.manual_seed(0)
+    assert drawn.stride() == (1, 4)
+    assert drawn.t().flatten().tolist() == torch.randint(100, (12,)).tolist()

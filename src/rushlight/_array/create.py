@@ -74,6 +74,12 @@ def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     return made
 
 
+def in_memory_order(array: Any) -> Any:
+    """The elements of a dense array, one after the other as they lie in memory."""
+    order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
+    return array.transpose(order).reshape(-1)
+
+
 @allocating
 def eye(n: int, m: int, dtype: D.dtype) -> Any:
     """Ones on the diagonal."""

@@ -275,6 +275,8 @@ def _array_of_numbers(flat: Any, kinds: set[type], shape: tuple[int, ...], dtype
     if dtype.category == D.INT:
         whole = _unsigned(flat, kinds) if dtype is D.uint64 else _integers(flat, kinds, target)
         return whole.reshape(shape)
+    if target.kind == "V":  # a type that NumPy doesn't know takes no large integers
+        flat = [float(number) for number in flat]
     if dtype is D.float64 or dtype is D.bool_ or (not shape and abs(flat[0]) < 6e4):
         return np.array(flat, target).reshape(shape)
     with np.errstate(over="ignore"):

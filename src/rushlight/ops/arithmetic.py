@@ -280,7 +280,8 @@ def _whole_power(args: list[Any], raws: list[Any]) -> None:
         if args[1] < 0:
             raise RuntimeError(quotients.INTEGER_POWER)
         if args[1] > 127:
-            number_like(args[1], raws[0].dtype)  # refuses what the type can't hold
+            wanted = T.INT64 if args[1] >= 2**63 else raws[0].dtype
+            number_like(args[1], wanted)  # refuses what the type can't hold
 
 
 pow = elementwise(

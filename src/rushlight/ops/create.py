@@ -67,7 +67,8 @@ def type_for(out: Any, dtype: Any) -> Any:
         return dtype
     have = T.from_raw(out._raw.dtype)
     if dtype is not None and dtype_or_default(dtype) is not have:
-        raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({have})")
+        names = [D.scalar_name(d) for d in (dtype_or_default(dtype), have)]
+        raise RuntimeError(f"dtype {names[0]} does not match dtype of out parameter ({names[1]})")
     return have
 
 
@@ -157,6 +158,8 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     else:
         if not isinstance(obj, (T.ndarray, list, tuple, int, float, complex)):
             obj = _over_bytes(obj, dtype)
+        if copy is False and not isinstance(obj, (TensorBase, T.ndarray)):
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
         if not copy:
             made = as_tensor(obj, dtype, device)
         elif isinstance(obj, TensorBase):

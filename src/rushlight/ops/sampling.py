@@ -143,7 +143,8 @@ def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
         return hollow_like(input, found, memory_format, requires_grad)
     array = array_like(input, found, None, memory_format)
     _refuse_integers("normal_kernel_cpu", array)
-    distributions.normal_(stream_of(generator), array)
+    if array.size:
+        distributions.normal_(stream_of(generator), array)
     return finished(array, requires_grad)
 
 
@@ -205,10 +206,13 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None,
     low, high, _ = _bounds("randint_like", args, kwargs)
     raw = T.to_raw(_like_dtype(input, dtype))
     if _hollow.beside(input, device):
-        return _hollow.made_like(input, T.from_raw(raw), False, requires_grad)
-    return finished(
-        discrete.randint(stream_of(None), low, high, input._raw.shape, raw), requires_grad
+        return hollow_like(input, T.from_raw(raw), memory_format, requires_grad)
+    array = array_like(input, T.from_raw(raw), None, memory_format)
+    generator = kwargs.get("generator")
+    raw_create.in_memory_order(array)[...] = discrete.randint(
+        stream_of(generator), low, high, (array.size,), raw
     )
+    return finished(array, requires_grad)
 
 
 @composite()
