@@ -55,3 +55,11 @@ def test_distances_and_norms_say_what_they_take() -> None:
 def test_reversed_flips_the_first_dimension() -> None:
     assert reversed(torch.tensor([[1, 2], [3, 4]])).tolist() == [[3, 4], [1, 2]]
     assert reversed(torch.tensor(1)).item() == 1
+
+
+def test_nonzero_names_what_it_does_not_take() -> None:
+    nonzero: Any = torch.nonzero
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        nonzero(torch.ones(2), True)
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'dim'"):
+        nonzero(torch.ones(2), dim=1)
