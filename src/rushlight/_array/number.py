@@ -71,6 +71,8 @@ def filling(value: Any, dtype: Any) -> Any:
         RuntimeError: where it is out of range.
         OverflowError: for integers beyond 64 bits.
     """
+    if type(value) is float and dtype.itemsize > 2:
+        return number_like(value, dtype)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         refuse_beyond(value)
         if dtype.kind in "fV":

@@ -230,7 +230,7 @@ def _sized(name: str, fill: Any) -> Any:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        found = dtype_or_default(type_for(out, dtype), name)
+        found = dtype_or_default(dtype if out is None else type_for(out, dtype), name)
         shape = size_of(name, size)
         steps = steps_of(name, shape, memory_format, out) if memory_format is not None else None
         if nowhere and out is None:
