@@ -10,11 +10,13 @@ from . import errors, subclasses
 from ._array import create as raw
 from ._array import types as T
 from ._array.hollow import hollowed
+from ._array.nested import array_of, is_sequence
 from ._core.mode import current
 from ._core.storage import TensorBase, Version, init_tensor, new_tensor
 from .device import hollow
 from .ops import _hollow
-from .ops._once import warn_of_arrays
+from .ops._once import warn_of_array
+from .ops._parse import is_index
 from .ops.create import size_of
 from .tensor import Tensor
 
@@ -36,16 +38,12 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
             return first._raw
         if type(first).__name__ == "Size":
             return raw.empty(tuple(first), dtype)
-        if isinstance(first, (list, tuple, T.ndarray)):
-            if isinstance(first, (list, tuple)):
-                warn_of_arrays(first)
-            return raw.array_of(first, dtype)
-    if len(args) == 1 and isinstance(first, bool):
-        raise TypeError("new(): data must be a sequence (got bool)")
-    if all(isinstance(a, int) or T.is_integer_scalar(a) for a in args):
+        if isinstance(first, bool):
+            raise TypeError("new(): data must be a sequence (got bool)")
+    if is_index(first):
         return raw.empty(size_of("new", args), dtype)
-    if isinstance(first, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
+    if len(args) == 1 and is_sequence(first):
+        return array_of(first, dtype, warn_of_array)
     raise TypeError(f"new(): data must be a sequence (got {errors.type_name(first)})")
 
 

@@ -398,6 +398,9 @@ class Tensor(TensorBase):
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    def __reversed__(self) -> Any:
+        return self.flip(0) if self._raw.ndim else self
+
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (TensorBase, int, float, complex)):
             array = _hollow.elements(self)

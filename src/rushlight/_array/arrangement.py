@@ -14,7 +14,7 @@ from .. import errors
 from .allocation import allocating
 from .axes import ALL, axes_of, axis_of
 from .channels_last import laid_out_like
-from .number import number_like
+from .number import filling
 from .types import FLOAT32, FLOAT64, from_raw, to_raw
 from .windows import diagonal
 
@@ -263,8 +263,7 @@ def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
         inner[d] = slice(max(before, 0), max(before, 0) + last - first)
     if not any(pad):
         return x.copy(order="K")
-    if x.dtype.kind != "V":
-        value = number_like(value, x.dtype)
+    value = filling(value, x.dtype)
     out = np.zeros(shape, x.dtype) if not value else np.full(shape, value, x.dtype)
     out[tuple(inner)] = x[tuple(taken)]
     return out if x.flags.c_contiguous else laid_out_like(out, x)

@@ -148,10 +148,9 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     from .types import from_raw
 
     if mask.dtype.kind != "b":
-        name = D.scalar_name(from_raw(mask.dtype)).lower()
         raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{_WORDS.get(name, name)}"
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{D.c_name(from_raw(mask.dtype))}"
         )
     if isinstance(value, np.ndarray):
         if value.ndim:
@@ -163,11 +162,3 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     else:
         value = typed(value, x.dtype)
     return where(mask, value, x)
-
-
-_WORDS: Final = {
-    "byte": "unsigned char",
-    "char": "signed char",
-    "long": "long int",
-    "half": "c10::Half",
-}

@@ -225,6 +225,9 @@ def matmul(a: Any, b: Any) -> Any:
 
 def _explain_matmul(a: Any, b: Any, inner: int) -> None:
     if (a.ndim >= 2 and b.ndim >= 3) or (a.ndim >= 3 and b.ndim >= 3):
+        why = errors.broadcast(a.shape[:-2], b.shape[:-2])
+        if why is not None:
+            raise RuntimeError(why)
         batch = int(np.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])))
         if a.ndim == 2:
             rows = b.shape[0] * 1

@@ -14,6 +14,7 @@ _C_NAMES: Final = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
     "float32": "float", "float64": "double", "uint16": "uint16_t", "uint32": "uint32_t",
     "uint64": "uint64_t", "bool": "bool", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+    "complex64": "c10::complex<float>",
 }  # fmt: skip
 
 
@@ -39,11 +40,13 @@ def number_like(value: Any, dtype: Any) -> Any:
         return value
     if isinstance(value, complex):
         if kind == "c":
+            if dtype.itemsize < 16 and not _fits(value.real, value.imag):
+                raise _overflow(dtype)
             return value
         if kind == "b":
             return bool(value)
         if value.imag:
-            raise _overflow(dtype)
+            raise _overflow(np.dtype(np.float64) if dtype.itemsize == 2 and kind in "fV" else dtype)
         value = value.real
     if kind == "b":
         return bool(value)
@@ -56,7 +59,46 @@ def number_like(value: Any, dtype: Any) -> Any:
             raise _overflow(dtype)
         whole = int(value)
         return whole + int(info.max) + 1 if whole < 0 and kind == "u" else whole
+    if kind == "c" and dtype.itemsize < 16 and not _fits(value):
+        raise _overflow(dtype)
     return value
+
+
+def filling(value: Any, dtype: Any) -> Any:
+    """A Python number as a fill writes it, which rounds to half precision without a look.
+
+    Raises:
+        RuntimeError: where it is out of range.
+        OverflowError: for integers beyond 64 bits.
+    """
+    if type(value) is float and dtype.itemsize > 2:
+        return number_like(value, dtype)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        refuse_beyond(value)
+        if dtype.kind in "fV":
+            value = float(value)  # types that NumPy doesn't know take no other integers
+    if dtype.itemsize == 2 and dtype.kind in "fV" and not isinstance(value, complex):
+        with np.errstate(over="ignore"):
+            return np.float64(value).astype(dtype)
+    return number_like(value, dtype)
+
+
+def refuse_beyond(value: int) -> None:
+    """Refuses an integer that neither 64 bits with a sign nor without one can hold.
+
+    Raises:
+        OverflowError: in Python's words.
+    """
+    if value < -(2**63):
+        raise OverflowError("can't convert negative int to unsigned")
+    if value >= 2**64:
+        raise OverflowError("int too big to convert")
+
+
+def _fits(*values: float) -> bool:
+    """Whether single precision holds numbers; infinities and nan are as good as others."""
+    largest = _LARGEST["float32"]
+    return all(not abs(value) > largest or isinf(value) for value in values)
 
 
 def typed(value: Any, dtype: Any) -> Any:

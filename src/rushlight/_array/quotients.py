@@ -18,8 +18,8 @@ _ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
 INTEGER_POWER = "Integers to negative integer powers are not allowed."
 
 
-def _refuse_zero(divisor: Any) -> None:
-    if not np.all(divisor):
+def _refuse_zero(divisor: Any, result: Any) -> None:
+    if result.size and not np.all(divisor):
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -114,8 +114,9 @@ def divide_rounded(a: Any, b: Any, rounding_mode: str | None) -> Any:
         return floor_divide(a, b)
     if rounding_mode == "trunc":
         if a.dtype.kind in "biu":
-            _refuse_zero(b)
-            return np.floor_divide(np.subtract(a, np.fmod(a, b)), b)
+            rest = np.fmod(a, b)
+            _refuse_zero(b, rest)
+            return np.floor_divide(np.subtract(a, rest), b)
         return np.trunc(np.true_divide(a, b))
     raise RuntimeError(
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
@@ -135,7 +136,7 @@ def floor_divide(a: Any, b: Any) -> Any:
         return mapped(_write_floor_divide, a, b)
     result = np.floor_divide(a, b)
     if result.dtype.kind in "biu":
-        _refuse_zero(b)
+        _refuse_zero(b, result)
     return result
 
 
@@ -161,7 +162,7 @@ def remainder(a: Any, b: Any) -> Any:
             return rest
     rest = np.fmod(a, b)
     if rest.dtype.kind in "biu":
-        _refuse_zero(b)
+        _refuse_zero(b, rest)
         return np.remainder(a, b)
     # numpy.remainder loses the sign of a zero, which PyTorch keeps.
     wrong = np.logical_and(np.not_equal(rest, 0), np.not_equal(np.less(rest, 0), np.less(b, 0)))
@@ -183,7 +184,7 @@ def fmod(a: Any, b: Any) -> Any:
         return mapped(_write_fmod, a, b)
     rest = np.fmod(a, b)
     if rest.dtype.kind in "biu":
-        _refuse_zero(b)
+        _refuse_zero(b, rest)
     return rest
 
 

@@ -112,7 +112,7 @@ def number_for(value: Any, common: D.dtype) -> Any:
     if common.category == D.BOOL:
         return bool(value)
     if common.category == D.FLOAT:
-        return to_raw(common).type(value) if common.itemsize == 2 else float(value)
+        return to_raw(common).type(float(value)) if common.itemsize == 2 else float(value)
     return complex(value)
 
 

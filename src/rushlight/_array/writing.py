@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .number import number_like
+from .number import filling, number_like
 from .types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 
 
@@ -59,7 +59,7 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
 
 def fill_into(x: Any, value: Any) -> None:
     """Writes a Python number everywhere in `x`."""
-    x.fill(number_like(value, x.dtype))
+    x.fill(filling(value, x.dtype))
 
 
 def zero_into(x: Any) -> None:
@@ -70,7 +70,7 @@ def zero_into(x: Any) -> None:
 def filled(x: Any, value: Any) -> Any:
     """An array like `x` with a Python number everywhere."""
     out = np.empty_like(x)
-    out.fill(number_like(value, x.dtype))
+    out.fill(filling(value, x.dtype))
     return out
 
 

@@ -564,7 +564,11 @@ def finish(node: Node, op: Op, outs: list[TensorBase], mode: Mode) -> None:
         if flags and not flags[k]:
             continue
         if T.is_discrete(out._raw.dtype):
-            continue
+            if flags or several:
+                continue
+            raise RuntimeError(
+                f"Autograd not support dtype: {D.scalar_name(T.from_raw(out._raw.dtype))}"
+            )
         out._node = node
         out._nr = k + 1 if several else 0
         out._requires_grad = True

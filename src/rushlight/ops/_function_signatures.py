@@ -8,7 +8,7 @@ asarray: (object obj, *, ScalarType? dtype=None, Device? device=None, bool? copy
     requires_grad=False)
 frombuffer: (object buffer, *, ScalarType dtype, int count=-1, int offset=0, bool
     requires_grad=False)
-nonzero: (@in, *, Tensor out=None) (@in, *, bool as_tuple)
+nonzero: (@in, *, bool as_tuple=False, Tensor out=None)
 numel: (@in)
 range: (Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, @new)
 tensor: (object data, *, ScalarType dtype=None, Device? device=None, bool pin_memory=False, bool

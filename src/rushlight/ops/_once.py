@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final
-
-from .._array import types as T
+from typing import Final
 
 _said: Final[set[str]] = set()
 
@@ -23,23 +21,14 @@ def say_once(name: str, text: str) -> None:
         warnings.warn(text, UserWarning, stacklevel=4)
 
 
-DEEPEST: Final = 128  # sequences within sequences that are looked at
-
-
-def warn_of_arrays(data: Any) -> None:
+def warn_of_array() -> None:
     """Warns, once, of a list of arrays, which NumPy would have joined faster."""
-    for item in (data[0], data[-1]) if data else ():
-        for _ in range(DEEPEST):  # a list may hold itself
-            if not isinstance(item, (list, tuple)) or not item:
-                break
-            item = item[0]
-        if isinstance(item, T.ndarray):
-            say_once(
-                "list of arrays",
-                "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please "
-                "consider converting the list to a single numpy.ndarray with numpy.array() before "
-                "converting to a tensor.",
-            )
+    say_once(
+        "list of arrays",
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
+        "converting the list to a single numpy.ndarray with numpy.array() before converting to a "
+        "tensor.",
+    )
 
 
 def warn_of_lost_history() -> None:

@@ -282,6 +282,8 @@ def is_index(value: Any) -> bool:
     """Whether a value may stand for an integer at the head of a list of them."""
     if isinstance(value, TensorBase):
         return value._raw.size == 1 and value._raw.dtype.kind in "biu"
+    if isinstance(value, T.ndarray):
+        return not value.ndim and value.dtype.kind in "iu"
     return is_integer(value) or (not isinstance(value, bool) and hasattr(type(value), "__index__"))
 
 

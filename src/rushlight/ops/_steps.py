@@ -1,11 +1,15 @@
-"""The strides of new tensors in a memory format."""
+"""New tensors in a memory format: their strides, and what is laid out like another."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes as D
+from .._array import create as raw
+from .._array.number import filling
 from ..memory_format import channels_last_3d, contiguous_format, preserve_format
 from ..memory_format import memory_format as MemoryFormat
+from . import _hollow
 
 
 def steps_of(name: str, shape: tuple[int, ...], wanted: Any, out: Any) -> tuple[int, ...]:
@@ -13,7 +17,7 @@ def steps_of(name: str, shape: tuple[int, ...], wanted: Any, out: Any) -> tuple[
 
     Raises:
         TypeError: for what is no format, and where the function takes none.
-        RuntimeError: for a rank that the format doesn't have, and beside `out`.
+        RuntimeError: beside `out`, and where the format doesn't fit.
     """
     if name != "empty":
         raise TypeError(f"{name}() got an unexpected keyword argument 'memory_format'")
@@ -26,6 +30,15 @@ def steps_of(name: str, shape: tuple[int, ...], wanted: Any, out: Any) -> tuple[
         raise RuntimeError("'memory_format' argument is incompatible with 'out' tensor argument")
     if wanted is preserve_format:
         raise RuntimeError("unsupported memory format Preserve")
+    return steps_in(shape, wanted)
+
+
+def steps_in(shape: tuple[int, ...], wanted: MemoryFormat) -> tuple[int, ...]:
+    """The strides of a shape in a memory format, in elements.
+
+    Raises:
+        RuntimeError: for a rank that the format doesn't have.
+    """
     order = list(range(len(shape)))
     if wanted is not contiguous_format:
         rank = 5 if wanted is channels_last_3d else 4
@@ -39,3 +52,26 @@ def steps_of(name: str, shape: tuple[int, ...], wanted: Any, out: Any) -> tuple[
         steps[axis] = step
         step *= max(shape[axis], 1)
     return tuple(steps)
+
+
+def array_like(t: Any, dtype: D.dtype, fill: Any, wanted: Any) -> Any:
+    """An array shaped like a tensor and laid out like it, or in a memory format.
+
+    Raises:
+        RuntimeError: for a rank that the format doesn't have.
+    """
+    if wanted is None or wanted is preserve_format or wanted is contiguous_format:
+        return raw.like(t._raw, dtype, fill, wanted is contiguous_format)
+    shape = tuple(t._raw.shape)
+    made = raw.empty_strided(shape, steps_in(shape, wanted), dtype)
+    if fill is not None:
+        made.fill(filling(fill, made.dtype))
+    return made
+
+
+def hollow_like(t: Any, dtype: D.dtype, wanted: Any, requires_grad: bool) -> Any:
+    """The tensor without data that `array_like` would be the array of."""
+    if wanted is None or wanted is preserve_format or wanted is contiguous_format:
+        return _hollow.made_like(t, dtype, wanted is contiguous_format, requires_grad)
+    shape = tuple(t._raw.shape)
+    return _hollow.made_with_strides(shape, steps_in(shape, wanted), dtype, requires_grad)

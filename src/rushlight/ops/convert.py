@@ -35,6 +35,7 @@ cast = linear(
     _cast,
     self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
     node="ToCopyBackward0",
+    differentiable_out=(True,),  # where it has floats; without this integers would be refused
     public=False,
     method=False,
     out=False,

@@ -8,6 +8,7 @@ from .. import dtypes as D
 from .. import errors
 from .._array import create as raw
 from .._array import types as T
+from .._array.nested import array_of, infer, refuse_array
 from .._array.recording import number_types
 from .._core.mode import current
 from .._core.slow import NOT_HANDLED, read_by_python
@@ -16,9 +17,9 @@ from ..device import hollow
 from . import _hollow
 from ._accepts import is_number_tensor
 from ._composite import composite
-from ._once import warn_of_arrays
+from ._once import warn_of_array
 from ._sizes import size_of as size_of
-from ._steps import steps_of
+from ._steps import array_like, hollow_like, steps_of
 
 
 def finished(array: Any, requires_grad: bool) -> Any:
@@ -57,7 +58,7 @@ def delivered(array: Any, out: Any, requires_grad: bool) -> Any:
     if out._raw.shape != array.shape:
         out._raw = T.empty(array.shape, out._raw.dtype)
     place(out, array)
-    return out
+    return out.requires_grad_() if requires_grad else out
 
 
 def type_for(out: Any, dtype: Any) -> Any:
@@ -65,8 +66,9 @@ def type_for(out: Any, dtype: Any) -> Any:
     if out is None:
         return dtype
     have = T.from_raw(out._raw.dtype)
-    if dtype is not None and dtype is not have:
-        raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({have})")
+    if dtype is not None and dtype_or_default(dtype) is not have:
+        names = [D.scalar_name(d) for d in (dtype_or_default(dtype), have)]
+        raise RuntimeError(f"dtype {names[0]} does not match dtype of out parameter ({names[1]})")
     return have
 
 
@@ -103,12 +105,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         )
     if isinstance(data, TensorBase) and _hollow.is_hollow(data):
         return made_from_hollow(data, dtype, device, requires_grad)
-    if isinstance(data, (list, tuple)):
-        warn_of_arrays(data)
-    made = finished(
-        raw.array_of(data, None if dtype is None else dtype_or_default(dtype, "tensor")),
-        requires_grad,
-    )
+    found = None if dtype is None else dtype_or_default(dtype, "tensor")
+    made = finished(array_of(data, found, warn_of_array), requires_grad)
     return _hollow.emptied(made) if nowhere else made
 
 
@@ -160,6 +158,8 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     else:
         if not isinstance(obj, (T.ndarray, list, tuple, int, float, complex)):
             obj = _over_bytes(obj, dtype)
+        if copy is False and not isinstance(obj, (TensorBase, T.ndarray)):
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
         if not copy:
             made = as_tensor(obj, dtype, device)
         elif isinstance(obj, TensorBase):
@@ -215,7 +215,7 @@ def from_numpy(ndarray: Any) -> Any:
     """
     if not isinstance(ndarray, T.ndarray):
         raise TypeError(f"expected np.ndarray (got {errors.type_name(ndarray)})")
-    raw.refuse_array(ndarray)
+    refuse_array(ndarray)
     return finished(T.plain_array(ndarray), False)
 
 
@@ -230,7 +230,8 @@ def _sized(name: str, fill: Any) -> Any:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
         if not size:
             raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        shape, found = size_of(name, size), dtype_or_default(dtype, name)
+        found = dtype_or_default(dtype if out is None else type_for(out, dtype), name)
+        shape = size_of(name, size)
         steps = steps_of(name, shape, memory_format, out) if memory_format is not None else None
         if nowhere and out is None:
             if steps is not None:
@@ -368,6 +369,22 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return finished(raw.from_dlpack(ext_tensor, copy), False)
 
 
+def _number(name: str, argument: str, place: int, value: Any) -> Any:
+    """A Python number of what may stand for one.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if is_number_tensor(value):
+        value = read_by_python(value, f"{name}()").item()
+    if not T.is_number(value):
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position {place}) must be Number, not "
+            f"{errors.type_name(value)}"
+        )
+    return raw.python_kind(value)
+
+
 @composite()
 def full(
     size: Any,
@@ -382,15 +399,9 @@ def full(
 ) -> Any:
     """A tensor of the given size filled with one value, whose kind gives the default dtype."""
     nowhere = hollow(device)
-    value = fill_value
-    if is_number_tensor(value):
-        value = read_by_python(value, "full()").item()
-    if not T.is_number(value):
-        raise TypeError(
-            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
-        )
-    value = raw.python_kind(value)
-    found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
+    value = _number("full", "fill_value", 2, fill_value)
+    dtype = type_for(out, dtype)
+    found = infer(value) if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _hollow.made(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,)), value, found)
@@ -398,13 +409,13 @@ def full(
 
 
 def _of_special(
-    t: Any, fill: Any, dtype: D.dtype, device: Any, contiguous: bool, requires_grad: bool
+    t: Any, fill: Any, dtype: D.dtype, device: Any, wanted: Any, requires_grad: bool
 ) -> Any:
     """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
     if t.is_sparse:
         return t._blank(dtype, fill)
     if _hollow.beside(t, device):
-        return _hollow.made_like(t, dtype, contiguous, requires_grad)
+        return hollow_like(t, dtype, wanted, requires_grad)
     return None
 
 
@@ -425,12 +436,11 @@ def _like(name: str, fill: Any) -> Any:
                 f"{type(input).__name__}"
             )
         found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
-        contiguous = memory_format is not None and str(memory_format).endswith("contiguous_format")
         if device is not None or not input._plain:
-            like = _of_special(input, fill, found, device, contiguous, requires_grad)
+            like = _of_special(input, fill, found, device, memory_format, requires_grad)
             if like is not None:
                 return like
-        return filled(raw.like(input._raw, found, fill, contiguous), requires_grad)
+        return filled(array_like(input, found, fill, memory_format), requires_grad)
 
     make.__name__ = make.__qualname__ = name
     return make
@@ -457,14 +467,13 @@ def full_like(
     pin_memory: bool = False,
 ) -> Any:
     """One value in the shape, type and layout of `input`."""
-    if is_number_tensor(fill_value):
-        fill_value = read_by_python(fill_value, "full_like()").item()
+    fill_value = _number("full_like", "fill_value", 2, fill_value)
     found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
     if device is not None or not input._plain:
-        like = _of_special(input, fill_value, found, device, False, requires_grad)
+        like = _of_special(input, fill_value, found, device, memory_format, requires_grad)
         if like is not None:
             return like
-    return filled(raw.like(input._raw, found, fill_value, False), requires_grad)
+    return filled(array_like(input, found, fill_value, memory_format), requires_grad)
 
 
 def _new(name: str, fill: Any) -> Any:
@@ -512,9 +521,7 @@ def new_full(
 ) -> Any:
     """A tensor of a size filled with one value, with this tensor's type by default."""
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    value = fill_value
-    if isinstance(value, TensorBase):
-        value = read_by_python(value, "new_full()").item()
+    value = _number("new_full", "fill_value", 2, fill_value)
     return filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
 
 
@@ -533,7 +540,7 @@ def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
             stacklevel=2,
         )
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
-    made = finished(raw.array_of(data, found), requires_grad)
+    made = finished(array_of(data, found, warn_of_array), requires_grad)
     return _hollow.emptied(made) if _hollow.beside(self, device) else made
 
 
@@ -566,6 +573,7 @@ def eye(
 def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                   requires_grad: bool = False) -> Any:  # fmt: skip
     """A tensor without dimensions holding one number, of the default float type."""
+    s = _number("scalar_tensor", "s", 1, s)
     if hollow(device):
         return _hollow.made((), dtype_or_default(dtype), requires_grad)
     return finished(raw.full((), s, dtype_or_default(dtype)), requires_grad)

@@ -140,14 +140,14 @@ min_dim = selection(
     doc="The smallest elements along `dim`, and where they are.",
 )
 amax = selection(
-    "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+    "amax(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
     raw.amax,
     self=_evenly_along,
     samples=_dims_samples,
     doc="The largest elements over the dimensions `dim`.",
 )
 amin = selection(
-    "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+    "amin(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
     raw.amin,
     self=_evenly_along,
     samples=_dims_samples,

@@ -6,10 +6,13 @@ import warnings
 from itertools import pairwise
 from typing import Any
 
+from .. import errors
+from .._array import types as T
 from .._array.later import later
 from .._array.matmul import type_word
 from .._array.reduce import name_of
 from .._core.apply import apply_n
+from .._core.storage import TensorBase
 from ._composite import composite
 from ._deprecated import say_better
 from ._out import given
@@ -457,11 +460,25 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     Raises:
         RuntimeError: where shapes don't fit.
     """
+    for place, t in enumerate((x1, x2), 1):
+        if not isinstance(t, TensorBase):
+            raise TypeError(
+                f"cdist(): argument 'x{place}' (position {place}) must be Tensor, not "
+                f"{errors.type_name(t)}"
+            )
+    if not isinstance(p, (int, float)) and not T.is_integer_scalar(p):
+        raise TypeError(
+            f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"
+        )
     for what, t in (("X1", x1), ("X2", x2)):
         if t.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {t.ndim}D")
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
     for what, t in (("X1", x1), ("X2", x2)):
         if t._raw.dtype.kind not in "fV":
             raise RuntimeError(
@@ -470,9 +487,5 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     if x1._raw.dtype != x2._raw.dtype:
         raise RuntimeError(
             f"expected scalar type {name_of(x1._raw.dtype)} but found {name_of(x2._raw.dtype)}"
-        )
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
     return apply_n(_cdist.op, [x1, x2, float(p)])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
+from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
-from .._core.storage import TensorBase
 from . import _checks
 from ._accepts import is_number_tensor
 from ._composite import composite
@@ -86,8 +87,13 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     """
     if isinstance(dim, int):
         dim = (dim,)
-    elif dim is not None:
+    elif isinstance(dim, (tuple, list)):
         dim = tuple(dim)
+    elif dim is not None:
+        raise TypeError(
+            "linalg_vector_norm(): argument 'dim' (position 3) must be tuple of ints, not "
+            f"{errors.type_name(dim)}"
+        )
     if (p is None or p == "fro") and (dim is None or len(dim) <= 2):
         p = 2
     if isinstance(p, str):
@@ -98,12 +104,13 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         return matrix_norm(
             input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, **extra
         )
-    if isinstance(p, TensorBase):
-        if not is_number_tensor(p):
-            raise TypeError(
-                "linalg_vector_norm(): argument 'ord' (position 2) must be Number, not Tensor"
-            )
+    if is_number_tensor(p):
         p = read_by_python(p, "an order").item()
+    elif p is not None and not T.is_number(p):
+        raise TypeError(
+            "linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "
+            f"{errors.type_name(p)}"
+        )
     arguments = [input, p, dim, keepdim, dtype]
     if out is not None:
         return apply_out(vector_norm, arguments, out)

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import create as raw
 from .._array import types as T
 from .._core.slow import read_by_python
@@ -16,7 +17,7 @@ from . import _hollow
 from ._accepts import is_number_tensor
 from ._composite import composite
 from ._explain import combination
-from .create import delivered, dtype_or_default, finished, type_for
+from .create import delivered, dtype_or_default, type_for
 
 
 def _number(value: Any) -> Any:
@@ -48,12 +49,6 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
                     f"arange(): argument '{name}' (position {place}) must be Number, not Tensor"
                 )
         start, end, step = _number(start), _number(end), _number(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
-    if (step > 0 and end < start) or (step < 0 and end > start):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     dtype = type_for(out, dtype)
     if dtype is None:
         whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
@@ -62,6 +57,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         found = dtype_or_default(dtype)
     if found is D.bool_ or found.category == D.COMPLEX:
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
+    _check_range(start, end, step)
     if found is D.int64 and int(step) == 0:
         raise ValueError("step must be nonzero")
     if nowhere and out is None:
@@ -75,9 +71,14 @@ def _shown(value: float) -> str:
 
 
 @composite(name="range")
-def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
-           requires_grad: bool = False) -> Any:  # fmt: skip
-    """start, start + step, … up to and including `end` (deprecated in favour of `arange`)."""
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … up to and including `end` (deprecated in favour of `arange`).
+
+    Raises:
+        RuntimeError: for a step of zero or one that leads away from `end`.
+    """
+    nowhere = hollow(device)
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which "
@@ -87,10 +88,35 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
     )
     if end is None:
         start, end = 0, start
-    n = int((end - start) / step) + 1
-    return finished(
-        raw.arange(start, start + n * step, step, dtype_or_default(dtype)), requires_grad
-    )
+    start, end, step = _number(start), _number(end), _number(step)
+    found = dtype_or_default(type_for(out, dtype))
+    if found is D.bool_ or found.category == D.COMPLEX:
+        raise NotImplementedError(f"\"range_cpu\" not implemented for '{D.scalar_name(found)}'")
+    if found.category == D.INT:
+        if not all(math.isfinite(v) for v in (start, end, step)):
+            raise RuntimeError(errors.no_conversion("int64_t"))
+        start, end, step = int(start), int(end), int(step)
+    _check_range(start, end, step)
+    count = math.floor((end - start) / step) + 1
+    if nowhere and out is None:
+        return _hollow.made((count,), found, requires_grad)
+    # Half a step beyond the last one: rounding doesn't change how many there are.
+    last = start + count * step if found.category == D.INT else start + (count - 0.5) * step
+    return delivered(raw.arange(start, last, step, found), out, requires_grad)
+
+
+def _check_range(start: Any, end: Any, step: Any) -> None:
+    """Refuses ranges that lead nowhere.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
+    if (step > 0 and end < start) or (step < 0 and end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
 
 
 @composite()

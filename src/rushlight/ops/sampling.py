@@ -11,7 +11,7 @@ from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
-from .._core.storage import TensorBase
+from .._core.storage import TensorBase, bump
 from ..device import hollow
 from . import _hollow
 from ._composite import composite
@@ -19,17 +19,23 @@ from ._explain import combination
 from ._generator import Generator, stream_of
 from ._refill import refill, refuse_leaf
 from ._row import Row, general
-from .create import delivered, dtype_or_default, finished, size_of
+from ._steps import array_like, hollow_like
+from .create import delivered, dtype_or_default, finished, size_of, type_for
 
 discrete = later("discrete")
 distributions = later("distributions")
 
 
-def _float_type(name: str, dtype: Any) -> D.dtype:
-    found = dtype_or_default(dtype)
-    if found.category < D.FLOAT:
-        raise NotImplementedError(errors.not_implemented(name, D.scalar_name(found)))
-    return found
+def _refuse_integers(name: str, array: Any) -> None:
+    """Refuses to draw integers.
+
+    Raises:
+        NotImplementedError: in the name of PyTorch's kernel, which for normal numbers isn't called
+            where there is nothing to draw.
+    """
+    if array.dtype.kind in "biu" and (array.size or name == "check_uniform_bounds"):
+        kind = D.scalar_name(T.from_raw(array.dtype))
+        raise NotImplementedError(errors.not_implemented(name, kind))
 
 
 def _check_generator(name: str, size: tuple[Any, ...], generator: Any) -> None:
@@ -64,10 +70,17 @@ def rand(
         sizes = (*sizes, size)
     nowhere = hollow(device)
     _check_generator("rand", sizes, generator)
-    found = _float_type("check_uniform_bounds", dtype)
+    found = dtype_or_default(type_for(out, dtype))
+    shape = size_of("rand", sizes)
     if nowhere and out is None:
-        return _hollow.made(size_of("rand", sizes), found, requires_grad)
-    array = distributions.rand(stream_of(generator), size_of("rand", sizes), T.to_raw(found))
+        return _hollow.made(shape, found, requires_grad)
+    if found.category < D.FLOAT:
+        array = raw_create.empty(shape, found)
+        _refuse_integers("check_uniform_bounds", array)
+    else:
+        array = distributions.rand(stream_of(generator), shape, T.to_raw(found))
+    if out is not None and generator is not None:
+        bump(out)  # PyTorch writes twice
     return delivered(array, out, requires_grad)
 
 
@@ -88,10 +101,17 @@ def randn(
         sizes = (*sizes, size)
     nowhere = hollow(device)
     _check_generator("randn", sizes, generator)
-    found = _float_type("normal_kernel_cpu", dtype)
+    found = dtype_or_default(type_for(out, dtype))
+    shape = size_of("randn", sizes)
     if nowhere and out is None:
-        return _hollow.made(size_of("randn", sizes), found, requires_grad)
-    array = distributions.randn(stream_of(generator), size_of("randn", sizes), T.to_raw(found))
+        return _hollow.made(shape, found, requires_grad)
+    if found.category < D.FLOAT:
+        array = raw_create.empty(shape, found)
+        _refuse_integers("normal_kernel_cpu", array)
+    else:
+        array = distributions.randn(stream_of(generator), shape, T.to_raw(found))
+    if out is not None and (generator is not None or out._raw.shape != shape):
+        bump(out)  # PyTorch writes twice
     return delivered(array, out, requires_grad)
 
 
@@ -104,10 +124,11 @@ def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any 
               requires_grad: bool = False, memory_format: Any = None,
               generator: Any = None) -> Any:  # fmt: skip
     """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
-    found = _float_type("check_uniform_bounds", _like_dtype(input, dtype))
+    found = _like_dtype(input, dtype)
     if _hollow.beside(input, device):
-        return _hollow.made_like(input, found, False, requires_grad)
-    array = raw_create.like(input._raw, found, None, False)
+        return hollow_like(input, found, memory_format, requires_grad)
+    array = array_like(input, found, None, memory_format)
+    _refuse_integers("check_uniform_bounds", array)
     distributions.uniform_(stream_of(generator), array)
     return finished(array, requires_grad)
 
@@ -117,11 +138,13 @@ def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
                requires_grad: bool = False, memory_format: Any = None,
                generator: Any = None) -> Any:  # fmt: skip
     """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
-    found = _float_type("normal_kernel_cpu", _like_dtype(input, dtype))
+    found = _like_dtype(input, dtype)
     if _hollow.beside(input, device):
-        return _hollow.made_like(input, found, False, requires_grad)
-    array = raw_create.like(input._raw, found, None, False)
-    distributions.normal_(stream_of(generator), array)
+        return hollow_like(input, found, memory_format, requires_grad)
+    array = array_like(input, found, None, memory_format)
+    _refuse_integers("normal_kernel_cpu", array)
+    if array.size:
+        distributions.normal_(stream_of(generator), array)
     return finished(array, requires_grad)
 
 
@@ -183,10 +206,13 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None,
     low, high, _ = _bounds("randint_like", args, kwargs)
     raw = T.to_raw(_like_dtype(input, dtype))
     if _hollow.beside(input, device):
-        return _hollow.made_like(input, T.from_raw(raw), False, requires_grad)
-    return finished(
-        discrete.randint(stream_of(None), low, high, input._raw.shape, raw), requires_grad
+        return hollow_like(input, T.from_raw(raw), memory_format, requires_grad)
+    array = array_like(input, T.from_raw(raw), None, memory_format)
+    generator = kwargs.get("generator")
+    raw_create.in_memory_order(array)[...] = discrete.randint(
+        stream_of(generator), low, high, (array.size,), raw
     )
+    return finished(array, requires_grad)
 
 
 @composite()

@@ -59,7 +59,6 @@ KNOWN: list[Named] = [
         "value|grad",
         program=r"unfold|masked_scatter_|as_strided|expand|broadcast|addb?mm_|baddbmm_|addmv_|addr_",
     ),
-    Named("Overlapping memory is written as a whole", "value", r"out="),
     Named(
         "Overlapping memory is written as a whole",
         "refused|accepted|message|exception type",
