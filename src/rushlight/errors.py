@@ -153,6 +153,14 @@ def mismatch_in_batch(position: int, grad: tuple[int, ...], out: tuple[int, ...]
     )
 
 
+def invalid_gradient(name: str, i: int, have: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """The message for a gradient that a node gives and that doesn't fit its input."""
+    return (
+        f"Function {name} returned an invalid gradient at index {i} - got {shape_text(have)} but "
+        f"expected shape compatible with {shape_text(shape)}"
+    )
+
+
 def mismatch_in_shape(position: int, grad: tuple[int, ...], out: tuple[int, ...]) -> str:
     """The message for a gradient argument of another shape than its root."""
     return (

@@ -21,6 +21,7 @@ from typing import Any, Final
 from .. import errors
 from .._array import types as T
 from .._core import engine, slow
+from .._core.formulas import check_fits
 from .._core.hooks import GRAD_DTYPE, enter, wrapped
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode
@@ -306,6 +307,8 @@ class FunctionNode(CoreNode):
         for edge, position in enumerate(self.places):
             g = grads[position]
             if g is None or not need[edge]:
+                if g is not None and self.next[edge] is not None:
+                    check_fits(self, edge, g._raw.shape, self.shapes[edge][0])
                 found.append(None)
             else:
                 fitted = self._fitted(g, edge)
@@ -316,13 +319,7 @@ class FunctionNode(CoreNode):
         shape, dtype = self.shapes[edge]
         have = g._raw.shape
         if have != shape:
-            if not _expandable(shape, have):
-                raise RuntimeError(
-                    f"Function {type(self).__name__} returned an invalid gradient at index {edge} "
-                    "- got "
-                    f"{errors.shape_text(have)} but expected shape compatible with "
-                    f"{errors.shape_text(shape)}"
-                )
+            check_fits(self, edge, have, shape)
             g = engine.WORLDS.traced.sum_to(g, shape)
         child = self.next[edge]
         if child is not None and child.hooks is not None and isinstance(child, TensorBase):
@@ -469,13 +466,6 @@ def _modified(array: Any, number: int, node: Any, now: int, expected: int) -> st
     anomaly = ready().anomaly
     name = T.internal_type_name(array.dtype)
     return errors.modified(name, array.shape, producer, now, expected, anomaly)
-
-
-def _expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether an array of `shape` broadcasts to `target`."""
-    if len(shape) > len(target):
-        return False
-    return all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
 
 
 __all__ = ["BackwardCFunction", "FunctionCtx", "FunctionNode"]
