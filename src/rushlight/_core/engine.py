@@ -32,6 +32,7 @@ from .hooks import (
     Hooks,
     before,
     enter,
+    retain,
     run_post_hooks,
     run_pre_hooks,
     run_tensor_hooks,
@@ -79,6 +80,10 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         if inputs is not None:
             order = needed(order, roots, inputs, run)
         run.order = order
+        if len(roots) == 1:
+            run.start = roots[0]
+            if inputs is not None and roots[0].hooks is not None:
+                hear(roots[0], nrs[0], grads[0], run)
         for k, root in enumerate(roots):
             deliver(root, nrs[k], grads[k], run)
         execute(order, run)
@@ -229,6 +234,18 @@ def needed(
             _scratch(root, run).pending += 1
     kept.reverse()
     return kept
+
+
+def hear(root: Vertex, nr: int, g: Any, run: Run) -> None:
+    """Runs the tensor hooks of the only root where it leads to no wanted input, as PyTorch does."""
+    if _scratch(root, run).run == run.number:  # it runs, or accumulates, with its hooks
+        return
+    run.node = root
+    hooks: Hooks = root.hooks
+    for number in sorted({*hooks.tensor, *hooks.retain}):
+        given = g if number == max(nr - 1, 0) else None
+        given = run_tensor_hooks(root, number, given, run)
+        retain(hooks, number, given, run.traced)
 
 
 def alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:

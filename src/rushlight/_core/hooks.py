@@ -173,21 +173,12 @@ def before(node: Node, g: Any, run: Run) -> Any:
         if hooks is not None:
             if hooks.tensor.get(nr):
                 parts[nr] = run_tensor_hooks(node, nr, parts[nr], run)
-            ref = hooks.retain.get(nr)
-            if ref is not None:
-                keeper = ref()
-                if keeper is not None and parts[nr] is not None:
-                    former = CURRENT.get()
-                    try:
-                        enter(traced)
-                        keep_gradient(keeper, parts[nr], traced)
-                    finally:
-                        CURRENT.set(former)
+            retain(hooks, nr, parts[nr], traced)
         if captures is not None:
             position = captures.get((node, nr))
             if position is not None:
                 run.results[position] = parts[nr]
-    if hooks is not None and hooks.pre:
+    if hooks is not None and hooks.pre and node not in run.ends:
         parts = run_pre_hooks(hooks, parts, traced)
     if several:
         for p in parts:
@@ -195,6 +186,20 @@ def before(node: Node, g: Any, run: Run) -> Any:
                 return parts
         return None
     return parts[0]
+
+
+def retain(hooks: Hooks, nr: int, g: Any, traced: bool) -> None:
+    """Hands the gradient of an output to the tensor that retains it, if there is one."""
+    ref = hooks.retain.get(nr)
+    keeper = None if ref is None or g is None else ref()
+    if keeper is None:
+        return
+    former = CURRENT.get()
+    try:
+        enter(traced)
+        keep_gradient(keeper, g, traced)
+    finally:
+        CURRENT.set(former)
 
 
 def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
