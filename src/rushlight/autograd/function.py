@@ -272,11 +272,6 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
     dirty: Any = node.dirty_tensors
     if dirty is not None:
         dirty = node.taken("dirty_tensors", DIRTY)
-    if dirty and any(not any(d is o for o in outputs) for d in dirty):
-        raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. "
-            "The inputs that are modified inplace must all be outputs of the Function."
-        )
     inputs = {id(a) for a in args if isinstance(a, TensorBase)}
     if node.attributes.get("_is_pure_view") and (len(inputs) > 1 or len(outputs) > 1):
         raise RuntimeError(
@@ -331,6 +326,11 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         for o in tied:
             if o._view is not None and o._view.tracked:
                 o._view.creation = MULTI_OUTPUT
+    if dirty and any(not any(d is o for o in outputs) for d in dirty):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. "
+            "The inputs that are modified inplace must all be outputs of the Function."
+        )
     if mode.forward_grad and level_is_open():
         carry_tangents(node, args, ready_outputs, live, dirty or ())
     if executable:
