@@ -377,18 +377,27 @@ _TYPES_OF_TORCH: Final = {
 _HEAP_TYPE: Final = 1 << 9
 
 
+_NAME: Final = type.__dict__["__name__"].__get__  # what no metaclass has another word for
+
+
 def type_name(value: object) -> str:
     """The name of a value's type as C has it: with the module where the type is static.
 
     Ours are classes in Python where PyTorch's are in C.
     """
     kind = type(value)
-    name = kind.__name__
+    name: str = _NAME(kind)
     if kind.__module__.partition(".")[0] in ("rushlight", "torch"):
         return _TYPES_OF_TORCH.get(name, name)
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
         return name
     return f"{kind.__module__}.{name}"
+
+
+def not_a_tensor(function: str, argument: str, place: int, value: object) -> str:
+    """The message for an argument that must be a tensor."""
+    kind = type_name(value)
+    return f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
 
 
 def not_implemented(kernel: str, dtype: str) -> str:

@@ -195,7 +195,7 @@ def test_hooks_of_an_only_root_run_though_it_leads_to_no_wanted_input() -> None:
     for root in (x, x * 2):
         seen: list[bool] = []
         if not root.is_leaf:
-            root.grad_fn.register_prehook(lambda go: seen.append(False))
+            root.grad_fn.register_prehook(lambda go, seen=seen: seen.append(False))
             root.retain_grad()
         root.register_hook(lambda g, seen=seen: seen.append(True))
         root.backward(inputs=[other])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
+from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .mode import CURRENT, ready, with_grad
@@ -142,7 +143,7 @@ def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
         RuntimeError: where its size or type differs, or where there was no gradient.
     """
     if not isinstance(result, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{errors.type_name(result)}'")
     if before_ is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if result._raw.shape != before_._raw.shape:
@@ -251,7 +252,7 @@ def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> t
         RuntimeError: where their number, sizes or types differ.
     """
     if type(results) is not tuple:
-        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{errors.type_name(results)}'")
     if len(results) != len(before_):
         raise RuntimeError(
             f"{hook_name(hook)} has returned an incorrect number of values (got {len(results)}, "

@@ -302,7 +302,7 @@ class FunctionNode(CoreNode):
                     "but the corresponding forward input was not a Variable"
                 )
             if not isinstance(g, TensorBase):
-                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {errors.type_name(g)})")
         found: list[Any] = []
         for edge, position in enumerate(self.places):
             g = grads[position]
@@ -428,7 +428,7 @@ def refuse_others(saved: Any) -> None:
         if t is not None and not isinstance(t, TensorBase):
             raise TypeError(
                 f"save_for_backward can only save variables, but argument {i} is of type "
-                f"{type(t).__name__}"
+                f"{errors.type_name(t)}"
             )
 
 

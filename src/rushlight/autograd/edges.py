@@ -304,7 +304,7 @@ def place_of(x: Any) -> tuple[Vertex, int]:
         return core_of(x.node), x.output_nr
     if not isinstance(x, TensorBase):
         raise RuntimeError(
-            f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}"
+            f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(x)}"
         )
     if not x.requires_grad:  # type: ignore[attr-defined]
         raise RuntimeError(errors.INPUT_NO_GRAD)

@@ -387,7 +387,8 @@ def full(
         value = read_by_python(value, "full()").item()
     if not T.is_number(value):
         raise TypeError(
-            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
+            "full(): argument 'fill_value' (position 2) must be Number, not "
+            f"{errors.type_name(value)}"
         )
     value = raw.python_kind(value)
     found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
@@ -422,7 +423,7 @@ def _like(name: str, fill: Any) -> Any:
         if not isinstance(input, TensorBase):
             raise TypeError(
                 f"{name}(): argument 'input' (position 1) must be Tensor, not "
-                f"{type(input).__name__}"
+                f"{errors.type_name(input)}"
             )
         found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
         contiguous = memory_format is not None and str(memory_format).endswith("contiguous_format")

@@ -117,7 +117,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         )
         raise TypeError(
             f"matmul(): argument '{name}' (position {place}) must be Tensor, "
-            f"not {type(bad).__name__}"
+            f"not {errors.type_name(bad)}"
         )
     a = input._raw.ndim
     b = other._raw.ndim
@@ -201,7 +201,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         )
         raise TypeError(
             f"linear(): argument '{name}' (position {place}) must be Tensor, "
-            f"not {type(bad).__name__}"
+            f"not {errors.type_name(bad)}"
         )
     ndim = input._raw.ndim
     if weight._raw.ndim != 2:

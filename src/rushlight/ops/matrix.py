@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
+from .. import errors
 from .._array.later import later
 from .._array.matmul import type_word
 from .._array.reduce import name_of
 from .._core.apply import apply_n
+from .._core.storage import TensorBase
 from ._composite import composite
 from ._deprecated import say_better
 from ._out import given
@@ -345,13 +346,6 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if weights is None:
         mean = x.mean(1).unsqueeze(1)
         degrees: Any = max(count - correction, 0)
-        if count <= correction:
-            warnings.warn(
-                "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
-                "number of observations.",
-                UserWarning,
-                stacklevel=2,
-            )
     else:
         total = weights.sum()
         mean = (x * weights).sum(1, True) / total
@@ -458,6 +452,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
         RuntimeError: where shapes don't fit.
     """
     for what, t in (("X1", x1), ("X2", x2)):
+        if not isinstance(t, TensorBase):
+            raise TypeError(errors.not_a_tensor("cdist", what.lower(), int(what[1]), t))
         if t.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {t.ndim}D")
     if compute_mode not in _MODES:
