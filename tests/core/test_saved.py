@@ -381,3 +381,14 @@ def test_a_node_unpacks_what_it_saved_though_no_gradient_reaches_it() -> None:
         y.backward()
         with pytest.raises(RuntimeError, match="backward through the graph a second time"):
             z.backward()
+
+
+def test_products_of_vectors_with_stacks_are_computed_where_hooks_save_them() -> None:
+    a, b = torch.ones(3, requires_grad=True), torch.ones(2, 3, 4)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = a @ b
+        with pytest.raises(RuntimeError, match="need to be at least 1D, but they are 0D and 2D"):
+            torch.matmul(a.sum(), b[0])
+    assert y.tolist() == [[3.0] * 4] * 2
+    y.sum().backward()
+    assert a.grad.tolist() == [8.0] * 3

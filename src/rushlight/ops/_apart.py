@@ -107,7 +107,8 @@ def take_apart(node: Any) -> bool:
     before = CURRENT.get()
     try:
         CURRENT.set(READY)
-        made = parts(*args)._node
+        whole = parts(*args)
+        made = None if whole is None else whole._node
     finally:
         CURRENT.set(before)
     if made is None or type(made).__name__ != type(node).__name__:
@@ -228,7 +229,7 @@ def _stacked(a: Any, b: Any) -> Any:
     if len(left) >= 3 and len(right) == 2:
         return unsafe_view(table("mm")(_rows(a), b), (*left[:-1], right[-1]))
     if len(left) < 3 or len(right) < 3:
-        return a  # other steps, with another node at the end: it stays whole
+        return None  # other steps, with another node at the end: it stays whole
     batch = T.broadcast_shape(left[:-2], right[:-2])
     expand, reshape = table("expand"), table("reshape")
     one = reshape(expand(a, (*batch, *left[-2:])), (-1, *left[-2:]))

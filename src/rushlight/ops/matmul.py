@@ -205,6 +205,11 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         )
     ndim = input._raw.ndim
     if weight._raw.ndim != 2:
+        rank = weight._raw.ndim
+        if not ndim or not rank:
+            raise RuntimeError(
+                f"both arguments to linear need to be at least 1D, but they are {ndim}D and {rank}D"
+            )
         out = matmul(input, _traced.table("t")(weight))
         return out if bias is None else out + bias
     if bias is not None:
