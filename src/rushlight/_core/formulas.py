@@ -140,8 +140,13 @@ def output_gradient(node: Node, grads: Any, k: int, traced: bool) -> Any:
     return (traced_world() if traced else WORLDS.raw).zeros(shape, dtype)
 
 
-def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[Any]:
-    """What a node sends to each of its inputs (None: nothing), for gradients `g` of its outputs."""
+def input_gradients(
+    node: Node, g: Any, need: list[bool], traced: bool, fit: bool = True
+) -> list[Any]:
+    """What a node sends to each of its inputs (None: nothing), for gradients `g` of its outputs.
+
+    Without `fit` they come as the formulas give them, not summed and cast to their inputs.
+    """
     op = node.op
     if op.kind == "custom":
         return node.call(g if type(g) is list else [g], need, traced)  # type: ignore[no-any-return]
@@ -168,7 +173,7 @@ def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[
                 grads.append(None)
     if node.conj:
         grads = [None if r is None else world.conj(r) for r in grads]
-    if node.fix is not None:
+    if fit and node.fix is not None:
         grads = [fixed(node, i, r, traced) if need[i] else None for i, r in enumerate(grads)]
     return grads
 
