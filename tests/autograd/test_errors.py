@@ -88,3 +88,9 @@ def test_a_wrong_gradient_is_refused_where_it_is_assigned() -> None:
     ):
         x.grad = 1.0
     assert x.grad is None
+
+
+def test_what_is_no_tensor_is_no_root_whatever_its_gradient() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(AssertionError, match="Expected output to be"):
+        torch.autograd.backward([(x,)], [(x,)])
