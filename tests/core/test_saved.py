@@ -392,3 +392,12 @@ def test_products_of_vectors_with_stacks_are_computed_where_hooks_save_them() ->
     assert y.tolist() == [[3.0] * 4] * 2
     y.sum().backward()
     assert a.grad.tolist() == [8.0] * 3
+
+
+def test_a_layer_refuses_a_number_where_hooks_save_it() -> None:
+    weight, bias = torch.ones(2, 2, requires_grad=True), torch.ones(2)
+    with (
+        graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+        pytest.raises(RuntimeError, match="linear need to be at least 1D, but they are 0D and 2D"),
+    ):
+        torch.nn.functional.linear(torch.tensor(1.0), weight, bias)

@@ -213,6 +213,8 @@ def _rows(x: Any) -> Any:
 
 def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
     shape = x._raw.shape
+    if not shape:
+        return None  # which is refused
     flat = x if len(shape) == 2 else _rows(x)
     turned = table("t")(weight)
     if bias is not None:
