@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import errors
-from .._core import engine
+from .._core.formulas import input_gradients
 from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
 from .._core.mode import ready
@@ -136,7 +136,7 @@ def _call(self: Any, *grads: Any) -> Any:
     given = iter(g if traced or g is None else g._raw for g in grads)
     values = [next(given) if not flags or flags[k] else None for k in range(count)]
     need = [child is not None for child in node.next]
-    found = engine.input_gradients(
+    found = input_gradients(
         node, values[0] if node.out_meta is None else values, need, traced, False
     )
     shown = tuple(wrapped(g, traced) for g in found)

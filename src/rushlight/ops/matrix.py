@@ -454,8 +454,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     for what, t in (("X1", x1), ("X2", x2)):
         if not isinstance(t, TensorBase):
             raise TypeError(errors.not_a_tensor("cdist", what.lower(), int(what[1]), t))
-        if t.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {t.ndim}D")
+        rank = t.dim()  # type: ignore[attr-defined]
+        if rank < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {rank}D")
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     for what, t in (("X1", x1), ("X2", x2)):
