@@ -153,6 +153,14 @@ def mismatch_in_batch(position: int, grad: tuple[int, ...], out: tuple[int, ...]
     )
 
 
+def invalid_gradient(name: str, i: int, have: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """The message for a gradient that a node gives and that doesn't fit its input."""
+    return (
+        f"Function {name} returned an invalid gradient at index {i} - got {shape_text(have)} but "
+        f"expected shape compatible with {shape_text(shape)}"
+    )
+
+
 def mismatch_in_shape(position: int, grad: tuple[int, ...], out: tuple[int, ...]) -> str:
     """The message for a gradient argument of another shape than its root."""
     return (
@@ -369,18 +377,27 @@ _TYPES_OF_TORCH: Final = {
 _HEAP_TYPE: Final = 1 << 9
 
 
+_NAME: Final = type.__dict__["__name__"].__get__  # what no metaclass has another word for
+
+
 def type_name(value: object) -> str:
     """The name of a value's type as C has it: with the module where the type is static.
 
     Ours are classes in Python where PyTorch's are in C.
     """
     kind = type(value)
-    name = kind.__name__
+    name: str = _NAME(kind)
     if kind.__module__.partition(".")[0] in ("rushlight", "torch"):
         return _TYPES_OF_TORCH.get(name, name)
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
         return name
     return f"{kind.__module__}.{name}"
+
+
+def not_a_tensor(function: str, argument: str, place: int, value: object) -> str:
+    """The message for an argument that must be a tensor."""
+    kind = type_name(value)
+    return f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
 
 
 def not_implemented(kernel: str, dtype: str) -> str:

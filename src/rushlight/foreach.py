@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from . import ops
+from . import errors, ops
 from ._core.inplace import apply_inplace, check_writable
 from ._core.mode import ready
 from ._core.storage import TensorBase
@@ -43,7 +43,9 @@ def _checked(tensors: Any, *others: Any) -> list[Any]:
         RuntimeError: for an empty list, or one of another length.
     """
     if not isinstance(tensors, (list, tuple)):
-        raise TypeError(f"argument 'self' must be tuple of Tensors, not {type(tensors).__name__}")
+        raise TypeError(
+            f"argument 'self' must be tuple of Tensors, not {errors.type_name(tensors)}"
+        )
     for argument, values in enumerate((tensors, *others)):
         if not isinstance(values, (list, tuple)):
             continue
@@ -52,7 +54,7 @@ def _checked(tensors: Any, *others: Any) -> list[Any]:
             if not (_is_tensor(value) or (numbers and isinstance(value, (int, float, complex)))):
                 raise TypeError(
                     f"expected Tensor as element {k} in argument {argument}, but got "
-                    f"{type(value).__name__}"
+                    f"{errors.type_name(value)}"
                 )
     if not tensors:
         raise RuntimeError("Tensor list must have at least one tensor.")

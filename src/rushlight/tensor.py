@@ -180,7 +180,7 @@ class Tensor(TensorBase):
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, TensorBase):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {errors.type_name(value)}")
         if self._requires_grad and T.is_discrete(value._raw.dtype):
             raise RuntimeError(errors.DATA_DTYPE)
         if self._layered or value._layered:
@@ -579,7 +579,7 @@ def set_grad(t: TensorBase, value: Any) -> None:
         t._grad = None
         return
     if not isinstance(value, TensorBase):
-        raise TypeError(errors.ASSIGNED_GRAD_KIND + type(value).__name__)
+        raise TypeError(errors.ASSIGNED_GRAD_KIND + errors.type_name(value))
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
     own = t._raw.dtype

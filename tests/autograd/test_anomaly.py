@@ -120,3 +120,15 @@ def test_the_mode_warns_once_on_entering_and_ends() -> None:
     with mode:
         assert torch.is_anomaly_enabled() and not torch.is_anomaly_check_nan_enabled()
     assert not torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled()
+
+
+def test_views_made_in_anomaly_mode_are_views() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    with pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly():
+        for view in (lambda y: y.t(), torch.view_as_complex):
+            y = x * 1
+            v = view(y)
+            assert v._base is y
+            v.mul_(3)
+            (g,) = torch.autograd.grad(y.sum(), x)
+            assert g.tolist() == [[3.0, 3.0], [3.0, 3.0]]

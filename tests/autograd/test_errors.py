@@ -88,3 +88,15 @@ def test_a_wrong_gradient_is_refused_where_it_is_assigned() -> None:
     ):
         x.grad = 1.0
     assert x.grad is None
+
+
+def test_what_is_no_tensor_is_no_root_whatever_its_gradient() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(AssertionError, match="Expected output to be"):
+        torch.autograd.backward([(x,)], [(x,)])
+
+
+def test_a_cross_entropy_of_a_number_is_refused() -> None:
+    for target in (torch.tensor([0, 1]), torch.tensor(1.0)):
+        with pytest.raises(IndexError, match="Dimension"):
+            torch.nn.functional.cross_entropy(torch.tensor(1.0), target)

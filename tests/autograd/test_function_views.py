@@ -71,3 +71,31 @@ def test_a_function_may_not_write_to_an_unrecorded_view(of_result: bool) -> None
     _, view = unrecorded(of_result)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         Doubled.apply(view)
+
+
+def test_a_mark_as_dirty_counts_though_the_call_is_refused() -> None:
+    class Forgets(rl.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(x)
+            return x.sum()
+
+    x = rl.ones(2)
+    with pytest.raises(RuntimeError, match="must all be outputs"):
+        Forgets.apply(x)
+    assert x._version == 1
+
+
+def test_gradients_that_nobody_wants_must_fit_too() -> None:
+    class Halves(rl.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, o: Any) -> Any:
+            return x + o
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g[0], g
+
+    x, o = rl.ones(2, 3, requires_grad=True), rl.ones(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"at index 0 - got \[3\] but expected .* \[2, 3\]"):
+        rl.autograd.grad(Halves.apply(x, o).sum(), o)

@@ -235,3 +235,12 @@ def test_a_run_can_be_asked_for_what_it_runs() -> None:
     assert torch._C._current_graph_task_id() == -1
     with pytest.raises(RuntimeError, match="only be called during the backward pass"):
         torch._C._current_graph_task_execution_order()
+
+
+def test_a_node_called_by_hand_gives_what_its_formulas_give() -> None:
+    x = torch.ones(2, 1, requires_grad=True)
+    y = x * torch.ones(2, 3, dtype=torch.float64)
+    (g, _) = y.grad_fn(torch.ones_like(y))
+    assert g.shape == (2, 3) and g.dtype is torch.float64
+    (values, _) = torch.ones(2, 3, requires_grad=True).max(0)
+    assert values.grad_fn(torch.ones(3)).shape == (2, 3)

@@ -187,3 +187,11 @@ def test_an_expanded_gradient_cannot_be_added_to() -> None:
     x.grad = torch.ones(1).expand(2)
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
         (x * 2).sum().backward()
+
+
+def test_a_hook_may_write_the_gradient_of_a_single_number() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * 1
+    y.register_hook(lambda g: g.mul_(2))
+    y.sum().backward()
+    assert x.grad.item() == 2.0

@@ -188,3 +188,38 @@ def test_copies_warn_of_hooks_that_they_leave_behind() -> None:
     with pytest.warns(UserWarning, match="on tensor will not be serialized"):
         again = pickle.loads(pickle.dumps(x))
     assert again.requires_grad and again._backward_hooks is None
+
+
+def test_hooks_of_an_only_root_run_though_it_leads_to_no_wanted_input() -> None:
+    x, other = leaf(1.0), leaf(2.0)
+    for root in (x, x * 2):
+        seen: list[bool] = []
+        if not root.is_leaf:
+            root.grad_fn.register_prehook(lambda go, seen=seen: seen.append(False))
+            root.retain_grad()
+        root.register_hook(lambda g, seen=seen: seen.append(True))
+        root.backward(inputs=[other])
+        assert seen == [True]
+        assert root.is_leaf or root.grad.item() == 1.0
+        torch.autograd.backward([root, other], inputs=[other])  # of several roots they don't run
+        assert seen == [True]
+
+
+def test_hooks_of_a_node_do_not_run_where_only_its_gradient_is_taken() -> None:
+    y = leaf(1.0) * 2
+    seen: list[str] = []
+    y.grad_fn.register_prehook(lambda go: seen.append("node"))
+    y.register_hook(lambda g: seen.append("tensor"))
+    torch.autograd.grad(y, y)
+    assert seen == ["tensor"]
+
+
+def test_a_group_of_hooks_does_not_wait_for_the_only_root() -> None:
+    x = leaf(1.0)
+    y = x * 2
+    seen: list[list[bool]] = []
+    torch.autograd.graph.register_multi_grad_hook(
+        [x, y], lambda gs: seen.append([g is None for g in gs])
+    )
+    y.backward()
+    assert seen == [[True, False], [False, True]]

@@ -338,3 +338,66 @@ def test_a_saved_file_that_somebody_exchanged_is_not_read(
             file.write_bytes(content[:-4] if exchange == "shorter" else content + bytes(4))
     with pytest.raises(OSError, match="somebody has"):
         y.backward()
+
+
+def test_gradients_from_what_hooks_unpack_are_brought_to_their_inputs() -> None:
+    for shape in [(2, 3), (2, 1), (3,), ()]:
+        x = torch.ones(shape, requires_grad=True)
+        with graph.saved_tensors_hooks(
+            lambda t: None, lambda _: torch.ones(5, 2, 3, dtype=torch.float64)
+        ):
+            y = (x * x).sum()
+        for recorded in (False, True):
+            (g,) = torch.autograd.grad(y, x, retain_graph=True, create_graph=recorded)
+            assert g.shape == x.shape and g.dtype is torch.float32
+            assert g.sum() == 60
+    x = torch.ones(4, requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: None, lambda _: torch.ones(5, 1)):
+        y = (x * x).sum()
+    y.backward()
+    x = torch.ones(4, requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: None, lambda _: torch.ones(2, 1, 3)):
+        y = torch.tensor(1.0, requires_grad=True) * x[0]
+        z = x.prod()
+    y.backward()
+    with pytest.raises(RuntimeError, match="returned an invalid gradient at index 0 - got"):
+        z.backward()
+
+
+def test_a_node_unpacks_what_it_saved_though_no_gradient_reaches_it() -> None:
+    class Nothing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    for make in (lambda x: x * 2, lambda x: torch.linalg.solve(x, x), lambda x: x.prod(0)):
+        y = Nothing.apply(make(torch.eye(2, requires_grad=True))).sum()
+        z = y * 1
+        y.backward(retain_graph=True)
+        y.backward()
+        with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+            z.backward()
+
+
+def test_products_of_vectors_with_stacks_are_computed_where_hooks_save_them() -> None:
+    a, b = torch.ones(3, requires_grad=True), torch.ones(2, 3, 4)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = a @ b
+        with pytest.raises(RuntimeError, match="need to be at least 1D, but they are 0D and 2D"):
+            torch.matmul(a.sum(), b[0])
+    assert y.tolist() == [[3.0] * 4] * 2
+    y.sum().backward()
+    assert a.grad.tolist() == [8.0] * 3
+
+
+def test_a_layer_refuses_a_number_where_hooks_save_it() -> None:
+    weight, bias = torch.ones(2, 2, requires_grad=True), torch.ones(2)
+    with (
+        graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+        pytest.raises(RuntimeError, match="linear need to be at least 1D, but they are 0D and 2D"),
+    ):
+        torch.nn.functional.linear(torch.tensor(1.0), weight, bias)

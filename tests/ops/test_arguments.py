@@ -118,3 +118,26 @@ def test_a_function_with_a_better_one_says_so() -> None:
             torch.cross(torch.ones(3), torch.ones(3))
     finally:
         torch.set_warn_always(False)
+
+
+def test_messages_name_the_types_of_several_results_with_their_module() -> None:
+    found = X.max(0)
+    assert type(found).__name__ == "max" and repr(type(found)).endswith("return_types.max'>")
+    with pytest.raises(TypeError, match=r"must be Tensor, not torch\.return_types\.max$"):
+        torch.relu(found)
+    with pytest.raises(TypeError, match=r"got torch\.return_types\.max$"):
+        torch.cat([found])
+    with pytest.raises(TypeError, match=r"unary -: 'torch\.return_types\.max'$"):
+        _ = -found
+
+
+@pytest.mark.parametrize("name", ["broadcast_tensors", "block_diag", "cartesian_prod"])
+def test_tensors_one_by_one_are_no_list(name: str) -> None:
+    with pytest.raises(TypeError, match=r"element 0 in argument 0, but got list$"):
+        getattr(torch, name)([torch.ones(2), torch.ones(2)])
+
+
+def test_a_covariance_of_too_few_observations_warns_once() -> None:
+    with pytest.warns(UserWarning, match="degrees of freedom") as caught:
+        torch.cov(torch.ones(2, 1))
+    assert len(caught) == 1

@@ -229,6 +229,21 @@ def test_a_slow_write_in_place_leaves_nothing_behind_when_it_fails() -> None:
     before = x.grad_fn
     with pytest.raises(IndexError):
         x[torch.tensor([0, 7])] = 1.0
-    with pytest.raises(RuntimeError):
+    with pytest.raises(IndexError):
         x.index_add_(0, torch.tensor([9]), torch.ones(1))
     assert x.tolist() == [0.0] * 3 and x._version == 0 and x.grad_fn is before
+
+
+def test_slices_that_do_not_fit_are_refused_before_anything_is_written() -> None:
+    x, first = torch.zeros(2, 3), torch.tensor([0])
+    with pytest.raises(RuntimeError, match=r"slice shape: 3 at dimension 0 .* shape: 1 at"):
+        x.index_copy_(0, first, torch.ones(1, 1))
+    with pytest.raises(RuntimeError, match=r"self.shape = \[2, 3\] source.shape = \[\]"):
+        x.index_add_(0, first, torch.tensor(1.0))
+    with pytest.raises(RuntimeError, match=r"self.shape = \[\] source.shape = \[1\]"):
+        torch.tensor(1.0).index_reduce(0, first, torch.ones(1), "prod")
+    with pytest.raises(IndexError, match="but got 1"):
+        x.scatter_(0, torch.zeros(1, 1, dtype=torch.long), torch.ones(3))
+    with pytest.raises(IndexError, match="index out of range in self"):
+        torch.ones(3).index_add(0, torch.tensor([5]), torch.ones(1))
+    assert x.sum() == 0

@@ -332,6 +332,8 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     One element, and equal numbers of dimensions, take a fifth of what NumPy's function takes.
     """
     if x.ndim == 0:
+        if not shape:
+            return x
         strides: Any = (0,) * len(shape)
     elif x.ndim == len(shape):
         if not x.flags.c_contiguous:

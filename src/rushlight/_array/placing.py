@@ -85,6 +85,8 @@ def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
             f"{name}: Indexing dim {axis} is out of bounds of the source tensor with dim "
             f"{source.ndim}"
         )
+    if not source.ndim and index.size != 1:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     have = source.shape[axis] if source.ndim else 1
     if index.size != have:
         raise RuntimeError(
@@ -92,15 +94,23 @@ def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
             f"({have}), for "
             f"dim: {axis}"
         )
-    rest = x.shape[:axis] + x.shape[axis + 1 :]
-    if source.ndim and source.shape[:axis] + source.shape[axis + 1 :] != rest:
+    if source.ndim != x.ndim or _without(source.shape, axis) != _without(x.shape, axis):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified "
             "dimension. Got "
             f"self.shape = {errors.shape_text(x.shape)} source.shape = "
             f"{errors.shape_text(source.shape)}"
         )
-    _inside(index, x.shape[axis] if x.ndim else 1, axis, RuntimeError)
+    n = x.shape[axis] if x.ndim else 1
+    if x.ndim > 1 and name == "index_add_()":
+        _inside(index, n, axis, RuntimeError)
+    elif index.size and not (int(index.min()) >= 0 and int(index.max()) < n):
+        raise IndexError("index out of range in self")
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """The shape of a slice."""
+    return shape[:axis] + shape[axis + 1 :]
 
 
 def _below(index: Any, n: int) -> bool:
@@ -125,8 +135,6 @@ def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     _check_add(x, axis, index, source, "index_add_()")
     if axis == 0 and x.ndim and x.dtype.kind == "f" and alpha.__class__ is int and alpha == 1:
         return fast.add_rows(x.copy(order="C"), index, source)
-    if source.ndim == 0 and x.ndim:
-        source = source.reshape((1,) * x.ndim)
     return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))
 
 
@@ -156,6 +164,14 @@ def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{_scalar(x)} "
             f"and (source) {_scalar(source)}"
+        )
+    there, here = _without(x.shape, axis), _without(source.shape, axis)
+    if there != here:
+        shown = [" ".join(map(str, shape)) for shape in (there, here)]
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {shown[0]} at dimension {axis} and source slice shape: {shown[1]} at "
+            "dimension 0."
         )
     if source.ndim and index.size != source.shape[axis]:
         raise IndexError(
@@ -227,6 +243,9 @@ def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_nam
                 )
         return
     if (source.ndim or 1) != len(shape):
+        fits = all(d == axis or n <= m for d, (n, m) in enumerate(zip(shape, limit)))
+        if fits and source.ndim and all(n <= k for n, k in zip(shape, source.shape)):
+            axis_of(min(source.ndim, len(shape) - 1), source.ndim)  # where PyTorch looks for one
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     for d, (n, m, k) in enumerate(zip(shape, limit, source.shape or (1,))):
         if (d != axis and n > m) or n > k:

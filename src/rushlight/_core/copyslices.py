@@ -21,7 +21,7 @@ from typing import Any
 from .. import errors
 from .._array import strided as S
 from .._array import types as T
-from .engine import WORLDS, input_gradients, traced_world
+from .formulas import WORLDS, input_gradients, traced_world
 from .mode import CURRENT, ready, replaced
 from .node import GENERAL, Node, fill_node, new_node
 from .op import ARG, Op

@@ -16,39 +16,39 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, Final
 
-from .. import errors
 from .._array import types as T
 from .._array.allocation import refusal
 from .._array.types import ndarray as _ndarray
-from .hooks import GRAD_DTYPE, Hooks, before, enter, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .formulas import WORLDS as WORLDS
+from .formulas import (
+    call_formula,
+    fixed,
+    input_gradients,
+    look_at,
+    look_at_all,
+)
+from .hooks import (
+    GRAD_DTYPE,
+    Hooks,
+    before,
+    enter,
+    retain,
+    run_post_hooks,
+    run_pre_hooks,
+    run_tensor_hooks,
+)
 from .leaf import receive
 from .mode import CURRENT, Mode, current
-from .node import GENERAL, PACKED, Node, Vertex
-from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP
+from .node import GENERAL, Node, Vertex
+from .op import CALL_G, CALL_G_SAVED
 from .run import ANOMALY, RUNNING, Run
-from .saved import free, unpack, unpacked
+from .saved import free, unpack
 from .slots import HOLDER, clean, slots
 from .storage import TensorBase
 
 ndarray: Final = _ndarray
 WORTH_STEALING: Final = 16384  # bytes of a joint formula's gradient from which a copy costs more
 sequence_number: Final = attrgetter("seq")
-
-
-class Worlds:
-    """The two namespaces that formulas run on; the table hands them in."""
-
-    __slots__ = ("raw", "traced")
-
-    raw: Any
-    traced: Any
-
-    def __init__(self) -> None:
-        self.raw = None
-        self.traced = None
-
-
-WORLDS: Final = Worlds()
 
 
 def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, traced: bool,
@@ -80,6 +80,10 @@ def backward(roots: list[Vertex], nrs: list[int], grads: list[Any], keep: bool, 
         if inputs is not None:
             order = needed(order, roots, inputs, run)
         run.order = order
+        if len(roots) == 1:
+            run.start = roots[0]
+            if inputs is not None and roots[0].hooks is not None:
+                hear(roots[0], nrs[0], grads[0], run)
         for k, root in enumerate(roots):
             deliver(root, nrs[k], grads[k], run)
         execute(order, run)
@@ -232,6 +236,18 @@ def needed(
     return kept
 
 
+def hear(root: Vertex, nr: int, g: Any, run: Run) -> None:
+    """Runs the tensor hooks of the only root where it leads to no wanted input, as PyTorch does."""
+    if _scratch(root, run).run == run.number:  # it runs, or accumulates, with its hooks
+        return
+    run.node = root
+    hooks: Hooks = root.hooks
+    for number in sorted({*hooks.tensor, *hooks.retain}):
+        given = g if number == max(nr - 1, 0) else None
+        given = run_tensor_hooks(root, number, given, run)
+        retain(hooks, number, given, run.traced)
+
+
 def alone(node: Node, r: Any, grads: list[Any], g: Any) -> bool:
     """Whether a gradient that a joint formula of ours made is seen by nobody else.
 
@@ -357,10 +373,12 @@ def execute(order: list[Node], run: Run) -> None:
                     continue
                 there = child if table is None else table[child]
                 if there.run != number:
-                    if g is not None and op.forms[i] != CALL_G:
+                    if op.forms[i] != CALL_G:
                         look_at(node, i, traced)
                     continue
                 if g is None:
+                    if op.forms[i] != CALL_G:
+                        look_at(node, i, traced)
                     if there.pending:
                         deliver(child, 0, None, run)
                     continue
@@ -400,94 +418,6 @@ def execute(order: list[Node], run: Run) -> None:
                 free(node)
 
 
-def fixed(node: Node, i: int, r: Any, traced: bool) -> Any:
-    """A gradient brought to its input's shape and dtype."""
-    fixes = node.fix
-    if fixes is None or r is None:
-        return r
-    fix = fixes[i]
-    if fix is None:
-        return r
-    world = traced_world() if traced else WORLDS.raw
-    shape, dtype = fix
-    if shape is not None:
-        r = world.sum_to(r, shape)
-    if dtype is not None:
-        r = world.to_dtype(r, dtype)
-    return r
-
-
-def traced_world() -> Any:
-    """The namespace of a backward over Tensors: a recorder's own, where it isn't part of a graph.
-
-    What it computes there are the digits of the raw namespace.
-    """
-    mode: Mode = current()
-    if mode.recorder is not None and mode.carrying:
-        return mode.recorder.world
-    return WORLDS.traced
-
-
-def call_formula(node: Node, formula: Any, picks: tuple[int, ...], g: Any, need: Any, traced: bool,
-                 values: list[Any] | None = None) -> Any:  # fmt: skip
-    """Calls a formula with whatever its parameters asked for.
-
-    `values` are the saved values of a node that hooks have packed; None: they are read here.
-    """
-    arguments: list[Any] = []
-    for pick in picks:
-        if pick >= 0:
-            arguments.append(unpack(node, pick, traced) if values is None else values[pick])
-        elif pick == PICK_G:
-            arguments.append(g)
-        elif pick == PICK_XP:
-            arguments.append(WORLDS.traced if traced else WORLDS.raw)
-        elif pick == PICK_NEED:
-            arguments.append(need)
-        elif pick == PICK_GS:
-            arguments.append(g)
-        else:
-            arguments.append(output_gradient(node, g, PICK_G0 - pick, traced))
-    if traced:
-        mode: Mode = current()
-        if mode.recorder is not None and mode.carrying:
-            return mode.recorder.formula(formula, arguments)
-    try:
-        return formula(*arguments)
-    except ValueError:
-        if values is not None:  # a hook has unpacked them: they may have any shape
-            refuse_shapes(arguments)
-        raise
-
-
-def refuse_shapes(arguments: list[Any]) -> None:
-    """Refuses arrays that can't be broadcast together.
-
-    Raises:
-        RuntimeError: in PyTorch's words.
-    """
-    whole: Any = None
-    for value in arguments:
-        if isinstance(value, ndarray):
-            problem = None if whole is None else errors.broadcast(whole, value.shape)
-            if problem is not None:
-                raise RuntimeError(problem)
-            whole = value.shape
-
-
-def output_gradient(node: Node, grads: Any, k: int, traced: bool) -> Any:
-    """The gradient of output `k`, zeros where nothing has arrived."""
-    if node.op.n_out == 1:
-        return grads
-    g = grads[k]
-    if g is not None:
-        return g
-    meta = node.out_meta
-    assert meta is not None
-    shape, dtype = meta[k]
-    return (traced_world() if traced else WORLDS.raw).zeros(shape, dtype)
-
-
 def general(node: Node, g: Any, run: Run) -> list[Any]:
     """The gradients of all inputs of a node that the fast loop doesn't handle."""
     run.node = node
@@ -502,6 +432,7 @@ def general(node: Node, g: Any, run: Run) -> list[Any]:
     hooks: Hooks | None = node.hooks
     awaited = hooks is not None and len(hooks.post) > 0
     if g is None and not node.op.runs_on_none:
+        look_at_all(node, traced)
         grads: list[Any] = [None] * len(targets)
     else:
         grads = input_gradients(node, g, need, traced)
@@ -551,47 +482,3 @@ def guarded(node: Node, g: Any, run: Run) -> list[Any]:
         raise
     finally:
         run.node = outer
-
-
-def input_gradients(node: Node, g: Any, need: list[bool], traced: bool) -> list[Any]:
-    """What a node sends to each of its inputs (None: nothing), for gradients `g` of its outputs."""
-    op = node.op
-    if op.kind == "custom":
-        return node.call(g if type(g) is list else [g], need, traced)  # type: ignore[no-any-return]
-    world = traced_world() if traced else WORLDS.raw
-    values = unpacked(node, traced) if node.special & PACKED else None
-    if node.conj:
-        g = [None if x is None else world.conj(x) for x in g] if type(g) is list else world.conj(g)
-    if op.joint is not None:
-        grads = list(call_formula(node, op.joint, op.joint_picks, g, need, traced, values))
-    else:
-        grads = []
-        for i in range(len(need)):
-            if need[i] and op.formulas[i] is not None:
-                form = op.forms[i]
-                picks: Any = op.picks[i]
-                if form == CALL_G:
-                    picks = (PICK_G,)
-                elif form == CALL_G_SAVED:
-                    picks = (PICK_G, picks)
-                grads.append(call_formula(node, op.formulas[i], picks, g, need, traced, values))
-            else:
-                if values is None and node.next[i] is not None and op.forms[i] != CALL_G:
-                    look_at(node, i, traced)
-                grads.append(None)
-    if node.conj:
-        grads = [None if r is None else world.conj(r) for r in grads]
-    if node.fix is not None:
-        grads = [fixed(node, i, r, traced) if need[i] else None for i, r in enumerate(grads)]
-    return grads
-
-
-def look_at(node: Node, i: int, traced: bool) -> None:
-    """Unpacks what a formula reads whose result nobody wants: it may have been written since.
-
-    As in PyTorch a node unpacks all that it saved for its live edges before it computes anything.
-    """
-    picks = node.op.picks[i]
-    for k in (picks,) if node.op.forms[i] == CALL_G_SAVED else picks:
-        if k >= 0:
-            unpack(node, k, traced)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
+from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .mode import CURRENT, ready, with_grad
@@ -142,7 +143,7 @@ def checked_hook_result(hook: Any, result: Any, before_: Any) -> Any:
         RuntimeError: where its size or type differs, or where there was no gradient.
     """
     if not isinstance(result, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{errors.type_name(result)}'")
     if before_ is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if result._raw.shape != before_._raw.shape:
@@ -173,21 +174,12 @@ def before(node: Node, g: Any, run: Run) -> Any:
         if hooks is not None:
             if hooks.tensor.get(nr):
                 parts[nr] = run_tensor_hooks(node, nr, parts[nr], run)
-            ref = hooks.retain.get(nr)
-            if ref is not None:
-                keeper = ref()
-                if keeper is not None and parts[nr] is not None:
-                    former = CURRENT.get()
-                    try:
-                        enter(traced)
-                        keep_gradient(keeper, parts[nr], traced)
-                    finally:
-                        CURRENT.set(former)
+            retain(hooks, nr, parts[nr], traced)
         if captures is not None:
             position = captures.get((node, nr))
             if position is not None:
                 run.results[position] = parts[nr]
-    if hooks is not None and hooks.pre:
+    if hooks is not None and hooks.pre and node not in run.ends:
         parts = run_pre_hooks(hooks, parts, traced)
     if several:
         for p in parts:
@@ -195,6 +187,20 @@ def before(node: Node, g: Any, run: Run) -> Any:
                 return parts
         return None
     return parts[0]
+
+
+def retain(hooks: Hooks, nr: int, g: Any, traced: bool) -> None:
+    """Hands the gradient of an output to the tensor that retains it, if there is one."""
+    ref = hooks.retain.get(nr)
+    keeper = None if ref is None or g is None else ref()
+    if keeper is None:
+        return
+    former = CURRENT.get()
+    try:
+        enter(traced)
+        keep_gradient(keeper, g, traced)
+    finally:
+        CURRENT.set(former)
 
 
 def keep_gradient(keeper: TensorBase, g: Any, traced: bool) -> None:
@@ -246,7 +252,7 @@ def checked_hook_results(hook: Any, results: Any, before_: tuple[Any, ...]) -> t
         RuntimeError: where their number, sizes or types differ.
     """
     if type(results) is not tuple:
-        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{errors.type_name(results)}'")
     if len(results) != len(before_):
         raise RuntimeError(
             f"{hook_name(hook)} has returned an incorrect number of values (got {len(results)}, "

@@ -41,6 +41,7 @@ class Run:
         "outer",
         "profiler",
         "results",
+        "start",
         "table",
         "traced",
     )
@@ -52,6 +53,7 @@ class Run:
     captures: dict[Any, int] | None  # (vertex, output number) -> position among the inputs
     results: list[Any]
     accumulate: bool
+    start: Vertex | None  # the only root
     leaves: list[Vertex]
     callbacks: list[Any]
     ends: set[Any]  # nodes whose output gradients are wanted but which need not run
@@ -74,6 +76,7 @@ class Run:
         self.captures = None
         self.results = []
         self.accumulate = True
+        self.start = None
         self.leaves = []
         self.callbacks = []
         self.ends = set()
@@ -125,12 +128,8 @@ def will_run(vertex: Vertex) -> bool:
         raise RuntimeError(
             "_get_should_execute_nodes should only be called during the backward pass"
         )
-    table = run.table
-    if table is None:
-        runs_ = vertex.run == run.number
-    else:
-        notes = table.get(vertex)
-        runs_ = notes is not None and notes.run == run.number
+    # The node that a run starts from is nobody's neighbour: PyTorch doesn't count it.
+    runs_ = will_be_marked(vertex, run) and vertex is not run.start
     if runs_ and not run.accumulate and not isinstance(vertex, Node):
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running "

@@ -148,7 +148,7 @@ def _unpack_list(node: Node, k: int, value: tuple[Any, ...], traced: bool) -> An
 def _unpack_packed(node: Node, packed: Packed, traced: bool) -> Any:
     result = packed.unpack(packed.value)
     if not isinstance(result, TensorBase):
-        raise TypeError(errors.UNPACK_TYPE + type(result).__name__)
+        raise TypeError(errors.UNPACK_TYPE + errors.type_name(result))
     if not traced:
         return result._raw
     if packed.is_output >= 0:

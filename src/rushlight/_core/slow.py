@@ -450,7 +450,7 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
     saved: list[Any] = []
     versions: list[int] = []
     versioned = False
-    packing = bool(mode.saved_hooks)
+    packing = bool(mode.saved_hooks) and not mode.saved_hooks_off
     for k, entry in enumerate(op.entries):
         kind, pos, _ = entry
         value: Any = None
@@ -486,10 +486,8 @@ def make_node(op: Op, args: list[Any], raws: list[Any], outs: list[TensorBase], 
         node.nrs = tuple(nrs)
     if versioned:
         node.versions = tuple(versions)
-    note_fix(node, op, inputs, outs, promoted)
-    if mode.saved_hooks_off:
-        pass
-    elif packing:
+    note_fix(node, op, inputs, outs, promoted, packing)
+    if packing:
         pack(node, mode.saved_hooks[-1])
     return node
 
@@ -520,8 +518,8 @@ def check_saved(t: TensorBase) -> int:
 
 
 def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
-             promoted: D.dtype | None) -> None:  # fmt: skip
-    """Notes where a gradient's shape or dtype will differ from its input's."""
+             promoted: D.dtype | None, packing: bool) -> None:  # fmt: skip
+    """Notes where a gradient's shape or dtype may differ from its input's: any, with hooks."""
     out: Any = outs[0]._raw if outs else None
     out_dtype = None if out is None else out.dtype
     is_complex = out is not None and out.dtype.kind == "c"
@@ -538,6 +536,8 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
             dtype = array.dtype  # NumPy's results with bfloat16 are float32 where it is mixed
         if array.dtype.kind == "c":
             is_complex = True
+        if packing:
+            shape, dtype = array.shape, array.dtype
         if shape is None and dtype is None:
             fixes.append(None)
         else:

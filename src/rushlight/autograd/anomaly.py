@@ -94,7 +94,7 @@ _QUICK: Final = _Quick()
 def _noting(op: Op, args: list[Any], mode: Mode) -> Any:
     """An operation by the fast path; its node is told where it was made."""
     quick = _QUICK.of(mode)
-    if quick is None:
+    if quick is None or op.is_view:
         return slow.NOT_HANDLED
     before = CURRENT.get()
     try:

@@ -68,9 +68,9 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
     """
     if isinstance(t, GradientEdge):
         return edge_gradient(t, g, position, traced)
+    if not isinstance(t, TensorBase):
+        raise AssertionError("Expected output to be a torch.Tensor")
     if g is None:
-        if not isinstance(t, TensorBase):
-            raise AssertionError("Expected output to be a torch.Tensor")
         if t.requires_grad:  # type: ignore[attr-defined]
             if t._raw.size != 1:
                 raise RuntimeError(errors.SCALAR_ONLY)

@@ -21,6 +21,7 @@ from typing import Any, Final
 from .. import errors
 from .._array import types as T
 from .._core import engine, slow
+from .._core.formulas import check_fits
 from .._core.hooks import GRAD_DTYPE, enter, wrapped
 from .._core.mode import CURRENT, Mode, ready
 from .._core.node import Node as CoreNode
@@ -301,11 +302,13 @@ class FunctionNode(CoreNode):
                     "but the corresponding forward input was not a Variable"
                 )
             if not isinstance(g, TensorBase):
-                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {errors.type_name(g)})")
         found: list[Any] = []
         for edge, position in enumerate(self.places):
             g = grads[position]
             if g is None or not need[edge]:
+                if g is not None and self.next[edge] is not None:
+                    check_fits(self, edge, g._raw.shape, self.shapes[edge][0])
                 found.append(None)
             else:
                 fitted = self._fitted(g, edge)
@@ -316,13 +319,7 @@ class FunctionNode(CoreNode):
         shape, dtype = self.shapes[edge]
         have = g._raw.shape
         if have != shape:
-            if not _expandable(shape, have):
-                raise RuntimeError(
-                    f"Function {type(self).__name__} returned an invalid gradient at index {edge} "
-                    "- got "
-                    f"{errors.shape_text(have)} but expected shape compatible with "
-                    f"{errors.shape_text(shape)}"
-                )
+            check_fits(self, edge, have, shape)
             g = engine.WORLDS.traced.sum_to(g, shape)
         child = self.next[edge]
         if child is not None and child.hooks is not None and isinstance(child, TensorBase):
@@ -431,7 +428,7 @@ def refuse_others(saved: Any) -> None:
         if t is not None and not isinstance(t, TensorBase):
             raise TypeError(
                 f"save_for_backward can only save variables, but argument {i} is of type "
-                f"{type(t).__name__}"
+                f"{errors.type_name(t)}"
             )
 
 
@@ -469,13 +466,6 @@ def _modified(array: Any, number: int, node: Any, now: int, expected: int) -> st
     anomaly = ready().anomaly
     name = T.internal_type_name(array.dtype)
     return errors.modified(name, array.shape, producer, now, expected, anomaly)
-
-
-def _expandable(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether an array of `shape` broadcasts to `target`."""
-    if len(shape) > len(target):
-        return False
-    return all(a in (1, b) for a, b in zip(reversed(shape), reversed(target)))
 
 
 __all__ = ["BackwardCFunction", "FunctionCtx", "FunctionNode"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
 from .._core import engine
 from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase, new_tensor, version_of
@@ -55,7 +56,7 @@ def carry_tangents(
     for k, t in enumerate(found):
         if t is not None and not isinstance(t, TensorBase):
             raise RuntimeError(
-                f"expected Variable or None (got {type(t).__name__}) for grad output {k}."
+                f"expected Variable or None (got {errors.type_name(t)}) for grad output {k}."
             )
     written = {id(d) for d in dirty}
     by_input = {id(a): t for a, t in zip(args, given) if isinstance(a, TensorBase)}

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import errors
-from .._core import engine
+from .._core.formulas import input_gradients
 from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
 from .._core.mode import ready
@@ -124,17 +124,20 @@ def _call(self: Any, *grads: Any) -> Any:
     """
     node = core_of(self)
     assert isinstance(node, CoreNode)
-    wanted = 1 if node.out_meta is None else len(node.out_meta)
+    flags = node.op.differentiable_out
+    count = 1 if node.out_meta is None else len(node.out_meta)
+    wanted = sum(flags) if flags else count
     if len(grads) != wanted:
         raise TypeError(f"expected {wanted} arguments, got {len(grads)} instead")
     for i, g in enumerate(grads):
         if g is not None and not isinstance(g, TensorBase):
             raise TypeError(f"argument {i} is not a Variable")
     traced = ready().grad
-    values = [g if traced or g is None else g._raw for g in grads]
+    given = iter(g if traced or g is None else g._raw for g in grads)
+    values = [next(given) if not flags or flags[k] else None for k in range(count)]
     need = [child is not None for child in node.next]
-    found = engine.input_gradients(
-        node, values[0] if node.out_meta is None else values, need, traced
+    found = input_gradients(
+        node, values[0] if node.out_meta is None else values, need, traced, False
     )
     shown = tuple(wrapped(g, traced) for g in found)
     return shown[0] if len(shown) == 1 else shown
@@ -304,7 +307,7 @@ def place_of(x: Any) -> tuple[Vertex, int]:
         return core_of(x.node), x.output_nr
     if not isinstance(x, TensorBase):
         raise RuntimeError(
-            f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}"
+            f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(x)}"
         )
     if not x.requires_grad:  # type: ignore[attr-defined]
         raise RuntimeError(errors.INPUT_NO_GRAD)

@@ -272,11 +272,6 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
     dirty: Any = node.dirty_tensors
     if dirty is not None:
         dirty = node.taken("dirty_tensors", DIRTY)
-    if dirty and any(not any(d is o for o in outputs) for d in dirty):
-        raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. "
-            "The inputs that are modified inplace must all be outputs of the Function."
-        )
     inputs = {id(a) for a in args if isinstance(a, TensorBase)}
     if node.attributes.get("_is_pure_view") and (len(inputs) > 1 or len(outputs) > 1):
         raise RuntimeError(
@@ -288,6 +283,7 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         written = {id(d) for d in dirty}
         for d in dirty:
             bump(d)
+    missing = bool(dirty) and any(not any(d is o for o in outputs) for d in dirty)
     without = {id(p) for p in plain} if plain else ()
     saved: set[int] = set()
     if separate:
@@ -312,6 +308,8 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         # One that requires grad and comes out unrecorded is detached, which may be saved.
         if mine and not dirt and id(o) in saved and (recorded or not _wants(o)):
             raise RuntimeError(INPUT_SAVED)
+        if missing:
+            continue
         if not recorded:
             o = _untied(o, mine, dirt, mode)
         elif dirt:
@@ -331,6 +329,11 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         for o in tied:
             if o._view is not None and o._view.tracked:
                 o._view.creation = MULTI_OUTPUT
+    if missing:
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. "
+            "The inputs that are modified inplace must all be outputs of the Function."
+        )
     if mode.forward_grad and level_is_open():
         carry_tangents(node, args, ready_outputs, live, dirty or ())
     if executable:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .._array import types as T
-from .._core import engine, slow
+from .._core import formulas, slow
 from .._core.hooks import wrapped
 from .._core.inplace import apply_inplace
 from .._core.mode import CURRENT, ready, replaced
@@ -60,7 +60,7 @@ def carry(op: Op, args: list[Any], outs: list[Any]) -> None:
         if t is None or T.is_discrete(o._raw.dtype) or (flags and not flags[k]):
             continue
         if usual and t._raw.dtype != o._raw.dtype:
-            t = engine.WORLDS.traced.to_dtype(t, o._raw.dtype)
+            t = formulas.WORLDS.traced.to_dtype(t, o._raw.dtype)
         if not op.is_view and any(t is u or _shared(t, u) for u in tangents.values()):
             t = _copied(t)
         set_tangent(o, t)
@@ -79,7 +79,7 @@ def _copied(t: Any) -> Any:
     former_mode = CURRENT.get()
     try:
         CURRENT.set(replaced(ready(), forward_grad=False))
-        return engine.WORLDS.traced.clone(t)
+        return formulas.WORLDS.traced.clone(t)
     finally:
         CURRENT.set(former_mode)
 
@@ -139,7 +139,7 @@ def _by_rule(op: Op, args: list[Any], outs: list[Any], tangents: dict[Any, Any])
     schema = op.row.schema
     for name in op.row.jvp.__code__.co_varnames[: op.row.jvp.__code__.co_argcount]:
         if name == "xp":
-            given.append(engine.WORLDS.traced)
+            given.append(formulas.WORLDS.traced)
         elif name == "out":
             given.append(outs[0])
         elif name in schema.positions:
@@ -212,14 +212,14 @@ def _by_formulas(
         if t._raw.shape != out._raw.shape:
             t = t.expand(out._raw.shape)
         if t._raw.dtype == args[pos]._raw.dtype != out._raw.dtype:
-            t = engine.WORLDS.traced.to_dtype(t, out._raw.dtype)
+            t = formulas.WORLDS.traced.to_dtype(t, out._raw.dtype)
         picks: Any = op.picks[i]
         if op.forms[i] == CALL_G:
             picks = (PICK_G,)
         elif op.forms[i] == CALL_G_SAVED:
             picks = (PICK_G, picks)
         g = t if traced else t._raw
-        part = engine.call_formula(node, op.formulas[i], picks, g, None, traced)
+        part = formulas.call_formula(node, op.formulas[i], picks, g, None, traced)
         total = part if total is None else total + part
     if traced and not recorded:
         total = total.detach()  # a saved output comes with its history
@@ -236,7 +236,7 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[A
         for key in tangents:
             a = args[key] if isinstance(key, int) else args[key[0]][key[1]]
             if grad and a._requires_grad:
-                start = engine.WORLDS.traced.clone(a)
+                start = formulas.WORLDS.traced.clone(a)
             else:
                 start = new_tensor(a._raw)
                 start._requires_grad = True

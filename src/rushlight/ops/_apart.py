@@ -107,7 +107,8 @@ def take_apart(node: Any) -> bool:
     before = CURRENT.get()
     try:
         CURRENT.set(READY)
-        made = parts(*args)._node
+        whole = parts(*args)
+        made = None if whole is None else whole._node
     finally:
         CURRENT.set(before)
     if made is None or type(made).__name__ != type(node).__name__:
@@ -212,6 +213,8 @@ def _rows(x: Any) -> Any:
 
 def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
     shape = x._raw.shape
+    if not shape:
+        return None  # which is refused
     flat = x if len(shape) == 2 else _rows(x)
     turned = table("t")(weight)
     if bias is not None:
@@ -228,7 +231,7 @@ def _stacked(a: Any, b: Any) -> Any:
     if len(left) >= 3 and len(right) == 2:
         return unsafe_view(table("mm")(_rows(a), b), (*left[:-1], right[-1]))
     if len(left) < 3 or len(right) < 3:
-        return a  # other steps, with another node at the end: it stays whole
+        return None  # other steps, with another node at the end: it stays whole
     batch = T.broadcast_shape(left[:-2], right[:-2])
     expand, reshape = table("expand"), table("reshape")
     one = reshape(expand(a, (*batch, *left[-2:])), (-1, *left[-2:]))

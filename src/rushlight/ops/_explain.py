@@ -30,7 +30,7 @@ def kind_of(value: Any) -> str:
 
 def _short_kind(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return type(value).__name__
+        return errors.type_name(value)
     return kind_of(value)
 
 

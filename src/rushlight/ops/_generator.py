@@ -47,7 +47,7 @@ class Generator:
         if isinstance(seed, TensorBase):
             seed = int(seed._raw.item())
         if not isinstance(seed, int) or isinstance(seed, bool):
-            raise TypeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+            raise TypeError(f"manual_seed expected a long, but got {errors.type_name(seed)}")
         if self._stream is None:
             self._stream = _new_stream(seed)
         else:
@@ -76,7 +76,7 @@ class Generator:
             RuntimeError: where it isn't a state.
         """
         if not isinstance(new_state, TensorBase):
-            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a torch.ByteTensor, but got {errors.type_name(new_state)}")
         if new_state._raw.dtype.name != "uint8":
             raise TypeError("RNG state must be a torch.ByteTensor")
         try:
@@ -120,6 +120,6 @@ def stream_of(generator: Generator | None) -> Stream:
         return default_generator.stream
     if not isinstance(generator, Generator):
         raise TypeError(
-            f"argument 'generator' must be torch.Generator, not {type(generator).__name__}"
+            f"argument 'generator' must be torch.Generator, not {errors.type_name(generator)}"
         )
     return generator.stream

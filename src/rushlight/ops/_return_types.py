@@ -14,7 +14,13 @@ RETURN_TYPES: Final[dict[str, Any]] = {}  # by name: "max", "linalg_svd", and "m
 DECLARED: Final[dict[str, Any]] = {}
 
 
-class NamedResults(tuple[Any, ...]):
+class NamedResultsMeta(type):
+    """The type of the types of results: Python's own messages name them with their module."""
+
+    __name__: str = property(lambda kind: kind.__qualname__)  # type: ignore[assignment]
+
+
+class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
     """A tuple whose items have names as well; it prints and pickles as PyTorch's do."""
 
     __slots__ = ()
@@ -80,9 +86,10 @@ def named_results(name: str, fields: tuple[str, ...]) -> Any:
         count = len(fields)
         body.update(
             __slots__=(), __match_args__=fields, __module__="rushlight.return_types",
+            __qualname__=name,
             n_fields=count, n_sequence_fields=count, n_unnamed_fields=0,
         )  # fmt: skip
-        made = type(name, (NamedResults,), body)
+        made = NamedResultsMeta(f"torch.return_types.{name}", (NamedResults,), body)
         RETURN_TYPES[name] = made
     return made
 

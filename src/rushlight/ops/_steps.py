@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
 from .. import dtypes as D
 from .._array import create as raw
 from .._array.number import filling
@@ -24,7 +25,7 @@ def steps_of(name: str, shape: tuple[int, ...], wanted: Any, out: Any) -> tuple[
     if not isinstance(wanted, MemoryFormat):
         raise TypeError(
             "empty(): argument 'memory_format' must be torch.memory_format, not "
-            f"{type(wanted).__name__}"
+            f"{errors.type_name(wanted)}"
         )
     if out is not None:
         raise RuntimeError("'memory_format' argument is incompatible with 'out' tensor argument")

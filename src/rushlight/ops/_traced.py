@@ -145,7 +145,7 @@ def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
         i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1
     )
     if axes:
-        r = _functions["sum"](r, axes)
+        r = _functions["sum"](r, axes, not lead)
     return r if r._raw.shape == tuple(shape) else _functions["reshape"](r, shape)
 
 

@@ -187,10 +187,12 @@ def cross_entropy(
     if weight is None and not label_smoothing and len(shape) == 2 and _shape(target) == shape[:1]:
         # See Note [Cross-entropy in one operation]
         return apply_n(_cross_entropy.op, [input, target, number, ignore_index])
-    dim = 1 if len(shape) > 1 else 0
+    dim = 0 if len(shape) == 1 else 1
     if label_smoothing and not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if _shape(target) == shape:
+        if not shape and target.is_floating_point():
+            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
         _check_probabilities(input, target, weight, ignore_index, shape[dim] if shape else 1)
         log_p = apply_n(LOG_SOFTMAX.op, [input, dim, None])
         return _expected(log_p, target, weight, number, label_smoothing, dim)
@@ -233,7 +235,7 @@ def _expected(
     shape = log_p.shape
     if label_smoothing > 0:
         kept = apply_n(times.op, [target, 1 - label_smoothing])
-        target = apply_n(plus.op, [kept, label_smoothing / shape[dim]])
+        target = apply_n(plus.op, [kept, label_smoothing / (shape[dim] or 1)])
     terms = log_p * target
     if weight is not None:
         terms = terms * _by_class(weight, len(shape))

@@ -6,6 +6,7 @@ from math import log
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import masks, relations
 from .._array import numpy_ns as raw
 from .._core.slow import NOT_HANDLED, read_by_python
@@ -70,7 +71,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
         if not isinstance(value, TensorBase):
             raise TypeError(
                 f"isclose(): argument '{name}' (position {place}) must be Tensor, not "
-                f"{type(value).__name__}"
+                f"{errors.type_name(value)}"
             )
     return isclose_row(input, other, rtol, atol, equal_nan)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
+from .. import errors
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
@@ -432,7 +433,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
         if not isinstance(t, TensorBase):
             raise TypeError(
                 f"conv_tbc(): argument '{name}' (position {k + 1}) must be Tensor, not "
-                f"{type(t).__name__}"
+                f"{errors.type_name(t)}"
             )
     if input.dim() != 3:
         raise RuntimeError("Input must have 3 dims: time, batch, in_channel")

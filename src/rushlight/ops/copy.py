@@ -54,9 +54,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """
     if not isinstance(src, TensorBase):
         if not T.is_number(src):
-            raise TypeError(
-                f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
-            )
+            raise TypeError(errors.not_a_tensor("copy_", "other", 1, src))
         from ._traced import table
 
         src = table("tensor")(src)
@@ -229,7 +227,7 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
         if not isinstance(n, int) and not hasattr(n, "__index__"):
             raise TypeError(
                 f"resize_(): argument 'size' failed to unpack the object at pos {k + 1} with error "
-                f'"type must be tuple of ints,but got {type(n).__name__}"'
+                f'"type must be tuple of ints,but got {errors.type_name(n)}"'
             )
     shape = tuple([int(n) for n in wanted])
     if any(n < 0 for n in shape):
@@ -275,7 +273,7 @@ def set_(
         source = over(source, T.from_raw(self._raw.dtype))
     if not isinstance(source, TensorBase):
         raise TypeError(
-            f"set_(): argument 'source' (position 1) must be Tensor, not {type(source).__name__}"
+            f"set_(): argument 'source' (position 1) must be Tensor, not {errors.type_name(source)}"
         )
     if source._raw.dtype != self._raw.dtype:
         if is_recorded(self, source):

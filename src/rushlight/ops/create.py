@@ -433,7 +433,7 @@ def _like(name: str, fill: Any) -> Any:
         if not isinstance(input, TensorBase):
             raise TypeError(
                 f"{name}(): argument 'input' (position 1) must be Tensor, not "
-                f"{type(input).__name__}"
+                f"{errors.type_name(input)}"
             )
         found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
         if device is not None or not input._plain:

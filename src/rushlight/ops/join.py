@@ -73,7 +73,7 @@ def _checked(tensors: Any) -> list[Any]:
     for place, x in enumerate(found):
         if not isinstance(x, TensorBase):
             raise TypeError(
-                f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}"
+                f"expected Tensor as element {place} in argument 0, but got {errors.type_name(x)}"
             )
     return found
 
@@ -192,9 +192,7 @@ block_diag_ = linear(
 @composite("")
 def block_diag(*tensors: Any) -> Any:
     """A matrix with the given ones along its diagonal, zeros elsewhere."""
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = tuple(tensors[0])
-    return apply_n(block_diag_.op, [list(tensors)])
+    return apply_n(block_diag_.op, [_checked(tensors)])
 
 
 # ---- pieces -----------------------------------------------------------------------------------
@@ -476,8 +474,7 @@ def _shape_together(shapes: Any) -> tuple[int, ...]:
 @composite("")
 def broadcast_tensors(*tensors: Any) -> Any:
     """The tensors expanded to their common shape, without copying."""
-    if len(tensors) == 1 and not isinstance(tensors[0], TensorBase):
-        tensors = tuple(tensors[0])
+    _checked(tensors)
     shape = _shape_together([x._raw.shape for x in tensors])
     return tuple(
         [x if x._raw.shape == shape else apply_view(expand.op, x, (shape, True)) for x in tensors]
@@ -523,6 +520,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
         say_better("meshgrid")
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
+    _checked(tensors)
     if indexing is None:
         pass
     elif indexing not in ("ij", "xy"):
@@ -557,7 +555,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 @composite("")
 def cartesian_prod(*tensors: Any) -> Any:
     """All tuples with one element of each vector, as rows."""
-    for x in tensors:
+    for x in _checked(tensors):
         if x._raw.ndim != 1:
             raise RuntimeError(
                 f"Expect a 1D vector, but got shape {errors.shape_text(x._raw.shape)}"

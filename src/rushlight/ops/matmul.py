@@ -117,7 +117,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         )
         raise TypeError(
             f"matmul(): argument '{name}' (position {place}) must be Tensor, "
-            f"not {type(bad).__name__}"
+            f"not {errors.type_name(bad)}"
         )
     a = input._raw.ndim
     b = other._raw.ndim
@@ -201,10 +201,15 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         )
         raise TypeError(
             f"linear(): argument '{name}' (position {place}) must be Tensor, "
-            f"not {type(bad).__name__}"
+            f"not {errors.type_name(bad)}"
         )
     ndim = input._raw.ndim
     if weight._raw.ndim != 2:
+        rank = weight._raw.ndim
+        if not ndim or not rank:
+            raise RuntimeError(
+                f"both arguments to linear need to be at least 1D, but they are {ndim}D and {rank}D"
+            )
         out = matmul(input, _traced.table("t")(weight))
         return out if bias is None else out + bias
     if bias is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -348,13 +347,6 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if weights is None:
         mean = x.mean(1).unsqueeze(1)
         degrees: Any = max(count - correction, 0)
-        if count <= correction:
-            warnings.warn(
-                "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
-                "number of observations.",
-                UserWarning,
-                stacklevel=2,
-            )
     else:
         total = weights.sum()
         mean = (x * weights).sum(1, True) / total
@@ -462,17 +454,15 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     """
     for place, t in enumerate((x1, x2), 1):
         if not isinstance(t, TensorBase):
-            raise TypeError(
-                f"cdist(): argument 'x{place}' (position {place}) must be Tensor, not "
-                f"{errors.type_name(t)}"
-            )
+            raise TypeError(errors.not_a_tensor("cdist", f"x{place}", place, t))
     if not isinstance(p, (int, float)) and not T.is_integer_scalar(p):
         raise TypeError(
             f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"
         )
     for what, t in (("X1", x1), ("X2", x2)):
-        if t.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {t.ndim}D")
+        rank = t.dim()  # type: ignore[attr-defined]
+        if rank < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {rank}D")
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     if x1.shape[-1] != x2.shape[-1]:

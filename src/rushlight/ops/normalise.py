@@ -343,12 +343,14 @@ def batch_norm_operator(
         _reduction.refuse_gradient(
             "native_batch_norm", running_mean=running_mean, running_var=running_var
         )
+    elif training and input._raw.ndim == 1:
+        raise IndexError(errors.dimension(1, 1))
     args = [input, weight, bias, running_mean, running_var, training, momentum, eps]
     return apply_n(BATCH_NORM.op, args)[0]
 
 
 def _require_several(shape: Any) -> None:
-    if math.prod(shape[:1] + shape[2:]) == 1:
+    if math.prod((shape[0], *shape[2:])) == 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{errors.size_text(shape)}"

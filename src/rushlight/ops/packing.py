@@ -66,12 +66,12 @@ def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[
     Raises: RuntimeError for lengths that don't fall, aren't positive or too many.
     """
     if not isinstance(input, _TENSOR):
-        kind = type(input).__name__
+        kind = errors.type_name(input)
         raise TypeError(
             f"_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not {kind}"
         )
     if not isinstance(batch_first, bool):
-        kind = type(batch_first).__name__
+        kind = errors.type_name(batch_first)
         raise TypeError(
             f"_pack_padded_sequence(): argument 'batch_first' (position 3) must be bool, not {kind}"
         )
@@ -206,7 +206,7 @@ def pad_rows(sequences: Any, batch_first: bool, padding_value: float, padding_si
         if not isinstance(s, TensorBase):
             raise TypeError(
                 "pad_sequence(): argument 'sequences' (position 1) must be tuple of Tensors, "
-                f"but found element of type {type(s).__name__} at pos {k}"
+                f"but found element of type {errors.type_name(s)} at pos {k}"
             )
     longest = _longest(sequences)
     first = sequences[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import errors
 from .._array import padding as raw
 from .._array.channels_last import laid_out_like
 from .._core.apply import apply_n
@@ -99,7 +100,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
 
 
 def _no_tensor(value: Any) -> str:
-    kind = type(value).__name__
+    kind = errors.type_name(value)
     return f"pad(): argument 'input' (position 1) must be Tensor, not {kind}"
 
 
@@ -107,7 +108,7 @@ def _whole(value: Any, place: int) -> int:
     if isinstance(value, float | str):
         raise TypeError(
             "pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
-            f"{type(value).__name__} at pos {place}"
+            f"{errors.type_name(value)} at pos {place}"
         )
     return int(value)
 

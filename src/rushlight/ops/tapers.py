@@ -230,7 +230,7 @@ def _old(
     ):
         raise TypeError(
             f"{name}(): argument 'window_length' (position 1) must be int, not "
-            f"{type(window_length).__name__}"
+            f"{errors.type_name(window_length)}"
         )
     size: Any = window_length
     n = int(size)

@@ -22,12 +22,14 @@ class Named:
     torch: str = ""
     ours: str = ""
     program: str = ""  # searched for in the statements up to the one that shows the difference
+    variable: str = ""
 
     def covers(self, difference: Difference, program: list[str]) -> bool:
         before = "\n".join(program[: difference.number + 1])
         return bool(
             re.fullmatch(self.kind or ".*", difference.kind)
             and re.search(self.statement, difference.statement)
+            and re.match(self.variable, difference.variable)
             and re.search(self.torch, difference.torch, re.DOTALL)
             and re.search(self.ours, difference.ours, re.DOTALL)
             and re.search(self.program, before)
@@ -35,23 +37,99 @@ class Named:
 
 
 _GRADIENTS = r"autograd|backward|grad|jacobian|hessian"
+_GIVEN = r"(g|n|log)(\[|$)"  # variables that hold gradients, or what hooks have seen
 _SEVERAL = (
     r"einsum|kron|multi_dot|tensordot|quantile|bilinear|vander|cond|corrcoef|local_response|matmul"
 )
+_TURNED = r"\.t\(|\.T\b|permute|expand|rot90|lstsq|transpose|unfold|movedim|t_\(|solve|inv"
 _HOOKED = r"saved_tensors_hooks"
 
 KNOWN: list[Named] = [
     # ---- the graph
-    Named("Gradients have no past", "is_view|version|output_nr", program=_GRADIENTS),
-    Named("Results start at version 0", "version", torch=r"^[1-9]", ours=r"^0$"),
+    Named("Gradients have no past", "is_view|version|stride", _GRADIENTS, variable=_GIVEN),
+    Named("Gradients have no past", "requires_grad", _GRADIENTS, variable=_GIVEN),
+    Named("Gradients have no past", "version", ours="^0$", program="one_hot|quantile"),
+    Named("Gradients have no past", "version", "@|matmul|linear", "^1$", "^0$"),
+    # What a hook notes of a gradient's version.
+    Named("Gradients have no past", "value", _GRADIENTS, "^[1-9]$", "^0$", variable="log"),
+    # A gradient that is spread over a mean's input can't be written.
+    Named(
+        "Gradients have no past",
+        "refused",
+        _GRADIENTS,
+        ours="refers to a single memory location",
+        program=r"lambda g: g\.mul_\(2\)",
+    ),
+    Named(
+        "Gradients have memory of their own",
+        "grad|value|version",
+        "backward|grad",
+        program=r"return g\.detach\(\), g|backward\(\w+\.sum\(\), \w+\)|lambda g: g\.mul_\(2\)",
+    ),
+    Named(
+        "Gradients made in inference mode are ordinary tensors",
+        "version|is_view|accepted|message",
+        torch="^inference$|Inplace update to inference tensor",
+        program=r"inference_mode\(\): .*(backward|grad|functional\.)",
+    ),
+    Named(
+        "Results of inference tensors have no past",
+        "version",
+        torch="^[1-9]$",
+        ours="^0$",
+        program=r"inference_mode\(\)",
+    ),
+    Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
+    Named("Layout has fewer details", "stride", program=_TURNED),
     Named("Compound products take other steps", "node|graph|is_view", program=_SEVERAL),
-    Named("The graph of a gradient has other nodes", "node|graph|is_leaf", program=_GRADIENTS),
-    Named("Layout has fewer details", "stride|offset", program=_GRADIENTS),
-    Named("Nodes save what their formulas read", "variable|value", program=_HOOKED),
+    Named(
+        "Compound products take other steps",
+        "accepted|refused|message",
+        r"_saved|\.variable",
+        program=_SEVERAL,
+    ),
+    Named("Compound products take other steps", "value", r"__name__|name\(\)", program=_SEVERAL),
+    Named("The graph of a gradient has other nodes", "node|graph", variable=_GIVEN),
+    Named(
+        "The graph of a gradient has other nodes",
+        "grad|requires_grad",
+        "create_graph=True",
+        torch=r"\), True, '|^True$",
+        ours=r"\), False, None|^False$",
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "variable|value",
+        _HOOKED + r"\(lambda t: log",
+        variable="log",
+    ),
+    # A hook that writes what it is given changes what a node saves.
+    Named("Nodes save what their formulas read", "value", _HOOKED + r"\(lambda t: t\.mul_"),
+    Named(
+        "Nodes save what their formulas read", "refused|accepted|variable", r"grad_fn\._saved|dir\("
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "accepted",
+        _GRADIENTS,
+        torch="outside of the 'allow_mutation_on_saved_tensors'",
+    ),
+    Named("A gradient of a larger source is given", "shape", r"\.grad_fn\(", program="scatter"),
     Named(
         "A gradient of a larger source is given",
         "accepted",
         torch=r"Scatter\w*Backward\d returned an invalid gradient",
+    ),
+    Named(
+        "Saved tensors are packed once the result is there",
+        "message|exception type",
+        torch="A saved tensor pack hook is modifying its input in place",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "accepted|refused|exception type|message|grad",
+        _GRADIENTS,
+        program=r"\.data = ",
     ),
     # ---- memory
     Named(
@@ -68,6 +146,22 @@ KNOWN: list[Named] = [
     Named("A storage that grows is another one", "value|shares|version", program=r"resize_"),
     Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
     # ---- words and numbers
+    Named("Which of equal elements", "value", "kthvalue|topk|mode|sort", variable=r".*\[1\]"),
+    Named(
+        "The shortest functions look at their arguments late",
+        "exception type|message",
+        torch=r"must be Tensor, not|has no attribute|expected Tensor as element",
+        ours=r"must be Tensor, not|has no attribute",
+    ),
+    Named(
+        "The shortest functions look at their arguments late",
+        "exception type",
+        "embedding",
+        torch="Dimension specified as 0",
+        ours="'weight' must be 2-D",
+    ),
+    # Systems without a solution.
+    Named("Signs of singular vectors", "grad|value", program=r"lstsq"),
     Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
     Named("The last digits", "value", r"view\(torch.int32\)"),
     Named("Signs of singular vectors", "value", program=r"svd|eigh|qr|slogdet|pinv|lstsq"),
