@@ -13,7 +13,7 @@ from .. import dtypes as D
 from .. import errors
 from .allocation import allocating, refusal
 from .fixed import fix
-from .number import wrapped
+from .number import number_like
 from .types import from_raw, is_dense, to_raw
 
 #: Sequences within sequences that PyTorch follows, and with them lists that hold themselves.
@@ -314,10 +314,14 @@ def _empty(shape: tuple[int, ...], raw: Any) -> Any:
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
-    """An array filled with one value."""
+    """An array filled with one value.
+
+    Raises:
+        RuntimeError: where the type can't hold the value.
+    """
     raw = to_raw(dtype)
     made = _empty(shape, raw)
-    made.fill(wrapped(value, raw))
+    made.fill(number_like(value, raw))
     return made
 
 
@@ -349,7 +353,7 @@ def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     except (MemoryError, ValueError) as error:
         raise refusal(error, array.shape) from None
     if fill is not None:
-        made.fill(wrapped(fill, made.dtype))
+        made.fill(number_like(fill, made.dtype))
     return made
 
 

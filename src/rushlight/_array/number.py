@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..dtypes import get_default_dtype
-from .types import from_raw, to_raw
+from .types import from_raw, is_half, to_raw
 
 _C_NAMES: Final = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
@@ -66,6 +66,18 @@ def typed(value: Any, dtype: Any) -> Any:
         RuntimeError: where it is out of range, or has an imaginary part that would be lost.
     """
     return np.array(number_like(value, dtype)).astype(dtype)
+
+
+def lone(value: Any, dtype: Any) -> Any:
+    """A Python number as PyTorch makes a tensor of it: too large for a half, it is infinite there.
+
+    Raises:
+        RuntimeError: where it is out of the range of any other type.
+    """
+    if is_half(dtype) and not isinstance(value, complex):
+        with np.errstate(over="ignore"):
+            return np.array(value, np.float32).astype(dtype)
+    return np.array(number_like(value, dtype), dtype)
 
 
 def wrapped(value: Any, dtype: Any) -> Any:

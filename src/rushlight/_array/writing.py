@@ -74,11 +74,6 @@ def filled(x: Any, value: Any) -> Any:
     return out
 
 
-def number(value: Any, raw: Any) -> Any:
-    """A Python number as an array without dimensions, of NumPy type `raw`."""
-    return np.array(number_like(value, raw), raw)
-
-
 def fill_tensor_into(x: Any, value: Any) -> None:
     """Writes the only element of `value` everywhere in `x`.
 

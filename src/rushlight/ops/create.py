@@ -8,6 +8,7 @@ from .. import dtypes as D
 from .. import errors
 from .._array import create as raw
 from .._array import types as T
+from .._array.number import lone
 from .._array.recording import number_types
 from .._core.mode import current
 from .._core.slow import NOT_HANDLED, read_by_python
@@ -390,7 +391,10 @@ def full(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
     value = raw.python_kind(value)
-    found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
+    if dtype is None and isinstance(out, TensorBase):
+        found = T.from_raw(out._raw.dtype)
+    else:
+        found = raw.infer(value) if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
         return _hollow.made(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,)), value, found)
@@ -568,4 +572,4 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any 
     """A tensor without dimensions holding one number, of the default float type."""
     if hollow(device):
         return _hollow.made((), dtype_or_default(dtype), requires_grad)
-    return finished(raw.full((), s, dtype_or_default(dtype)), requires_grad)
+    return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

@@ -15,7 +15,7 @@ from .._array import indexing as raw
 from .._array import types as T
 from .._array import writing as W
 from .._array.axes import END
-from .._array.number import number_like
+from .._array.number import lone
 from .._core.apply import apply_n, apply_view
 from .._core.inplace import apply_inplace
 from .._core.mode import current
@@ -145,8 +145,8 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
         if ndim == 0 and len(given) == 1:
             if type(given[0]) is slice:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-            if isinstance(given[0], int):
-                raise IndexError(_zero_dim(given[0]))
+            if isinstance(given[0], int) or T.is_integer_scalar(given[0]):
+                raise IndexError(_zero_dim(int(given[0])))
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     found: list[Any] = []
     seen = t
@@ -394,7 +394,7 @@ def _written_plainly(t: Any, given: Any, value: Any) -> bool:
     if array.dtype.kind != "f" or (kind is int and array.dtype.itemsize == 2):
         if type(value) is int and not -(1 << 63) <= value < 1 << 63:
             return False
-        value = number_like(value, array.dtype)
+        value = lone(value, array.dtype)
     elif not -3e38 < value < 3e38:
         return False
     try:
@@ -439,7 +439,7 @@ def _number(value: Any, t: Any) -> Any:
     dtype = t._raw.dtype
     if T.is_half(dtype) and isinstance(value, complex) and value.imag:
         raise RuntimeError(errors.no_conversion("double"))
-    array = W.number(value, dtype)
+    array = lone(value, dtype)
     recorder = current().recorder
     if recorder is not None:
         recorder.constant(array)
