@@ -8,6 +8,7 @@ dimension from the first on; a mask stands for as many dimensions as it has.
 from __future__ import annotations
 
 import warnings
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -55,6 +56,8 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
             if start + index.ndim > len(shape):
                 raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
             if index.shape != shape[start : start + index.ndim]:
+                if any(_has_bad_type(i) for i in indices):
+                    raise IndexError(_BAD_TYPE)
                 d = next(k for k, n in enumerate(index.shape) if n != shape[start + k])
                 raise IndexError(
                     f"The shape of the mask {errors.shape_text(index.shape)} at index {d} does "
@@ -72,6 +75,15 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
             f"too many indices for tensor of dimension {len(shape)} (got {len(found)})"
         )
     return found
+
+
+def _has_bad_type(index: Any) -> bool:
+    if index is None:
+        return False
+    dtype = index.dtype
+    return not (
+        dtype.kind == "b" or dtype == np.uint8 or (dtype.kind == "i" and dtype.itemsize > 2)
+    )
 
 
 def key_of(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -104,6 +116,14 @@ def _result_shape(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(probe[safe].shape)
 
 
+def _refuse_empty(x: Any, key: tuple[Any, ...]) -> None:
+    indexed = [(k, n) for k, n in zip(key, x.shape) if isinstance(k, np.ndarray)]
+    if any(n == 0 for _, n in indexed) and prod(
+        np.broadcast_shapes(*[k.shape for k, _ in indexed])
+    ):
+        raise IndexError("index is out of bounds for dimension with size 0")
+
+
 def outside(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape of the result of a key that names a place outside of `x`, where it has no elements.
 
@@ -112,8 +132,7 @@ def outside(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     """
     indexed = [(k, n) for k, n in zip(key, x.shape) if isinstance(k, np.ndarray)]
     together = np.broadcast_arrays(*[k for k, _ in indexed])
-    if together[0].size and any(n == 0 for _, n in indexed):
-        raise IndexError("index is out of bounds for dimension with size 0")
+    _refuse_empty(x, key)
     shape = _result_shape(x, key)
     if 0 in shape:
         return shape
@@ -215,7 +234,7 @@ def index_put_into(
                 )
             values = np.full(values.shape, typed(values.item(), out.dtype))
         elif values.dtype != out.dtype:
-            _check_values(values, _result_shape(out, key_of(out, indices)))
+            _check_values(values, out, key_of(out, indices))
             raise RuntimeError(
                 "Index put requires the source and destination dtypes match, got "
                 f"{_scalar(out)} for the destination and {_scalar(values)} for the source."
@@ -233,6 +252,8 @@ def index_put_into(
     key = _plain_key(out, indices) if not accumulate else None
     if key is None:
         key = key_of(out, indices)
+    if values.ndim and values.shape[0] == 1:  # NumPy would leave that dimension out
+        _check_values(values, out, key_of(out, indices))
     if values.ndim and np.may_share_memory(out, values):
         values = values.copy()
     try:
@@ -243,9 +264,10 @@ def index_put_into(
             out[key] = values
     except IndexError:
         key = key_of(out, indices)
-        _check_values(values, outside(out, key))
+        _check_values(values, out, key)
+        outside(out, key)
     except ValueError:
-        _check_values(values, _result_shape(out, key))
+        _check_values(values, out, key)
         raise
     return out
 
@@ -272,7 +294,9 @@ def _check_places(x: Any, key: tuple[Any, ...]) -> None:
             raise IndexError
 
 
-def _check_values(values: Any, shape: tuple[int, ...]) -> None:
+def _check_values(values: Any, x: Any, key: tuple[Any, ...]) -> None:
+    _refuse_empty(x, key)
+    shape = _result_shape(x, key)
     lead = len(shape) - len(values.shape)
     if lead < 0 or any(n not in (1, m) for n, m in zip(values.shape, shape[lead:])):
         raise RuntimeError(

@@ -43,18 +43,27 @@ def index_select(x: Any, dim: int, index: Any) -> Any:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if x.ndim == 0:
         if index.size != 1:
-            raise IndexError(
+            raise RuntimeError(
                 f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
             )
         if int(index.reshape(-1)[0]):
             raise IndexError("index out of range in self")
         return x.copy()
     if index.size and int(index.min()) < 0:
-        raise IndexError("index out of range in self")
+        raise _outside(x.shape[axis], axis, index)
     try:
         return x.take(index.reshape(-1), axis)
     except IndexError:
-        raise IndexError("index out of range in self") from None
+        raise _outside(x.shape[axis], axis, index) from None
+
+
+def _outside(n: int, axis: int, index: Any) -> Exception:
+    """What PyTorch says of a place that isn't there; its kernel for columns has its own words."""
+    if axis != 1:
+        return IndexError("index out of range in self")
+    flat = index.reshape(-1)
+    wrong = int(flat[(flat < 0) | (flat >= n)][0])
+    return RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={n}")
 
 
 def index_select_backward(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
@@ -87,20 +96,30 @@ def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
         )
     have = source.shape[axis] if source.ndim else 1
     if index.size != have:
+        if not source.ndim:
+            raise IndexError(errors.no_dimension(axis, 0))
         raise RuntimeError(
             f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({have}), for "
             f"dim: {axis}"
         )
-    rest = x.shape[:axis] + x.shape[axis + 1 :]
-    if source.ndim and source.shape[:axis] + source.shape[axis + 1 :] != rest:
+    whole = not (x.ndim and source.ndim)
+    if x.shape != source.shape and (whole or _without(x, axis) != _without(source, axis)):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified "
             "dimension. Got "
             f"self.shape = {errors.shape_text(x.shape)} source.shape = "
             f"{errors.shape_text(source.shape)}"
         )
-    _inside(index, x.shape[axis] if x.ndim else 1, axis, RuntimeError)
+    if x.ndim > 1 and name == "index_add_()":
+        _inside(index, x.shape[axis], axis, RuntimeError)
+    elif index.size and not 0 <= int(index.min()) <= int(index.max()) < (x.shape or (1,))[axis]:
+        raise IndexError("index out of range in self")
+
+
+def _without(array: Any, axis: int) -> Any:
+    """The shape of an array without one of its dimensions, if it has any."""
+    return array.shape[:axis] + array.shape[axis + 1 :]
 
 
 def _below(index: Any, n: int) -> bool:
@@ -125,8 +144,6 @@ def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     _check_add(x, axis, index, source, "index_add_()")
     if axis == 0 and x.ndim and x.dtype.kind == "f" and alpha.__class__ is int and alpha == 1:
         return fast.add_rows(x.copy(order="C"), index, source)
-    if source.ndim == 0 and x.ndim:
-        source = source.reshape((1,) * x.ndim)
     return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))
 
 
@@ -156,6 +173,12 @@ def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{_scalar(x)} "
             f"and (source) {_scalar(source)}"
+        )
+    if _without(x, axis) != _without(source, axis):
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {' '.join(map(str, _without(x, axis)))} at dimension {axis} and source "
+            f"slice shape: {' '.join(map(str, _without(source, axis)))} at dimension 0."
         )
     if source.ndim and index.size != source.shape[axis]:
         raise IndexError(
@@ -227,6 +250,7 @@ def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_nam
                 )
         return
     if (source.ndim or 1) != len(shape):
+        _compare_sizes(axis, shape, limit, source)
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     for d, (n, m, k) in enumerate(zip(shape, limit, source.shape or (1,))):
         if (d != axis and n > m) or n > k:
@@ -236,6 +260,21 @@ def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_nam
                 "size than "
                 f"src {errors.shape_text(source.shape)}"
             )
+
+
+def _compare_sizes(axis: int, index: Any, limit: Any, source: Any) -> None:
+    """Refuses a source with fewer dimensions than the index, where its sizes are asked for.
+
+    Raises:
+        IndexError: for the first dimension that it hasn't, unless a size before that is too small.
+    """
+    if any(d != axis and n > m for d, (n, m) in enumerate(zip(index, limit))):
+        return
+    for d, n in enumerate(index):
+        if source.ndim and d >= source.ndim:
+            raise IndexError(errors.dimension(d, source.ndim))
+        if n > (source.shape[d] if source.ndim else 1):
+            return
 
 
 def _same_type(x: Any, source: Any, name: str) -> None:
@@ -415,6 +454,12 @@ def _flat_places(x: Any, index: Any, name: str) -> Any:
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_scalar(index)}")
     n = x.size
+    if index.size and not n:
+        raise IndexError(
+            "take(): tried to take from an empty tensor"
+            if name == "take"
+            else "put_(): Tried to put elements into an empty tensor"
+        )
     if index.size and not (-n <= int(index.min()) and int(index.max()) < n):
         flat = index.reshape(-1)
         wrong = int(flat[(flat < -n) | (flat >= n)][0])
