@@ -181,6 +181,13 @@ def dimension(dim: int, ndim: int) -> str:
     )
 
 
+def no_tensor(name: str, argument: str, given: object, place: int = 1) -> str:
+    """The message for an argument that should be a tensor."""
+    return (
+        f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {type_name(given)}"
+    )
+
+
 def no_dimension(dim: int, ndim: int) -> str:
     """The same, where a number may not stand for a dimension."""
     if not ndim:

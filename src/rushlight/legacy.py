@@ -14,7 +14,7 @@ from ._core.mode import current
 from ._core.storage import TensorBase, Version, init_tensor, new_tensor
 from .device import hollow
 from .ops import _hollow
-from .ops._once import warn_of_arrays
+from .ops._once import warn_of_items
 from .ops.create import size_of
 from .tensor import Tensor
 
@@ -38,7 +38,7 @@ def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
             return raw.empty(tuple(first), dtype)
         if isinstance(first, (list, tuple, T.ndarray)):
             if isinstance(first, (list, tuple)):
-                warn_of_arrays(first)
+                warn_of_items(first)
             return raw.array_of(first, dtype)
     if len(args) == 1 and isinstance(first, bool):
         raise TypeError("new(): data must be a sequence (got bool)")

@@ -284,3 +284,22 @@ def test_a_number_too_large_for_a_half_is_written_as_infinity() -> None:
     with pytest.raises(RuntimeError, match="type uint8_t without overflow"):
         torch.full((2,), 300, out=torch.empty(2, dtype=torch.uint8))
     assert torch.full((2,), -1, dtype=torch.uint8).tolist() == [255, 255]
+
+
+def test_one_value_is_written_at_a_mask_wherever_it_lies() -> None:
+    a = torch.tensor([1.0, 2.0])
+    a[a > 1] = a[:1]
+    assert a.tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        a[torch.tensor([0, 1])] = a
+
+
+def test_each_tensor_with_history_in_a_list_is_warned_of() -> None:
+    a = torch.ones(2, requires_grad=True)
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="to a scalar may lead to") as said:
+            assert torch.as_tensor(a.unbind()).tolist() == [1.0, 1.0]
+    finally:
+        torch.set_warn_always(False)
+    assert len(said) == 2

@@ -222,10 +222,12 @@ def index_put_into(
     Raises:
         IndexError, RuntimeError: for indices or values that don't fit; nothing is written then.
     """
-    if values.base is not None or out.base is not None or values is out:
+    masked = None
+    if values.size == 1 and not accumulate:
+        masked = _lone_mask(out, indices)
+    if masked is None and (values.base is not None or out.base is not None or values is out):
         refuse_shared(out, values, whole=True)
     if values.dtype != out.dtype or values.size == 1:
-        masked = _lone_mask(out, indices) if values.size == 1 and not accumulate else None
         if masked is not None:
             if masked.dtype.kind != "b":
                 raise RuntimeError(

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Final
 
 from .._array import types as T
+from .._core.storage import TensorBase
 
 _said: Final[set[str]] = set()
 
@@ -26,13 +27,18 @@ def say_once(name: str, text: str) -> None:
 DEEPEST: Final = 128  # sequences within sequences that are looked at
 
 
-def warn_of_arrays(data: Any) -> None:
-    """Warns, once, of a list of arrays, which NumPy would have joined faster."""
+def warn_of_items(data: Any) -> None:
+    """Warns, once, of a list of arrays, which NumPy would have joined faster, and of one of tensors
+    whose gradients end in it.
+    """
     for item in (data[0], data[-1]) if data else ():
         for _ in range(DEEPEST):  # a list may hold itself
             if not isinstance(item, (list, tuple)) or not item:
                 break
             item = item[0]
+        if isinstance(item, TensorBase):
+            _warn_of_tensors(data)
+            break
         if isinstance(item, T.ndarray):
             say_once(
                 "list of arrays",
@@ -40,6 +46,19 @@ def warn_of_arrays(data: Any) -> None:
                 "consider converting the list to a single numpy.ndarray with numpy.array() before "
                 "converting to a tensor.",
             )
+
+
+def _warn_of_tensors(data: Any) -> bool:
+    """Warns of each tensor with history in a list; False from one on that is no number."""
+    for item in data:
+        if isinstance(item, TensorBase):
+            if item._requires_grad:
+                warn_of_lost_history()
+            if item._raw.size != 1:
+                return False
+        elif isinstance(item, (list, tuple)) and not _warn_of_tensors(item):
+            return False
+    return True
 
 
 def warn_of_lost_history() -> None:

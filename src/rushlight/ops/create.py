@@ -17,7 +17,7 @@ from ..device import hollow
 from . import _hollow
 from ._accepts import is_number_tensor
 from ._composite import composite
-from ._once import warn_of_arrays
+from ._once import warn_of_items
 from ._sizes import size_of as size_of
 from ._steps import steps_of
 
@@ -105,7 +105,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     if isinstance(data, TensorBase) and _hollow.is_hollow(data):
         return made_from_hollow(data, dtype, device, requires_grad)
     if isinstance(data, (list, tuple)):
-        warn_of_arrays(data)
+        warn_of_items(data)
     made = finished(
         raw.array_of(data, None if dtype is None else dtype_or_default(dtype, "tensor")),
         requires_grad,
@@ -537,6 +537,8 @@ def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
             stacklevel=2,
         )
     found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    if isinstance(data, (list, tuple)):
+        warn_of_items(data)
     made = finished(raw.array_of(data, found), requires_grad)
     return _hollow.emptied(made) if _hollow.beside(self, device) else made
 

@@ -17,7 +17,7 @@ from .._array import writing as W
 from .._array.axes import END
 from .._array.number import lone
 from .._core.apply import apply_n, apply_view
-from .._core.inplace import apply_inplace
+from .._core.inplace import apply_inplace, check_writable
 from .._core.mode import current
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
@@ -106,7 +106,10 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 @composite("", method=True)
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Writes (or adds) `values` at index tensors, in place."""
-    return _put(input, _counted(input, _checked(indices)), values, accumulate)
+    checked = _checked(indices)
+    if len(checked) > input._raw.ndim and current().grad:
+        check_writable(input)
+    return _put(input, _counted(input, checked), values, accumulate)
 
 
 def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
