@@ -278,8 +278,6 @@ def set_(
             f"set_(): argument 'source' (position 1) must be Tensor, not {type(source).__name__}"
         )
     if source._raw.dtype != self._raw.dtype:
-        if is_recorded(self, source):
-            check_writable(self)
         raise RuntimeError(
             f"Could not set tensor of type {D.c_name(T.from_raw(source._raw.dtype))} to a tensor "
             f"of type {D.c_name(T.from_raw(self._raw.dtype))}"

@@ -78,6 +78,14 @@ def _checked(tensors: Any) -> list[Any]:
     return found
 
 
+def _several(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors that were given one by one, or as one sequence; TypeError for anything else."""
+    first: Any = tensors[0] if len(tensors) == 1 else None
+    if isinstance(first, (list, tuple)) and all(isinstance(x, TensorBase) for x in first):
+        return tuple(first)
+    return tuple(_checked(tensors))
+
+
 def _joining(name: str, row: Row, doc: str) -> Any:
     """The public function of a row on a list; its usual calls go straight to the core."""
     words = Dispatcher(name, [row])
@@ -476,8 +484,7 @@ def _shape_together(shapes: Any) -> tuple[int, ...]:
 @composite("")
 def broadcast_tensors(*tensors: Any) -> Any:
     """The tensors expanded to their common shape, without copying."""
-    if len(tensors) == 1 and not isinstance(tensors[0], TensorBase):
-        tensors = tuple(tensors[0])
+    tensors = _several(tensors)
     shape = _shape_together([x._raw.shape for x in tensors])
     return tuple(
         [x if x._raw.shape == shape else apply_view(expand.op, x, (shape, True)) for x in tensors]
@@ -517,8 +524,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
 @composite("")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Every vector expanded along its own dimension of a common grid."""
-    if len(tensors) == 1 and not isinstance(tensors[0], TensorBase):
-        tensors = tuple(tensors[0])
+    tensors = _several(tensors)
     if indexing is None:
         say_better("meshgrid")
     if not tensors:
