@@ -303,3 +303,13 @@ def test_each_tensor_with_history_in_a_list_is_warned_of() -> None:
     finally:
         torch.set_warn_always(False)
     assert len(said) == 2
+
+
+def test_an_index_true_writes_to_the_whole_tensor() -> None:
+    x = torch.zeros(2, dtype=torch.int8)
+    x[True] = torch.tensor([3, 4], dtype=torch.int16)
+    assert x.tolist() == [3, 4]
+    with pytest.raises(RuntimeError, match="expanded size of the tensor"):
+        x[True] = torch.ones(2, 2)
+    with pytest.raises(ValueError, match="step must be greater than zero"):
+        torch.tensor(1.0)[3::-1] = 2

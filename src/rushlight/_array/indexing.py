@@ -209,7 +209,6 @@ def index(x: Any, indices: tuple[Any, ...]) -> Any:
     try:
         found = x[key]
     except IndexError:
-        key = key_of(x, indices)
         return np.empty(outside(x, key), x.dtype)
     return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 
@@ -265,7 +264,6 @@ def index_put_into(
         else:
             out[key] = values
     except IndexError:
-        key = key_of(out, indices)
         _check_values(values, out, key)
         outside(out, key)
     except ValueError:

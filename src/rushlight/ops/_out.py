@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
+from .. import dtypes as D
 from .. import errors
 from .._array import types as T
 from .._array.writing import contiguous_strides
@@ -129,16 +130,19 @@ def earlier(
     name: str, overload: str, operands: list[Any], out: TensorBase, error: Exception
 ) -> Exception | None:
     """What PyTorch says of the type of `out` before it comes to `error`; None where it's later."""
-    places = isinstance(error, IndexError) and not str(error).startswith("Dimension")
-    types = isinstance(error, NotImplementedError) and '" not implemented for' in str(error)
-    if not (places or types or (type(error) is RuntimeError and name in _TYPES_FIRST)):
+    said = str(error)
+    if name in ("take", "index_select"):
+        late = not said.startswith("Dimension")
+    else:
+        late = isinstance(error, RuntimeError) and name in _TYPES_FIRST
+    if not late and '" not implemented for' not in said:
         return None
     found = [a for a in operands[_TYPES_FIRST.get(name, 0) :] if isinstance(a, TensorBase)]
     if not found:
         return None
     have = T.from_raw(found[0]._raw.dtype)
     if name == "where" and len(found) == 2:
-        have = T.result_type(*(f._raw for f in found))
+        have = D.promote_types(have, T.from_raw(found[1]._raw.dtype))
     return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
 
 

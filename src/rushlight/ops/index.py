@@ -147,6 +147,7 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
     if specified > ndim:
         if ndim == 0 and len(given) == 1:
             if type(given[0]) is slice:
+                _bounds(given[0])
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             if isinstance(given[0], int) or T.is_integer_scalar(given[0]):
                 raise IndexError(_zero_dim(int(given[0])))
@@ -360,9 +361,11 @@ def setitem(self: Any, given: Any, value: Any) -> None:
         value = _number(value, self)
     if given is False:
         return
+    found: list[Any] = []
     if given is Ellipsis:
         seen = self
-        found: list[Any] = []
+    elif given is True:
+        seen = apply_view(unsqueeze.op, self, (0,))
     else:
         seen, found = _taken(self, _items(given), False)
     if found:
