@@ -39,6 +39,7 @@ class Difference:
 
     `tangled`: memory has been written that is shown more than once, or read by the same statement.
     `signs`: the values are the same but for the signs of rows or columns.
+    `raised`: what the statement raised in PyTorch.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Difference:
     ours: str
     tangled: bool = False
     signs: bool = False
+    raised: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -111,6 +113,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
     tangled = False
     for number, (a, b) in enumerate(zip(torch, ours)):
         last = number == len(program)
+        said = ": ".join(a[0] or ())
         tangled = tangled or (not last and tangles(program[number], theirs))
         for kind, variable, seen, got in of_step(a, b, theirs, mine, last):
             statement = made_by(program, variable) if last else program[number]
@@ -119,7 +122,7 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                 signs = kind == "value" and same_but_signs(
                     theirs[variable].get("values"), mine[variable].get("values")
                 )
-                yield Difference(kind, number, statement, variable, seen, got, tangled, signs)
+                yield Difference(kind, number, statement, variable, seen, got, tangled, signs, said)
             if kind in PARTING:
                 return
 

@@ -23,6 +23,7 @@ class Named:
     ours: str = ""
     program: str = ""  # searched for in the statements up to the one that shows the difference
     tangled: bool = False  # only where memory was written that is shown more than once
+    raised: str = ""  # what the statement raised in PyTorch
     signs: bool = False  # only where nothing but signs of rows or columns differs
 
     def covers(self, difference: Difference, program: list[str]) -> bool:
@@ -34,6 +35,7 @@ class Named:
             and re.search(self.ours, difference.ours, re.DOTALL)
             and re.search(self.program, before)
             and (difference.tangled or not self.tangled)
+            and re.search(self.raised, difference.raised)
             and (difference.signs or not self.signs)
         )
 
@@ -54,6 +56,18 @@ KNOWN: list[Named] = [
     Named("Layout has fewer details", "stride|offset", program=_GRADIENTS),
     Named("Nodes save what their formulas read", "variable|value", program=_HOOKED),
     Named(
+        "Nodes save what their formulas read",
+        "accepted",
+        torch=r"modified by an inplace operation",
+        program=r"elu_\(|complex\(",
+    ),
+    Named(
+        "Nodes save what their formulas read",
+        "refused",
+        ours=r"modified by an inplace operation: .* output 0 of Erfinv",
+        program=r"erfinv_\(",
+    ),
+    Named(
         "A gradient of a larger source is given",
         "accepted",
         torch=r"Scatter\w*Backward\d returned an invalid gradient",
@@ -64,7 +78,7 @@ KNOWN: list[Named] = [
         "Overlapping memory is written as a whole",
         "refused|accepted|message|exception type",
         r"(addb?mm|baddbmm|addmv|addr|masked_scatter|tri[lu])_\(|out=",
-        ours=r"refer to a single memory location",
+        ours=r"refers? to a single memory location",
         tangled=True,
     ),
     Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
