@@ -313,3 +313,11 @@ def test_an_index_true_writes_to_the_whole_tensor() -> None:
         x[True] = torch.ones(2, 2)
     with pytest.raises(ValueError, match="step must be greater than zero"):
         torch.tensor(1.0)[3::-1] = 2
+
+
+def test_a_mask_that_comes_first_must_fit_before_bytes_are_warned_of() -> None:
+    x, bytes_ = torch.ones(2, 3, 2), torch.ones(3, dtype=torch.uint8)
+    with pytest.raises(IndexError, match="The shape of the mask"):  # warnings are errors
+        x[bytes_, :, torch.tensor([0])] = 2.0
+    with pytest.raises(IndexError, match="too many indices"):
+        torch.ones(3)[bytes_[None]]

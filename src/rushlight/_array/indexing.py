@@ -50,11 +50,11 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
             continue
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
-            if kind != "b":
-                warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
             start = len(found)
             if start + index.ndim > len(shape):
                 raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+            if kind != "b":
+                warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
             if index.shape != shape[start : start + index.ndim]:
                 if any(_has_bad_type(i) for i in indices):
                     raise IndexError(_BAD_TYPE)
@@ -273,14 +273,16 @@ def index_put_into(
 
 
 def _lone_mask(x: Any, indices: tuple[Any, ...]) -> Any:
-    """The mask that is the only index, where it fits; else None."""
+    """The mask that is the only index, where it fits; else None. One that comes first must fit."""
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
-    if len(given) != 1:
+    if not given:
         return None
     d, mask = given[0]
     if mask.dtype.kind != "b" and mask.dtype != np.uint8:
         return None
-    places(x, tuple([i if i is None else i.astype(np.bool_) for i in indices]))  # refuses others
+    places(x, (*indices[:d], mask.astype(np.bool_)))  # refuses others
+    if len(given) != 1:
+        return None
     return mask if mask.shape == x.shape[d : d + mask.ndim] else None
 
 

@@ -89,7 +89,7 @@ def _checked(indices: Any) -> tuple[Any, ...]:
     for place, i in enumerate(found):
         if not isinstance(i, TensorBase):
             raise TypeError(
-                f"expected Tensor as element {place} in argument 0, but got {type(i).__name__}"
+                f"expected Tensor as element {place} in argument 0, but got {errors.type_name(i)}"
             )
     return found
 

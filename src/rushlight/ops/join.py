@@ -73,7 +73,7 @@ def _checked(tensors: Any) -> list[Any]:
     for place, x in enumerate(found):
         if not isinstance(x, TensorBase):
             raise TypeError(
-                f"expected Tensor as element {place} in argument 0, but got {type(x).__name__}"
+                f"expected Tensor as element {place} in argument 0, but got {errors.type_name(x)}"
             )
     return found
 
