@@ -57,7 +57,7 @@ KNOWN: list[Named] = [
     Named("Nodes save what their formulas read", "variable|value", program=_HOOKED),
     Named(
         "Nodes save what their formulas read",
-        "accepted",
+        "accepted|message",
         torch=r"modified by an inplace operation",
         program=r"elu_\(|complex\(",
     ),
@@ -70,7 +70,19 @@ KNOWN: list[Named] = [
     Named(
         "A gradient of a larger source is given",
         "accepted",
-        torch=r"Scatter\w*Backward\d returned an invalid gradient",
+        torch=r"(Scatter\w*Backward\d|CopySlices) returned an invalid gradient",
+        program="scatter",
+    ),
+    Named(
+        "A node learns its output's shape when it is looked at",
+        "accepted|exception type",
+        torch=r"returned an invalid gradient",
+        program=r"\.data = |as_strided_\(",
+    ),
+    Named(
+        "Where PyTorch's own assertions fail",
+        "accepted|message|exception type",
+        torch=r"INTERNAL ASSERT FAILED",
     ),
     # ---- memory
     Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
@@ -84,7 +96,7 @@ KNOWN: list[Named] = [
     Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
     # ---- words and numbers
     Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
-    Named("The last digits", "value", r"view\(torch.int32\)"),
+    Named("The last digits", "value", torch=r"\d{7}", program=r"view\(torch.int32\)"),
     Named("Signs of singular vectors", "value", r"svd|eigh|qr", signs=True),
 ]
 

@@ -13,6 +13,12 @@ CALLS: list[Named] = [
         kind="class|value",
         statement=r"[!=]= np\.|np\.\S+ [!=]= ",
     ),
+    Named(
+        "NumPy's functions have gradients",
+        kind="accepted",
+        torch=r"Can't call numpy",
+        program=r"\.numpy\(\)",
+    ),
     Named("Complex numbers of half precision", ours=r"torch\.complex32"),
     Named(
         "Modules and classes say where they come from",
