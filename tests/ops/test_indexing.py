@@ -321,3 +321,5 @@ def test_a_mask_that_comes_first_must_fit_before_bytes_are_warned_of() -> None:
         x[bytes_, :, torch.tensor([0])] = 2.0
     with pytest.raises(IndexError, match="too many indices"):
         torch.ones(3)[bytes_[None]]
+    with pytest.raises(IndexError, match="must be long, int, byte or bool"):
+        torch.ones(3, 3)[bytes_, torch.ones(3)]

@@ -54,6 +54,8 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
             if start + index.ndim > len(shape):
                 raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
             if kind != "b":
+                if any(_has_bad_type(i) for i in indices):
+                    raise IndexError(_BAD_TYPE)
                 warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
             if index.shape != shape[start : start + index.ndim]:
                 if any(_has_bad_type(i) for i in indices):

@@ -68,13 +68,18 @@ def typed(value: Any, dtype: Any) -> Any:
     return np.array(number_like(value, dtype)).astype(dtype)
 
 
+_SAFE: Final = 65000.0  # no half is infinite up to here
+
+
 def lone(value: Any, dtype: Any) -> Any:
     """A Python number as PyTorch makes a tensor of it: too large for a half, it is infinite there.
 
     Raises:
         RuntimeError: where it is out of the range of any other type.
     """
-    if is_half(dtype) and not isinstance(value, complex):
+    if dtype.itemsize == 2 and not isinstance(value, complex) and is_half(dtype):
+        if -_SAFE < value < _SAFE:
+            return np.array(value, dtype)
         with np.errstate(over="ignore"):
             return np.array(value, np.float32).astype(dtype)
     return np.array(number_like(value, dtype), dtype)
