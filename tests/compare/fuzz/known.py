@@ -87,6 +87,9 @@ KNOWN: list[Named] = [
     # ---- memory
     Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
     Named(
+        "A write with a place outside writes nothing", "shape|value|version", r"out=", raised=r"\w"
+    ),
+    Named(
         "Overlapping memory is written as a whole",
         "refused|accepted|message|exception type",
         r"(addb?mm|baddbmm|addmv|addr|masked_scatter|tri[lu])_\(|out=",
