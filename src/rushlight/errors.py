@@ -189,6 +189,13 @@ def dimension(dim: int, ndim: int) -> str:
     )
 
 
+def no_tensor(name: str, argument: str, given: object, place: int = 1) -> str:
+    """The message for an argument that should be a tensor."""
+    return (
+        f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {type_name(given)}"
+    )
+
+
 def no_dimension(dim: int, ndim: int) -> str:
     """The same, where a number may not stand for a dimension."""
     if not ndim:
@@ -392,12 +399,6 @@ def type_name(value: object) -> str:
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP_TYPE:
         return name
     return f"{kind.__module__}.{name}"
-
-
-def not_a_tensor(function: str, argument: str, place: int, value: object) -> str:
-    """The message for an argument that must be a tensor."""
-    kind = type_name(value)
-    return f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
 
 
 def not_implemented(kernel: str, dtype: str) -> str:

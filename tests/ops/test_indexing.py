@@ -234,16 +234,96 @@ def test_a_slow_write_in_place_leaves_nothing_behind_when_it_fails() -> None:
     assert x.tolist() == [0.0] * 3 and x._version == 0 and x.grad_fn is before
 
 
-def test_slices_that_do_not_fit_are_refused_before_anything_is_written() -> None:
-    x, first = torch.zeros(2, 3), torch.tensor([0])
-    with pytest.raises(RuntimeError, match=r"slice shape: 3 at dimension 0 .* shape: 1 at"):
-        x.index_copy_(0, first, torch.ones(1, 1))
-    with pytest.raises(RuntimeError, match=r"self.shape = \[2, 3\] source.shape = \[\]"):
-        x.index_add_(0, first, torch.tensor(1.0))
-    with pytest.raises(RuntimeError, match=r"self.shape = \[\] source.shape = \[1\]"):
-        torch.tensor(1.0).index_reduce(0, first, torch.ones(1), "prod")
-    with pytest.raises(IndexError, match="but got 1"):
-        x.scatter_(0, torch.zeros(1, 1, dtype=torch.long), torch.ones(3))
+def test_a_source_has_the_shape_of_the_parts_that_it_is_written_to() -> None:
+    first = torch.tensor([0])
+    for run, words in (
+        (lambda: torch.ones(2).index_add_(0, first, torch.tensor(1.0)), r"source.shape = \[\]"),
+        (lambda: torch.tensor(1.0).index_add_(0, first, torch.ones(1)), r"self.shape = \[\]"),
+        (lambda: torch.tensor(1.0).index_reduce(0, first, torch.ones(1), "prod"), r"\[1\]"),
+        (lambda: torch.ones(2, 3).index_copy_(0, first, torch.tensor(1.0)), "slice shape: 3 at"),
+        (lambda: torch.ones(2, 2, 3).index_copy_(0, first, torch.ones(1, 3, 2)), "shape: 2 3 at"),
+        (lambda: torch.ones(3, 2).index_copy_(1, first, torch.ones(1, 1)), "same slice shapes"),
+        (lambda: torch.ones(2, 3).index_put_((torch.tensor(0),), torch.ones(1, 3)), r"of \[1, 3\]"),
+    ):
+        with pytest.raises(RuntimeError, match=words.replace("of ", "of shape ")):
+            run()
+
+
+def test_values_are_compared_before_places_are_looked_up() -> None:
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="shape mismatch"):
+        x.index_put_((torch.tensor([9]),), torch.ones(3), accumulate=True)
+    with pytest.raises(IndexError, match="dimension with size 0"):
+        torch.ones(0)[[0, 1]] = torch.ones(3, 3)
+    with pytest.raises(IndexError, match="dimension with size 0"):
+        torch.ones(0)[[0, 1]] = torch.tensor(1)
+    with pytest.raises(IndexError, match=r"expected to be in range of \[-1, 0\], but got 1"):
+        torch.ones(2, 3).scatter_(0, torch.tensor([[0]]), torch.ones(2))
     with pytest.raises(IndexError, match="index out of range in self"):
         torch.ones(3).index_add(0, torch.tensor([5]), torch.ones(1))
-    assert x.sum() == 0
+    with pytest.raises(RuntimeError, match="id=5 axis_dim=3"):
+        torch.ones(2, 3).index_select(1, torch.tensor([0, 5]))
+    with pytest.raises(IndexError, match="take from an empty tensor"):
+        torch.ones(0).take(torch.tensor([0]))
+
+
+def test_a_slice_has_its_ends_read_before_its_step_is_refused() -> None:
+    x = torch.ones(4, 4)
+    with pytest.raises(TypeError, match="slice indices must be integers"):
+        x[1.5:1:0]
+    with pytest.raises(TypeError, match="only integer tensors of a single element"):
+        x[(torch.ones(2, 3),), 0]
+
+
+def test_a_number_too_large_for_a_half_is_written_as_infinity() -> None:
+    x = torch.ones(3, dtype=torch.float16)
+    x[0] = 1e10
+    x[torch.tensor([1])] = 2**40
+    assert x.tolist() == [float("inf"), float("inf"), 1.0]
+    with pytest.raises(RuntimeError, match="type c10::Half without overflow"):
+        torch.full((2,), 1e10, dtype=torch.float16)
+    with pytest.raises(RuntimeError, match="type uint8_t without overflow"):
+        torch.full((2,), 300, dtype=torch.uint8)
+    with pytest.raises(RuntimeError, match="type uint8_t without overflow"):
+        torch.full((2,), 300, out=torch.empty(2, dtype=torch.uint8))
+    assert torch.full((2,), -1, dtype=torch.uint8).tolist() == [255, 255]
+    assert torch.full((1,), 1e10, dtype=torch.float16).tolist() == [float("inf")]
+
+
+def test_one_value_is_written_at_a_mask_wherever_it_lies() -> None:
+    a = torch.tensor([1.0, 2.0])
+    a[a > 1] = a[:1]
+    assert a.tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        a[torch.tensor([0, 1])] = a
+
+
+def test_each_tensor_with_history_in_a_list_is_warned_of() -> None:
+    a = torch.ones(2, requires_grad=True)
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="to a scalar may lead to") as said:
+            assert torch.as_tensor(a.unbind()).tolist() == [1.0, 1.0]
+    finally:
+        torch.set_warn_always(False)
+    assert len(said) == 2
+
+
+def test_an_index_true_writes_to_the_whole_tensor() -> None:
+    x = torch.zeros(2, dtype=torch.int8)
+    x[True] = torch.tensor([3, 4], dtype=torch.int16)
+    assert x.tolist() == [3, 4]
+    with pytest.raises(RuntimeError, match="expanded size of the tensor"):
+        x[True] = torch.ones(2, 2)
+    with pytest.raises(ValueError, match="step must be greater than zero"):
+        torch.tensor(1.0)[3::-1] = 2
+
+
+def test_a_mask_that_comes_first_must_fit_before_bytes_are_warned_of() -> None:
+    x, bytes_ = torch.ones(2, 3, 2), torch.ones(3, dtype=torch.uint8)
+    with pytest.raises(IndexError, match="The shape of the mask"):  # warnings are errors
+        x[bytes_, :, torch.tensor([0])] = 2.0
+    with pytest.raises(IndexError, match="too many indices"):
+        torch.ones(3)[bytes_[None]]
+    with pytest.raises(IndexError, match="must be long, int, byte or bool"):
+        torch.ones(3, 3)[bytes_, torch.ones(3)]

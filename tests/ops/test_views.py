@@ -318,3 +318,13 @@ def test_shape_changes_in_place_keep_memory_and_history() -> None:
     assert torch.equal(x.grad, 2 * numbered(2, 3))
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         x.t_()
+
+
+def test_a_view_as_another_type_made_in_inference_mode_has_no_version() -> None:
+    a = torch.ones(2)
+    with torch.inference_mode():
+        v = a.view(torch.int32)
+        v.zero_()
+    assert a._version == 0 and a.tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        v.add_(1)

@@ -89,3 +89,43 @@ def test_an_answer_without_a_gradient_may_go_to_out() -> None:
     assert torch.gt(a, 2, out=torch.empty(0, dtype=torch.bool)).tolist() == [False, True]
     with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
         torch.cat([a, a], out=torch.empty(0))
+
+
+def test_out_is_not_resized_where_it_is_an_operand() -> None:
+    p = torch.ones(1)
+    for run in (
+        lambda: torch.add(p, torch.ones(3), out=p),
+        lambda: torch.where(torch.ones(3) > 0, torch.ones(3), p, out=p),
+        lambda: torch.gt(torch.ones(3), p, out=p),
+    ):
+        with pytest.raises(RuntimeError, match=r"shape \[1\] doesn't match the broadcast shape"):
+            run()
+    assert p.shape == (1,)
+
+
+def test_the_type_of_out_is_looked_at_before_places_and_kernels() -> None:
+    none, first = torch.empty(0, dtype=torch.int64), torch.tensor([0])
+    for run, words in (
+        (lambda: torch.take(none, first, out=torch.empty(0)), r"take\(\): self and out expected"),
+        (lambda: torch.index_select(none, 0, first, out=torch.empty(0)), "same scalar type"),
+        (lambda: torch.gather(none, 0, first[None], out=torch.empty(0)), "have dtype long int"),
+        (lambda: torch.erf(first * 1j, out=torch.empty(0)), "ComplexFloat can't be cast"),
+        (lambda: torch.abs(first, out=torch.empty(0)), "Found dtype Float but expected Long"),
+        (lambda: torch.argmax(first, out=torch.empty(0)), "to have dtype long int"),
+        (lambda: torch.nonzero(first, out=torch.empty(0)), "Expected out tensor to have scalar"),
+        (lambda: torch.searchsorted(first, 1, out=torch.empty(0)), "output tensor's dtype is wron"),
+        (lambda: torch.t_copy(first, out=torch.empty(0)), "to have dtype long int"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            run()
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        torch.index_select(none, 5, first, out=torch.empty(0))
+    assert torch.abs(torch.tensor([3 + 4j]), out=torch.empty(0, dtype=torch.float64)).item() == 5.0
+
+
+def test_a_product_with_out_is_named_as_it_was_called() -> None:
+    a = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"^matmul\(\): functions with out"):
+        torch.matmul(a, a, out=torch.empty(0))
+    with pytest.raises(RuntimeError, match="result dtype Float does not match input dtype Long"):
+        torch.matmul(torch.tensor([1]), torch.tensor([1.0]), out=torch.empty(0))

@@ -5,6 +5,7 @@ padding.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -263,7 +264,7 @@ def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
         inner[d] = slice(max(before, 0), max(before, 0) + last - first)
     if not any(pad):
         return x.copy(order="K")
-    value = filling(value, x.dtype)
+    value = filling(value, x.dtype, prod(shape))
     out = np.zeros(shape, x.dtype) if not value else np.full(shape, value, x.dtype)
     out[tuple(inner)] = x[tuple(taken)]
     return out if x.flags.c_contiguous else laid_out_like(out, x)

@@ -35,10 +35,14 @@ def _empty(shape: tuple[int, ...], raw: Any) -> Any:
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
-    """An array filled with one value."""
+    """An array filled with one value.
+
+    Raises:
+        RuntimeError: where the type can't hold the value.
+    """
     raw = to_raw(dtype)
     made = _empty(shape, raw)
-    made.fill(filling(value, raw))
+    made.fill(filling(value, raw, made.size))
     return made
 
 
@@ -70,7 +74,7 @@ def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     except (MemoryError, ValueError) as error:
         raise refusal(error, array.shape) from None
     if fill is not None:
-        made.fill(filling(fill, made.dtype))
+        made.fill(filling(fill, made.dtype, made.size))
     return made
 
 

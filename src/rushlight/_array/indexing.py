@@ -8,6 +8,7 @@ dimension from the first on; a mask stands for as many dimensions as it has.
 from __future__ import annotations
 
 import warnings
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -49,12 +50,16 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
             continue
         kind = index.dtype.kind
         if kind == "b" or index.dtype == np.uint8:
-            if kind != "b":
-                warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
             start = len(found)
             if start + index.ndim > len(shape):
                 raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+            if kind != "b":
+                if any(_has_bad_type(i) for i in indices):
+                    raise IndexError(_BAD_TYPE)
+                warnings.warn(_UINT8_WARNING, UserWarning, stacklevel=4)
             if index.shape != shape[start : start + index.ndim]:
+                if any(_has_bad_type(i) for i in indices):
+                    raise IndexError(_BAD_TYPE)
                 d = next(k for k, n in enumerate(index.shape) if n != shape[start + k])
                 raise IndexError(
                     f"The shape of the mask {errors.shape_text(index.shape)} at index {d} does "
@@ -72,6 +77,15 @@ def places(x: Any, indices: tuple[Any, ...]) -> list[Any]:
             f"too many indices for tensor of dimension {len(shape)} (got {len(found)})"
         )
     return found
+
+
+def _has_bad_type(index: Any) -> bool:
+    if index is None:
+        return False
+    dtype = index.dtype
+    return not (
+        dtype.kind == "b" or dtype == np.uint8 or (dtype.kind == "i" and dtype.itemsize > 2)
+    )
 
 
 def key_of(x: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -104,6 +118,14 @@ def _result_shape(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(probe[safe].shape)
 
 
+def _refuse_empty(x: Any, key: tuple[Any, ...]) -> None:
+    indexed = [(k, n) for k, n in zip(key, x.shape) if isinstance(k, np.ndarray)]
+    if any(n == 0 for _, n in indexed) and prod(
+        np.broadcast_shapes(*[k.shape for k, _ in indexed])
+    ):
+        raise IndexError("index is out of bounds for dimension with size 0")
+
+
 def outside(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape of the result of a key that names a place outside of `x`, where it has no elements.
 
@@ -112,8 +134,7 @@ def outside(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     """
     indexed = [(k, n) for k, n in zip(key, x.shape) if isinstance(k, np.ndarray)]
     together = np.broadcast_arrays(*[k for k, _ in indexed])
-    if together[0].size and any(n == 0 for _, n in indexed):
-        raise IndexError("index is out of bounds for dimension with size 0")
+    _refuse_empty(x, key)
     shape = _result_shape(x, key)
     if 0 in shape:
         return shape
@@ -190,7 +211,6 @@ def index(x: Any, indices: tuple[Any, ...]) -> Any:
     try:
         found = x[key]
     except IndexError:
-        key = key_of(x, indices)
         return np.empty(outside(x, key), x.dtype)
     return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 
@@ -203,10 +223,12 @@ def index_put_into(
     Raises:
         IndexError, RuntimeError: for indices or values that don't fit; nothing is written then.
     """
-    if values.base is not None or out.base is not None or values is out:
+    masked = None
+    if values.size == 1 and not accumulate:
+        masked = _lone_mask(out, indices)
+    if masked is None and (values.base is not None or out.base is not None or values is out):
         refuse_shared(out, values, whole=True)
     if values.dtype != out.dtype or values.size == 1:
-        masked = _lone_mask(out, indices) if values.size == 1 and not accumulate else None
         if masked is not None:
             if masked.dtype.kind != "b":
                 raise RuntimeError(
@@ -215,7 +237,7 @@ def index_put_into(
                 )
             values = np.full(values.shape, typed(values.item(), out.dtype))
         elif values.dtype != out.dtype:
-            _check_values(values, _result_shape(out, key_of(out, indices)))
+            _check_values(values, out, key_of(out, indices))
             raise RuntimeError(
                 "Index put requires the source and destination dtypes match, got "
                 f"{_scalar(out)} for the destination and {_scalar(values)} for the source."
@@ -233,6 +255,8 @@ def index_put_into(
     key = _plain_key(out, indices) if not accumulate else None
     if key is None:
         key = key_of(out, indices)
+    if values.ndim and values.shape[0] == 1:  # NumPy would leave that dimension out
+        _check_values(values, out, key_of(out, indices))
     if values.ndim and np.may_share_memory(out, values):
         values = values.copy()
     try:
@@ -242,23 +266,25 @@ def index_put_into(
         else:
             out[key] = values
     except IndexError:
-        key = key_of(out, indices)
-        _check_values(values, outside(out, key))
+        _check_values(values, out, key)
+        outside(out, key)
     except ValueError:
-        _check_values(values, _result_shape(out, key))
+        _check_values(values, out, key)
         raise
     return out
 
 
 def _lone_mask(x: Any, indices: tuple[Any, ...]) -> Any:
-    """The mask that is the only index, where it fits; else None."""
+    """The mask that is the only index, where it fits; else None. One that comes first must fit."""
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
-    if len(given) != 1:
+    if not given:
         return None
     d, mask = given[0]
     if mask.dtype.kind != "b" and mask.dtype != np.uint8:
         return None
-    places(x, tuple([i if i is None else i.astype(np.bool_) for i in indices]))  # refuses others
+    places(x, (*indices[:d], mask.astype(np.bool_)))  # refuses others
+    if len(given) != 1:
+        return None
     return mask if mask.shape == x.shape[d : d + mask.ndim] else None
 
 
@@ -272,7 +298,9 @@ def _check_places(x: Any, key: tuple[Any, ...]) -> None:
             raise IndexError
 
 
-def _check_values(values: Any, shape: tuple[int, ...]) -> None:
+def _check_values(values: Any, x: Any, key: tuple[Any, ...]) -> None:
+    _refuse_empty(x, key)
+    shape = _result_shape(x, key)
     lead = len(shape) - len(values.shape)
     if lead < 0 or any(n not in (1, m) for n, m in zip(values.shape, shape[lead:])):
         raise RuntimeError(

@@ -182,8 +182,7 @@ def unbind(x: Any, dim: int = 0) -> list[Any]:
         IndexError: for a dimension that isn't there.
     """
     if x.ndim == 0:
-        axis_of(dim, 0)
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {axis_of(dim, 0)} but tensor has no dimensions")
     axis = axis_of(dim, x.ndim)
     lead = LEAD[axis]
     return [x[lead + (k, ...)] for k in range(x.shape[axis])]

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..dtypes import get_default_dtype
-from .types import from_raw, to_raw
+from .types import from_raw, is_half, to_raw
 
 _C_NAMES: Final = {
     "uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
@@ -47,7 +47,7 @@ def number_like(value: Any, dtype: Any) -> Any:
             return bool(value)
         if value.imag:
             raise _overflow(np.dtype(np.float64) if dtype.itemsize == 2 and kind in "fV" else dtype)
-        value = value.real
+        return number_like(value.real, dtype)
     if kind == "b":
         return bool(value)
     if kind in "iu":
@@ -64,8 +64,8 @@ def number_like(value: Any, dtype: Any) -> Any:
     return value
 
 
-def filling(value: Any, dtype: Any) -> Any:
-    """A Python number as a fill writes it, which rounds to half precision without a look.
+def filling(value: Any, dtype: Any, count: int) -> Any:
+    """A Python number as a fill writes it `count` times: one half is rounded without a look.
 
     Raises:
         RuntimeError: where it is out of range.
@@ -77,9 +77,9 @@ def filling(value: Any, dtype: Any) -> Any:
         refuse_beyond(value)
         if dtype.kind in "fV":
             value = float(value)  # types that NumPy doesn't know take no other integers
-    if dtype.itemsize == 2 and dtype.kind in "fV" and not isinstance(value, complex):
+    if count == 1 and is_half(dtype) and not value.imag:
         with np.errstate(over="ignore"):
-            return np.float64(value).astype(dtype)
+            return np.float64(value.real).astype(dtype)
     return number_like(value, dtype)
 
 
@@ -108,6 +108,15 @@ def typed(value: Any, dtype: Any) -> Any:
         RuntimeError: where it is out of range, or has an imaginary part that would be lost.
     """
     return np.array(number_like(value, dtype)).astype(dtype)
+
+
+def lone(value: Any, dtype: Any) -> Any:
+    """A Python number as an array without dimensions.
+
+    Raises:
+        RuntimeError, OverflowError: where it is out of range.
+    """
+    return np.array(filling(value, dtype, 1), dtype)
 
 
 def wrapped(value: Any, dtype: Any) -> Any:

@@ -43,18 +43,27 @@ def index_select(x: Any, dim: int, index: Any) -> Any:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if x.ndim == 0:
         if index.size != 1:
-            raise IndexError(
+            raise RuntimeError(
                 f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
             )
         if int(index.reshape(-1)[0]):
             raise IndexError("index out of range in self")
         return x.copy()
     if index.size and int(index.min()) < 0:
-        raise IndexError("index out of range in self")
+        raise _outside(x.shape[axis], axis, index)
     try:
         return x.take(index.reshape(-1), axis)
     except IndexError:
-        raise IndexError("index out of range in self") from None
+        raise _outside(x.shape[axis], axis, index) from None
+
+
+def _outside(n: int, axis: int, index: Any) -> Exception:
+    """What PyTorch says of a place that isn't there; its kernel for columns has its own words."""
+    if axis != 1:
+        return IndexError("index out of range in self")
+    flat = index.reshape(-1)
+    wrong = int(flat[(flat < 0) | (flat >= n)][0])
+    return RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={n}")
 
 
 def index_select_backward(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
@@ -86,7 +95,7 @@ def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
             f"{source.ndim}"
         )
     if not source.ndim and index.size != 1:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError(errors.no_dimension(0, 0))
     have = source.shape[axis] if source.ndim else 1
     if index.size != have:
         raise RuntimeError(
@@ -243,9 +252,7 @@ def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_nam
                 )
         return
     if (source.ndim or 1) != len(shape):
-        fits = all(d == axis or n <= m for d, (n, m) in enumerate(zip(shape, limit)))
-        if fits and source.ndim and all(n <= k for n, k in zip(shape, source.shape)):
-            axis_of(min(source.ndim, len(shape) - 1), source.ndim)  # where PyTorch looks for one
+        _compare_sizes(axis, shape, limit, source)
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     for d, (n, m, k) in enumerate(zip(shape, limit, source.shape or (1,))):
         if (d != axis and n > m) or n > k:
@@ -255,6 +262,21 @@ def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_nam
                 "size than "
                 f"src {errors.shape_text(source.shape)}"
             )
+
+
+def _compare_sizes(axis: int, index: Any, limit: Any, source: Any) -> None:
+    """Refuses a source with fewer dimensions than the index, where its sizes are asked for.
+
+    Raises:
+        IndexError: for the first dimension that it hasn't, unless a size before that is too small.
+    """
+    if any(d != axis and n > m for d, (n, m) in enumerate(zip(index, limit))):
+        return
+    for d, n in enumerate(index):
+        if source.ndim and d >= source.ndim:
+            raise IndexError(errors.dimension(d, source.ndim))
+        if n > (source.shape[d] if source.ndim else 1):
+            return
 
 
 def _same_type(x: Any, source: Any, name: str) -> None:
@@ -434,6 +456,12 @@ def _flat_places(x: Any, index: Any, name: str) -> Any:
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_scalar(index)}")
     n = x.size
+    if index.size and not n:
+        raise IndexError(
+            "take(): tried to take from an empty tensor"
+            if name == "take"
+            else "put_(): Tried to put elements into an empty tensor"
+        )
     if index.size and not (-n <= int(index.min()) and int(index.max()) < n):
         flat = index.reshape(-1)
         wrong = int(flat[(flat < -n) | (flat >= n)][0])

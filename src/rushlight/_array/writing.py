@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .number import filling, number_like
+from .number import filling
 from .types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 
 
@@ -59,7 +59,7 @@ def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
 
 def fill_into(x: Any, value: Any) -> None:
     """Writes a Python number everywhere in `x`."""
-    x.fill(filling(value, x.dtype))
+    x.fill(filling(value, x.dtype, x.size))
 
 
 def zero_into(x: Any) -> None:
@@ -70,13 +70,8 @@ def zero_into(x: Any) -> None:
 def filled(x: Any, value: Any) -> Any:
     """An array like `x` with a Python number everywhere."""
     out = np.empty_like(x)
-    out.fill(filling(value, x.dtype))
+    out.fill(filling(value, x.dtype, x.size))
     return out
-
-
-def number(value: Any, raw: Any) -> Any:
-    """A Python number as an array without dimensions, of NumPy type `raw`."""
-    return np.array(number_like(value, raw), raw)
 
 
 def fill_tensor_into(x: Any, value: Any) -> None:

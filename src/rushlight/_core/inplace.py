@@ -146,7 +146,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         raise RuntimeError(errors.output_shape(array.shape, T.shape_of(result)))
     if result.dtype is not array.dtype:
         # A comparison of an integer with 1.5 fits, their sum doesn't.
-        check_cast(T.from_raw(result.dtype), array, op, args)
+        found = T.from_raw(result.dtype)
+        if op.name in slow.WIDE and promoted is not None:
+            found = promoted  # of a half, what was computed in float32
+        check_cast(found, array, op, args)
     if placing == LAST:
         refuse_memory_of(array, raws)
     write(me, args, raws, result, recorded or op, live, mode, promoted)

@@ -116,7 +116,12 @@ def _from_sequence(items: Any) -> Any:
     for item in items:
         if isinstance(item, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
-    made = table("tensor")(list(items))
+    try:
+        made = table("tensor")(list(items))
+    except ValueError as error:
+        if str(error).startswith("only one element tensors"):
+            raise TypeError(_ONE_INTEGER) from None
+        raise
     if made._raw.dtype.kind not in "biu":
         for item in items:
             if isinstance(item, TensorBase) and item._raw.dtype.kind not in "biu":
@@ -147,10 +152,10 @@ def _bounds(item: slice) -> tuple[int, int, int]:
         ValueError: for a step that isn't positive.
     """
     step = _bound(item.step, 1)
+    start, end = _bound(item.start, 0), _bound(item.stop, END)
+    assert start is not None and end is not None
     if step == 0:
         raise ValueError("slice step cannot be zero")
     if step is None or step < 0:
         raise ValueError("step must be greater than zero")
-    start, end = _bound(item.start, 0), _bound(item.stop, END)
-    assert start is not None and end is not None
     return start, end, step

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
+from .. import dtypes as D
 from .. import errors
 from .._array import types as T
 from .._array.writing import contiguous_strides
@@ -28,8 +29,10 @@ _GIVE_NOTHING: Final = {"unbind_copy", "split_copy", "split_with_sizes_copy"}
 _ANSWERS: Final = frozenset({"all", "any"})
 
 
-def apply_out(row: Any, args: list[Any], out: Any) -> Any:
+def apply_out(row: Any, args: list[Any], out: Any, name: str = "") -> Any:
     """Runs a row and writes its result into `out` (a tuple where it has several).
+
+    A function whose part the row is gives its `name`.
 
     Raises:
         RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
@@ -44,12 +47,13 @@ def apply_out(row: Any, args: list[Any], out: Any) -> Any:
             "fallback path doesn't work on out= or view ops."
         )
     return run_into(
-        row.schema.name,
+        name or row.schema.name,
         lambda: apply_n(row.op, args),
         args,
         out,
         bool(row.op.records),
-        row.schema.overload,
+        row.schema.name if name else row.schema.overload,
+        row.op.broadcasts,
     )
 
 
@@ -60,10 +64,12 @@ def run_into(
     out: Any,
     records: bool = True,
     overload: str = "",
+    broadcasts: bool = False,
 ) -> Any:
     """What `run` gives, written into `out`; `args` are looked at for memory they share with it.
 
-    An operation that `records` nothing takes arguments that require grad.
+    An operation that `records` nothing takes arguments that require grad; one that `broadcasts`
+    doesn't resize an `out` that is an operand, too.
     """
     name = name.removeprefix("_")
     targets = list(out) if isinstance(out, (tuple, list)) else [out]
@@ -88,18 +94,58 @@ def run_into(
     try:
         CURRENT.set(replaced(mode, grad=False))
         results = run()
+    except (IndexError, NotImplementedError, RuntimeError) as error:
+        found = earlier(name, overload, operands, targets[0], error)
+        if found is None:
+            raise
+        raise found from None
     finally:
         CURRENT.set(before)
     values = list(results) if isinstance(results, (tuple, list)) else [results]
     for i, (t, value) in enumerate(zip(targets, values)):
-        problem = refusal(name, overload, T.from_raw(value._raw.dtype), T.from_raw(t._raw.dtype), i)
+        problem = refusal(
+            name,
+            overload,
+            T.from_raw(value._raw.dtype),
+            T.from_raw(t._raw.dtype),
+            i,
+            T.from_raw(operands[0]._raw.dtype) if name == "abs" else None,
+        )
         if problem is not None:
             raise problem
+        if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
+            raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
     for t, value in zip(targets, values):
         place(t, value._raw)
     if name in _GIVE_NOTHING:
         return None
     return out if isinstance(out, TensorBase) else given_back(name, targets)
+
+
+# Operations that look at the type of `out` before anything else, and where their operands begin.
+_TYPES_FIRST: Final = {"gather": 0, "where": 1, "dot": 0, "vdot": 0, "matmul": 0}
+
+
+def earlier(
+    name: str, overload: str, operands: list[Any], out: TensorBase, error: Exception
+) -> Exception | None:
+    """What PyTorch says of the type of `out` before it comes to `error`; None where it's later."""
+    said = str(error)
+    if name in ("take", "index_select"):
+        late = not said.startswith("Dimension")
+    elif name == "matmul" and overload != "dot":
+        late = said.startswith("expected m1 and m2")
+    else:
+        late = isinstance(error, RuntimeError) and name in _TYPES_FIRST
+    if not late and '" not implemented for' not in said:
+        return None
+    found = [a for a in operands[_TYPES_FIRST.get(name, 0) :] if isinstance(a, TensorBase)]
+    if not found:
+        return None
+    have = T.from_raw(found[0]._raw.dtype)
+    if name == "where" and len(found) == 2:
+        have = D.promote_types(have, T.from_raw(found[1]._raw.dtype))
+    return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
 
 
 def _refuse_tangents(name: str, values: list[Any]) -> None:

@@ -76,6 +76,14 @@ def _of_histogram(have: D.dtype, want: D.dtype, position: int) -> str:
     )
 
 
+def _of_search(have: D.dtype, want: D.dtype, position: int) -> str:
+    return (
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+        "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
+        f"{_s(want)} and out_int32 flag is {have is D.int32}"
+    )
+
+
 def _without_numbers(name: str) -> Words:
     return lambda have, want, position: f"{name} does not support non-boolean outputs."
 
@@ -86,6 +94,23 @@ EXACT: Final[dict[str, Words]] = {
         [
             "gather",
             "addmm",
+            "argmax",
+            "argmin",
+            "renorm",
+            "norm",
+            "vector_norm",
+            "isin",
+            "linalg_cross",
+            "cross",
+            "addbmm",
+            "baddbmm",
+            "bmm",
+            "addmv",
+            "mv",
+            "index_add",
+            "scatter_reduce",
+            "scatter_add",
+            "scatter",
             "diag",
             "linalg.inv",
             "inverse",
@@ -104,6 +129,7 @@ EXACT: Final[dict[str, Words]] = {
     ),
     **dict.fromkeys(
         [
+            "abs",
             "bitwise_not",
             "ceil",
             "clamp.",
@@ -112,6 +138,11 @@ EXACT: Final[dict[str, Words]] = {
             "fix",
             "floor",
             "frac",
+            "hardshrink",
+            "clamp_max.",
+            "clamp_min.",
+            "gelu",
+            "softshrink",
             "lerp",
             "neg",
             "negative",
@@ -152,6 +183,18 @@ EXACT: Final[dict[str, Words]] = {
         f"and out.dtype = {_s(want)}"
     ),
     "index_select": lambda *_: "index_select(): self and result must have the same scalar type",
+    **dict.fromkeys(
+        ("dot", "vdot", "matmul.dot"),
+        lambda have, want, _: f"result dtype {_s(want)} does not match input dtype {_s(have)}",
+    ),
+    "tensordot": lambda have, want, _: (
+        f"tensordot: Expected the output tensor to have dtype {_s(have)}, but got an output tensor "
+        f"with dtype {_s(want)}"
+    ),
+    "hash_tensor": lambda have, want, _: (
+        f"Expected result to be of dtype uint64, but got {_s(want)}"
+    ),
+    **dict.fromkeys(("bucketize", "searchsorted"), _of_search),
     "multinomial": lambda have, want, _: f"multinomial expects Long tensor out, got: {_s(want)}",
 }
 
@@ -184,15 +227,28 @@ _SAFELY: Final = {
 
 
 def refusal(
-    name: str, overload: str, have: D.dtype, want: D.dtype, position: int
+    name: str,
+    overload: str,
+    have: D.dtype,
+    want: D.dtype,
+    position: int,
+    operand: D.dtype | None = None,
 ) -> Exception | None:
-    """Why a result of type `have` may not be written into an `out` of type `want`."""
+    """Why a result of type `have` may not be written into an `out` of type `want`.
+
+    For `abs` the type of its operand is told as well: of a complex one the result is real.
+    """
+    of_complex = operand is not None and operand.is_complex
+    if operand is not None and of_complex and want.is_complex:
+        have = operand
     if name in ("all", "any") and want not in _ANSWERS:
         return RuntimeError(f"{name} only supports bool tensor for result, got: {_s(want)}")
     if have is want:
         return None
-    words = EXACT.get(name) or EXACT.get(f"{name}.{overload}")
-    if words is not None:
+    words = EXACT.get(f"{name}.{overload}") or EXACT.get(name)
+    if words is None and name.endswith(("_copy", "_scatter")):
+        words = _expected_out
+    if words is not None and not (of_complex and not want.is_complex):
         return RuntimeError(words(have, want, position))
     if D.can_cast(have, want):
         return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
 from .. import dtypes as D
+from .. import errors
 from .._array import create as raw
 from .._array.number import filling
 from ..memory_format import channels_last_3d, contiguous_format, preserve_format
@@ -66,7 +66,7 @@ def array_like(t: Any, dtype: D.dtype, fill: Any, wanted: Any) -> Any:
     shape = tuple(t._raw.shape)
     made = raw.empty_strided(shape, steps_in(shape, wanted), dtype)
     if fill is not None:
-        made.fill(filling(fill, made.dtype))
+        made.fill(filling(fill, made.dtype, made.size))
     return made
 
 

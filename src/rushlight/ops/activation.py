@@ -354,13 +354,16 @@ glu_backward = general(
 
 
 # ---- functions that may work in place ----------------------------------------------------------
-def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
+def _run(row: Row, inplace: bool, input: Any, *rest: Any, name: str = "") -> Any:
     """A row on `input`, or written into it."""
     for value in rest:
         if isinstance(value, TensorBase):
             rest = numbers_for(row, rest)
             break
     if inplace:
+        if not isinstance(input, TensorBase):
+            name = name or row.schema.name.lstrip("_")
+            raise TypeError(errors.no_tensor(f"{name}_", "input", input))
         return apply_inplace(row.op, [input, *rest])
     return apply_lone(row.op, [input, *rest]) if rest else apply1(row.op, input)
 
@@ -369,15 +372,14 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
 def relu_function(input: Any, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
     if not isinstance(input, TensorBase):
-        kind = errors.type_name(input)
-        raise TypeError(f"relu(): argument 'input' (position 1) must be Tensor, not {kind}")
+        raise TypeError(errors.no_tensor("relu_" if inplace else "relu", "input", input))
     return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
 
 
 @composite("nn.functional")
 def relu6(input: Any, inplace: bool = False) -> Any:
     """x between 0 and 6."""
-    return _run(hardtanh_row, inplace, input, 0, 6)
+    return _run(hardtanh_row, inplace, input, 0, 6, name="relu6")
 
 
 @composite("nn.functional")
@@ -403,7 +405,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
 
     Source: Klambauer et al., Self-Normalizing Neural Networks (2017), for the two constants.
     """
-    return _run(elu_row, inplace, input, SELU_ALPHA, SELU_SCALE, 1)
+    return _run(elu_row, inplace, input, SELU_ALPHA, SELU_SCALE, 1, name="selu")
 
 
 @composite("nn.functional")

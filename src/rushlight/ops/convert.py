@@ -165,6 +165,8 @@ for _name, _dtype in {
 @composite("private", method=True)
 def type_as(self: Any, other: Any) -> Any:
     """This tensor with the element type of `other`."""
+    if not isinstance(other, TensorBase):
+        raise TypeError(errors.no_tensor("type_as", "other", other))
     return converted(self, T.from_raw(other._raw.dtype))
 
 

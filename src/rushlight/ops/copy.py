@@ -54,7 +54,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """
     if not isinstance(src, TensorBase):
         if not T.is_number(src):
-            raise TypeError(errors.not_a_tensor("copy_", "other", 1, src))
+            raise TypeError(errors.no_tensor("copy_", "other", src))
         from ._traced import table
 
         src = table("tensor")(src)
@@ -276,8 +276,6 @@ def set_(
             f"set_(): argument 'source' (position 1) must be Tensor, not {errors.type_name(source)}"
         )
     if source._raw.dtype != self._raw.dtype:
-        if is_recorded(self, source):
-            check_writable(self)
         raise RuntimeError(
             f"Could not set tensor of type {D.c_name(T.from_raw(source._raw.dtype))} to a tensor "
             f"of type {D.c_name(T.from_raw(self._raw.dtype))}"

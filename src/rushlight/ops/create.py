@@ -9,6 +9,7 @@ from .. import errors
 from .._array import create as raw
 from .._array import types as T
 from .._array.nested import array_of, infer, refuse_array
+from .._array.number import lone
 from .._array.recording import number_types
 from .._core.mode import current
 from .._core.slow import NOT_HANDLED, read_by_python
@@ -576,4 +577,4 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any 
     s = _number("scalar_tensor", "s", 1, s)
     if hollow(device):
         return _hollow.made((), dtype_or_default(dtype), requires_grad)
-    return finished(raw.full((), s, dtype_or_default(dtype)), requires_grad)
+    return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

@@ -22,8 +22,7 @@ ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf
 
 def _tensor(name: str, value: Any) -> None:
     if not isinstance(value, TensorBase):
-        kind = errors.type_name(value)
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {kind}")
+        raise TypeError(errors.no_tensor(name, "input", value))
 
 
 def _range(p: float, error: type[Exception]) -> None:
@@ -112,7 +111,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     Raises: ValueError for a probability outside [0, 1].
     """
     _range(p, ValueError)
-    _tensor("dropout", input)
+    _tensor("dropout_" if inplace else "dropout", input)
     return _dropped(input, p, training, inplace, input._raw.shape, False)
 
 
@@ -123,7 +122,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     Source: G. Klambauer et al., Self-normalizing neural networks (2017).
     """
     _range(p, ValueError)
-    _tensor("alpha_dropout", input)
+    _tensor("alpha_dropout_" if inplace else "alpha_dropout", input)
     return _dropped(input, p, training, inplace, input._raw.shape, True)
 
 

@@ -15,9 +15,9 @@ from .._array import indexing as raw
 from .._array import types as T
 from .._array import writing as W
 from .._array.axes import END
-from .._array.number import number_like
+from .._array.number import lone
 from .._core.apply import apply_n, apply_view
-from .._core.inplace import apply_inplace
+from .._core.inplace import apply_inplace, check_writable
 from .._core.mode import current
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase, bump, new_tensor
@@ -106,7 +106,10 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 @composite("", method=True)
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Writes (or adds) `values` at index tensors, in place."""
-    return _put(input, _counted(input, _checked(indices)), values, accumulate)
+    checked = _checked(indices)
+    if len(checked) > input._raw.ndim and current().grad:
+        check_writable(input)
+    return _put(input, _counted(input, checked), values, accumulate)
 
 
 def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -144,9 +147,10 @@ def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[
     if specified > ndim:
         if ndim == 0 and len(given) == 1:
             if type(given[0]) is slice:
+                _bounds(given[0])
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-            if isinstance(given[0], int):
-                raise IndexError(_zero_dim(given[0]))
+            if isinstance(given[0], int) or T.is_integer_scalar(given[0]):
+                raise IndexError(_zero_dim(int(given[0])))
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     found: list[Any] = []
     seen = t
@@ -357,9 +361,11 @@ def setitem(self: Any, given: Any, value: Any) -> None:
         value = _number(value, self)
     if given is False:
         return
+    found: list[Any] = []
     if given is Ellipsis:
         seen = self
-        found: list[Any] = []
+    elif given is True:
+        seen = apply_view(unsqueeze.op, self, (0,))
     else:
         seen, found = _taken(self, _items(given), False)
     if found:
@@ -394,7 +400,7 @@ def _written_plainly(t: Any, given: Any, value: Any) -> bool:
     if array.dtype.kind != "f" or (kind is int and array.dtype.itemsize == 2):
         if type(value) is int and not -(1 << 63) <= value < 1 << 63:
             return False
-        value = number_like(value, array.dtype)
+        value = lone(value, array.dtype)
     elif not -3e38 < value < 3e38:
         return False
     try:
@@ -439,7 +445,7 @@ def _number(value: Any, t: Any) -> Any:
     dtype = t._raw.dtype
     if T.is_half(dtype) and isinstance(value, complex) and value.imag:
         raise RuntimeError(errors.no_conversion("double"))
-    array = W.number(value, dtype)
+    array = lone(value, dtype)
     recorder = current().recorder
     if recorder is not None:
         recorder.constant(array)

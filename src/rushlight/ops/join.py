@@ -514,13 +514,13 @@ def broadcast_shapes(*shapes: Any) -> Any:
 @composite("")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Every vector expanded along its own dimension of a common grid."""
-    if len(tensors) == 1 and not isinstance(tensors[0], TensorBase):
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
+    _checked(tensors)
     if indexing is None:
         say_better("meshgrid")
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
-    _checked(tensors)
     if indexing is None:
         pass
     elif indexing not in ("ij", "xy"):

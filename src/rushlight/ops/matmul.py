@@ -134,7 +134,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     else:
         row = _stack_product
     if out is not None:
-        return apply_out(row, [input, other], out)
+        return apply_out(row, [input, other], out, "matmul")
     if row.op.simple:
         return apply2(row.op, input, other)
     return apply_n(row.op, [input, other])

@@ -454,7 +454,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     """
     for place, t in enumerate((x1, x2), 1):
         if not isinstance(t, TensorBase):
-            raise TypeError(errors.not_a_tensor("cdist", f"x{place}", place, t))
+            raise TypeError(errors.no_tensor("cdist", f"x{place}", t, place))
     if not isinstance(p, (int, float)) and not T.is_integer_scalar(p):
         raise TypeError(
             f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"

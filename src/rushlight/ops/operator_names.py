@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .. import dtypes as D
+from .. import errors
 from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
-from .._core.storage import new_tensor
+from .._core.storage import TensorBase, new_tensor
 from . import _checks
 from ._composite import COMPOSITES, composite
 from ._deprecated import say_better
@@ -377,11 +378,23 @@ def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
 
 
 def _mapped(name: str, self: Any, others: tuple[Any, ...], function: Any) -> Any:
+    words = ("x", "y") if len(others) == 2 else ("other",)
+    for place, (word, t) in enumerate(zip(words, others), 1):
+        if not isinstance(t, TensorBase):
+            raise TypeError(errors.no_tensor(name, word, t, place))
     if self.requires_grad or any(t.requires_grad for t in others):
         raise RuntimeError(
             f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
             "instead."
         )
+    wanted = T.type_name(self._raw.dtype)
+    for word, t in zip(words, others):
+        if t._raw.dtype != self._raw.dtype:
+            argument = "argument " if len(others) == 2 else ""
+            raise TypeError(
+                f"{name}: expected {wanted} for {argument}'{word}' (got "
+                f"{T.type_name(t._raw.dtype)})"
+            )
     lists = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others)]
     values = [function(*items) for items in zip(*lists)]
     found = table("tensor")(values, dtype=T.dtype_of(self)).reshape(self.shape)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .. import errors
 from .._array import indexing as raw
 from .._array import types as T
 from .._array import windows
@@ -16,7 +17,7 @@ from .._core.apply import apply_n, apply_view
 from .._core.slow import holds
 from ._composite import composite
 from ._deprecated import saying_better
-from ._out import apply_out
+from ._out import apply_out, given
 from ._row import general, linear
 from ._traced import table
 from .parts import strided_arguments
@@ -377,6 +378,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             f"{ndim} dimensions for input, and {indices._raw.ndim} dimensions for indices"
         )
     axis = axis_of(dim, ndim)
+    if not ndim:
+        raise IndexError(errors.no_dimension(axis, 0))
     sizes, places = list(input._raw.shape), list(indices._raw.shape)
     for d in range(ndim):
         if d != axis:
@@ -475,12 +478,7 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The places of all nonzero elements, a row each; with `as_tuple` a vector per dimension."""
     if not as_tuple:
         found = apply_n(nonzero_.op, [input])
-        if out is None:
-            return found
-        from ._out import place
-
-        place(out, found._raw)
-        return out
+        return given("nonzero", found, out)
     if input._raw.ndim == 0:
         input = reshape(input, (1,))
     return table("unbind")(apply_n(nonzero_.op, [input]), 1)

@@ -8,13 +8,14 @@ from math import prod
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import shapes as raw
 from .._array import types as T
 from .._array.axes import axis_of
 from .._array.example import is_example
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.mode import current
-from .._core.storage import new_tensor, version_cell
+from .._core.storage import TensorBase, new_tensor, version_cell
 from ..memory_format import channels_last_3d, contiguous_format, preserve_format
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
@@ -138,10 +139,11 @@ def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
 
 def _as_type(self: Any, dtype: D.dtype) -> Any:
     out = new_tensor(raw.view_dtype(self._raw, dtype))
-    out._cell = version_cell(self)
     if self._inference or current().inference:
         out._inference = True
         out._plain = False
+    else:
+        out._cell = version_cell(self)
     return out
 
 
@@ -227,19 +229,30 @@ _RESHAPE = linear(
 @composite("private", method=True)
 def view_as(self: Any, other: Any) -> Any:
     """A view in the shape of `other`."""
-    return apply_view(view.op, self, (other._raw.shape,))
+    return apply_view(view.op, self, (_shape_of(other, "view_as"),))
 
 
 @composite("private", method=True)
 def reshape_as(self: Any, other: Any) -> Any:
     """The same elements in the shape of `other`."""
-    return reshape(self, other._raw.shape)
+    return reshape(self, _shape_of(other, "reshape_as"))
 
 
 @composite("private", method=True)
 def expand_as(self: Any, other: Any) -> Any:
     """The tensor expanded to the shape of `other`."""
-    return apply_view(expand.op, self, (other._raw.shape, False))
+    return apply_view(expand.op, self, (_shape_of(other, "expand_as"), False))
+
+
+def _shape_of(other: Any, name: str) -> tuple[int, ...]:
+    """The shape of the tensor that a method takes.
+
+    Raises:
+        TypeError: where it is none.
+    """
+    if not isinstance(other, TensorBase):
+        raise TypeError(errors.no_tensor(name, "other", other))
+    return tuple(other._raw.shape)
 
 
 @composite("", method=True)

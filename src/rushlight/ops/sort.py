@@ -167,7 +167,7 @@ def quantile(
         RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
     """
     result = _quantile(input, q, dim, keepdim, interpolation, False)
-    return result if out is None else _written(result, out)
+    return result if out is None else _written(result, out, "quantile")
 
 
 @composite(method=True)
@@ -186,14 +186,13 @@ def nanquantile(
         RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
     """
     result = _quantile(input, q, dim, keepdim, interpolation, True)
-    return result if out is None else _written(result, out)
+    return result if out is None else _written(result, out, "nanquantile")
 
 
-def _written(result: Any, out: Any) -> Any:
-    from ._out import place
+def _written(result: Any, out: Any, name: str) -> Any:
+    from ._out import given
 
-    place(out, result._raw)
-    return out
+    return given(name, result, out)
 
 
 # ---- positions --------------------------------------------------------------------------------
@@ -266,7 +265,7 @@ def searchsorted(
     if T.from_raw(row.dtype) is not common:
         sorted_sequence = sorted_sequence.to(common)
     result = _search(sorted_sequence, input, out_int32, right or side == "right", sorter)
-    return result if out is None else _written(result, out)
+    return result if out is None else _written(result, out, "searchsorted")
 
 
 def _levels(row: Any, values: Any) -> tuple[D.dtype | None, D.dtype | None]:
@@ -406,4 +405,4 @@ def isin(
         else T.number_array(test_elements)
     )
     result = new_tensor(raw_search.isin(first, second, invert))
-    return result if out is None else _written(result, out)
+    return result if out is None else _written(result, out, "isin")

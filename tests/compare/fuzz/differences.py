@@ -27,9 +27,20 @@ OPERATORS = {
 }  # fmt: skip
 
 
+# What is written in place, what shows memory more than once, and what reads while it writes.
+WRITES = re.compile(r"\w_\(|\] ?[-+*/%&|^]*=|[-+*/%&|^]=|out=|inplace=True|_foreach_")
+WINDOWS = re.compile(r"unfold|as_strided|expand|broadcast|masked_scatter")
+READS_TOO = re.compile(r"(addb?mm|baddbmm|addmv|addr|masked_scatter)_\(|out=")
+
+
 @dataclass(frozen=True)
 class Difference:
-    """Where two observations part: the kind, the statement, and what each side shows."""
+    """Where two observations part: the kind, the statement, and what each side shows.
+
+    `tangled`: memory has been written that is shown more than once, or read by the same statement.
+    `signs`: the values are the same but for the signs of rows or columns.
+    `raised`: what the statement raised in PyTorch.
+    """
 
     kind: str
     number: int
@@ -37,6 +48,9 @@ class Difference:
     variable: str
     torch: str
     ours: str
+    tangled: bool = False
+    signs: bool = False
+    raised: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -96,15 +110,60 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
     mine: dict[str, Any] = {}
     theirs: dict[str, Any] = {}
     muted: set[tuple[str, str]] = set()
+    tangled = False
     for number, (a, b) in enumerate(zip(torch, ours)):
         last = number == len(program)
+        said = ": ".join(a[0] or ())
+        tangled = tangled or (not last and tangles(program[number], theirs))
         for kind, variable, seen, got in of_step(a, b, theirs, mine, last):
             statement = made_by(program, variable) if last else program[number]
             if (kind, variable) not in muted:
                 muted.add((kind, variable) if variable else ("", ""))
-                yield Difference(kind, number, statement, variable, seen, got)
+                signs = kind == "value" and same_but_signs(
+                    theirs[variable].get("values"), mine[variable].get("values")
+                )
+                yield Difference(kind, number, statement, variable, seen, got, tangled, signs, said)
             if kind in PARTING:
                 return
+
+
+def tangles(statement: str, states: dict[str, Any]) -> bool:
+    """Whether a statement writes memory that it sees more than once."""
+    if not WRITES.search(statement):
+        return False
+    if WINDOWS.search(statement):
+        return True
+    named = [states[n] for n in re.findall(r"\w+", statement) if "shares" in states.get(n, {})]
+    if any(overlaps(state) for state in named):
+        return True
+    places = [state["shares"] for state in named]
+    return bool(READS_TOO.search(statement)) and len(set(places)) < len(places)
+
+
+def overlaps(state: dict[str, Any]) -> bool:
+    """Whether a tensor shows an element of its memory more than once."""
+    sizes = [n for n in state["shape"] if n != 1]
+    reach = 0
+    for stride, n in sorted(zip(state["stride"] or (), sizes)):
+        if stride <= reach:
+            return True
+        reach += (n - 1) * stride
+    return False
+
+
+def same_but_signs(a: Any, b: Any) -> bool:
+    """Whether two matrices (or stacks of them) differ by the signs of rows or columns alone."""
+    if not (isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and a):
+        return False
+    if not isinstance(a[0], list):
+        return False
+    if isinstance(a[0][0] if a[0] else None, list):
+        return all(near(x, y, "") or same_but_signs(x, y) for x, y in zip(a, b))
+
+    def lines(x: list[Any], y: list[Any]) -> bool:
+        return all(near(r, s, "") or near([-v for v in r], s, "") for r, s in zip(x, y))
+
+    return lines(a, b) or lines([*zip(*a)], [*map(list, zip(*b))])
 
 
 def made_by(program: list[str], variable: str) -> str:
