@@ -28,6 +28,7 @@ bfloat16 bool byte cdouble cfloat char cpu double float half int long short: (*,
 cauchy_: (float median=0, float sigma=1, *, Generator? generator=None)
 coalesce col_indices crow_indices dense_dim indices is_coalesced is_inference is_signed retain_grad
     sparse_dim values: ()
+cuda: (Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)
 contiguous is_contiguous: (*, MemoryFormat memory_format=contiguous_format)
 copy_: (Tensor other, bool non_blocking=False) (Tensor other, bool async=False)|deprecated
 expand: (int[] size, *, bool implicit=False)

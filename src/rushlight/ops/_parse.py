@@ -64,6 +64,11 @@ def complaint(
         return thrown.args[0]  # type: ignore[no-any-return]
 
 
+def misuse(kind: str, name: str, args: tuple[Any, ...], kwargs: Named) -> Exception:
+    """What PyTorch says to a call of which it is known that it takes other arguments."""
+    return complaint(kind, name, args, kwargs) or TypeError(f"{name}(): arguments don't fit")
+
+
 def _complaint(
     found: tuple[Signature, ...],
     name: str,

@@ -401,7 +401,6 @@ _bcel = general(
         T.to_raw(target_dtype),
     ),
     method=False,
-    public=False,
     out=False,
     samples=lambda mk: [
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9)),

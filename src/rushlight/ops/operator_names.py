@@ -399,6 +399,8 @@ def is_same_size(self: Any, other: Any) -> bool:
 def is_set_to(self: Any, tensor: Any) -> bool:
     """Whether two tensors are the same part of the same memory."""
     a, b = self._raw, tensor._raw
+    if a.size == 0 and T.owner(a) is not T.owner(b):  # NumPy doesn't tell where it would begin
+        return False
     return bool(T.address(a) == T.address(b) and a.shape == b.shape and a.strides == b.strides)
 
 
@@ -409,7 +411,31 @@ def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
 
 
+_REINFORCE: Final = """reinforce() was removed.
+Use torch.distributions instead.
+See https://pytorch.org/docs/main/distributions.html
+
+Instead of:
+
+probs = policy_network(state)
+action = probs.multinomial()
+next_state, reward = env.step(action)
+action.reinforce(reward)
+action.backward()
+
+Use:
+
+probs = policy_network(state)
+# NOTE: categorical is equivalent to what used to be called multinomial
+m = torch.distributions.Categorical(probs)
+action = m.sample()
+next_state, reward = env.step(action)
+loss = -m.log_prob(action) * reward
+loss.backward()
+"""
+
+
 @composite("private", method=True)
 def reinforce(self: Any, reward: Any) -> Any:
     """Raises RuntimeError, which names what replaced it."""
-    raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead.")
+    raise RuntimeError(_REINFORCE)
