@@ -78,7 +78,7 @@ def _complaint(
 ) -> Exception | None:
     for signature in found:
         bound.clear()
-        problem = _misfit(signature, name, args, kwargs, bound)
+        problem = misfit(signature, name, args, kwargs, bound)
         if problem is None:
             return _wrong_inside(name, bound)
         if len(found) == 1:
@@ -86,7 +86,7 @@ def _complaint(
     count = len(args) + len(kwargs)
     plausible = [s for s in found if s.least <= count <= len(s.params) and not s.deprecated]
     if len(plausible) == 1:
-        return _misfit(plausible[0], name, args, kwargs, [])
+        return misfit(plausible[0], name, args, kwargs, [])
     return listing(name, [s for s in found if not s.deprecated], args, kwargs)
 
 
@@ -138,7 +138,7 @@ def _takes_none(name: str, args: tuple[Any, ...], kwargs: Named) -> Exception | 
     return None
 
 
-def _misfit(
+def misfit(
     signature: Signature,
     name: str,
     args: tuple[Any, ...],
@@ -163,7 +163,7 @@ def _misfit(
             value = args[position]
         elif kwargs:
             by_name = True
-            value = next((kwargs[n] for n in _names(p) if n in kwargs), REQUIRED)
+            value = next((kwargs[n] for n in names_of(p) if n in kwargs), REQUIRED)
         absent = value is REQUIRED
         if absent and p.default is REQUIRED:
             return _missing(name, params[i:])
@@ -186,7 +186,8 @@ def _misfit(
     return None
 
 
-def _names(p: Parameter) -> tuple[str, ...]:
+def names_of(p: Parameter) -> tuple[str, ...]:
+    """The keywords that stand for a parameter."""
     return (p.name, *_NUMPY_NAMES.get(p.name, ()))
 
 
