@@ -57,8 +57,6 @@ BETTER: Final = {
     "agree with that of linalg.cross in a future release.",
     "meshgrid": "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
     "argument.",
-    "cov": "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
-    "of observations.",
     "index_reduce": "index_reduce() is in beta and the API may change at any time.",
 }
 

@@ -198,5 +198,5 @@ def _settled(p: Any, value: Any) -> bool:
     if isinstance(value, TensorBase):
         return bool(p.type == "Tensor" and not p.is_list)
     if isinstance(value, (list, tuple)):
-        return bool(p.is_list and p.type in ("int", "Tensor"))
+        return bool(p.is_list and (p.type == "int" or (p.type == "Tensor" and not p.list_size)))
     return True

@@ -230,6 +230,7 @@ special.xlog1py special.xlogy special.zeta: (@in, Tensor other @out) (Scalar sel
 PYTHON: Final = """
 torch chain_matmul: chain_matmul(*matrices, out=None)
 torch eig: eig(self, eigenvectors=False, *, e=None, v=None)
+torch lu: _lu_no_infos(A, pivot=True, get_infos=False, out=None)
 torch lstsq: lstsq(input, A, *, out=None)
 torch matrix_rank: matrix_rank(input, tol=None, symmetric=False, *, out=None)
 torch solve: solve(input, A, *, out=None)

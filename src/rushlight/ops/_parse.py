@@ -336,8 +336,10 @@ def _wrong_keywords(signature: Signature, name: str, count: int, kwargs: Named) 
 
 
 def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | None:
-    """What is wrong with integers that a signature has taken by their type."""
+    """What is wrong with integers, and lists of tensors, that a signature has taken by type."""
     for p, value in bound:
+        if p.type == "Tensor" and p.is_list and p.list_size not in (None, len(value)):
+            return TypeError(f"expected tuple of {p.list_size} elements but got {len(value)}")
         if p.type != "int" or value is None:
             continue
         if not (p.is_list and isinstance(value, (list, tuple))):
