@@ -84,7 +84,7 @@ class Dispatcher:
         if not kind and any(getattr(row, "public", True) for row in rows):
             kind = kind_of(rows[0].namespace[0], self.short)
         self.kind = kind  # whose signatures are asked, see `_parse.py`
-        if self.kind == "linalg":
+        if self.kind in ("linalg", "torch", "method"):
             self.short = self.short.removeprefix("linalg_")
         self.plans: dict[Any, Plan] = {}
         self.outs: set[Any] = set()  # with what types of `out` they have been asked

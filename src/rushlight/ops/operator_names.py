@@ -14,6 +14,7 @@ from . import _checks
 from ._composite import COMPOSITES, composite
 from ._deprecated import say_better
 from ._generator import stream_of
+from ._refill import refuse_leaf
 from ._row import linear
 from ._traced import table
 from .attention import _safe_softmax as safe_softmax_row
@@ -119,10 +120,18 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
     return table("matrix_norm")(input, "nuc", dim, keepdim)
 
 
-@composite("")
+@composite("", out=True)
 def frobenius_norm(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The square root of the sum of squares."""
     say_better("frobenius_norm")
+    if isinstance(dim, (tuple, list)) and len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
+    raw = input._raw
+    if T.is_discrete(raw.dtype):
+        shown = D.scalar_name(T.from_raw(raw.dtype))
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {shown} instead."
+        )
     return table("norm")(input, 2, dim, keepdim)
 
 
@@ -260,6 +269,13 @@ def embedding_renorm_(self: Any, indices: Any, max_norm: float, norm_type: float
     from .._array import bags
     from .._core.storage import bump
 
+    refuse_leaf(self)
+    if self._raw.ndim != 2:
+        raise RuntimeError(
+            f"Expected 2-dimensional tensor, but got {self._raw.ndim}-dimensional tensor for "
+            "argument #1 'self' (while checking arguments for embedding_renorm_)"
+        )
+    bags.require_indices(indices._raw, "embedding_renorm_", 2)
     used = read_by_python(indices, "embedding_renorm_()")
     bags.renormalise(self._raw, used, float(max_norm), float(norm_type))
     bump(self)
