@@ -62,6 +62,7 @@ def test_from_numpy_takes_one_array() -> None:
         torch.from_numpy()
 
 
+@pytest.mark.filterwarnings("ignore:at..frobenius_norm")
 def test_a_frobenius_norm_is_of_two_dimensions_at_most() -> None:
     with pytest.raises(RuntimeError, match="Expected at most 2 dimensions, but got 3"):
         torch.frobenius_norm(ZEROS(2, 2), (0, 1, 1))
@@ -69,3 +70,46 @@ def test_a_frobenius_norm_is_of_two_dimensions_at_most() -> None:
         RuntimeError, match="input dtype should be either floating point or complex"
     ):
         torch.frobenius_norm(ZEROS(2, 2).long(), 1)
+
+
+def test_an_index_to_fill_is_a_vector_of_int64() -> None:
+    x = ZEROS(3, 2)
+    with pytest.raises(IndexError, match="Expected dtype int64 for index"):
+        x.index_fill(0, torch.tensor([0], dtype=torch.int32), 1)
+    with pytest.raises(RuntimeError, match="Index has to be a vector/scalar"):
+        x.index_fill(0, torch.tensor([[0]]), 1)
+    with pytest.raises(RuntimeError, match="only supports a 0-dimensional value tensor"):
+        x.index_fill(5, torch.tensor([0]), ZEROS(1))
+
+
+def test_histograms_have_edges_of_their_own() -> None:
+    edges = torch.tensor([0.0, 1.0, 2.0])
+    found = torch.tensor([0.5, 1.5]).histogram(edges)
+    assert found.bin_edges.data_ptr() != edges.data_ptr()
+    assert ZEROS(3).histogram().hist.shape == (100,)
+    weights = torch.ones(3, 2)
+    assert ZEROS(2, 3).histogram(1, weight=weights).hist.item() == 6
+
+
+def test_edges_and_weights_of_histograms_are_looked_at() -> None:
+    x = ZEROS(3)
+    with pytest.raises(RuntimeError, match="should have the same dtype, but got input with dtype"):
+        x.histogram(torch.tensor([0, 1]))
+    with pytest.raises(RuntimeError, match="bins tensor should have one dimension, but got 2"):
+        x.histogram(ZEROS(2, 2))
+    with pytest.raises(RuntimeError, match="bins must be > 0, but got 0 for dimension 0"):
+        x.histogram(ZEROS(1))
+    with pytest.raises(RuntimeError, match="input tensor and weight tensor should have the same"):
+        x.histogram(2, weight=torch.tensor([1, 1, 1]))
+    with pytest.raises(RuntimeError, match="range should have 2 elements, but got 1"):
+        x.histogram(2, range=(1.0,))
+
+
+def test_complex_steps_are_refused_before_different_types() -> None:
+    with pytest.raises(RuntimeError, match="not yet implemented for complex tensors"):
+        torch.heaviside(ZEROS(2, dtype=torch.complex64), ZEROS(2))
+
+
+def test_only_ends_that_are_tensors_are_counted() -> None:
+    with pytest.raises(RuntimeError, match="but got end with 1 dimension"):
+        torch.linspace(0, ZEROS(2), 3)
