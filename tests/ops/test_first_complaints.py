@@ -113,3 +113,8 @@ def test_complex_steps_are_refused_before_different_types() -> None:
 def test_only_ends_that_are_tensors_are_counted() -> None:
     with pytest.raises(RuntimeError, match="but got end with 1 dimension"):
         torch.linspace(0, ZEROS(2), 3)
+
+
+def test_grids_of_affine_maps_have_two_or_three_dimensions() -> None:
+    with pytest.raises(RuntimeError, match="AffineGridGenerator needs 4d"):
+        torch.affine_grid_generator(ZEROS(1, 2, 3), [1, -1, 1], False)
