@@ -167,9 +167,34 @@ def hollow(where: str | device | int | None) -> bool:
     return usable(where) is META
 
 
+_NO_ACCELERATOR: Final = "Cannot access accelerator device when none is available."
+
+
 def no_cuda() -> AssertionError:
     """PyTorch's error where there is no CUDA, with what to do."""
     return advised(AssertionError("Torch not compiled with CUDA enabled"), _ADVICE)
+
+
+def named_device(where: str | device | int) -> device:
+    """The device that is meant.
+
+    Raises:
+        RuntimeError: for what is no device; for a number, which means an accelerator.
+    """
+    if isinstance(where, int):
+        raise RuntimeError(_NO_ACCELERATOR)
+    return device(where)
+
+
+def cuda_asked(where: str | device | int | None) -> Exception:
+    """What PyTorch says to a tensor that shall go to a CUDA device.
+
+    Raises:
+        RuntimeError: for what is no device.
+    """
+    if where is not None and named_device(where).type != "cuda":
+        return RuntimeError("Invalid device, must be cuda device")
+    return no_cuda()
 
 
 def check_cpu(where: str | device | int | None) -> device:
@@ -182,7 +207,7 @@ def check_cpu(where: str | device | int | None) -> device:
     if where is None:
         return CPU
     if type(where) is int:
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+        raise RuntimeError(_NO_ACCELERATOR)
     found = device(where)
     if found.type == "cpu":
         return CPU

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core.hooks import SPARSE
+from .ops._parse import misuse
 from .tensor import Tensor
 
 
@@ -82,7 +83,9 @@ def _typed_storage(self: Tensor) -> Any:
 
 
 def _refused(name: str, expected: str) -> Any:
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Tensor, /, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            raise misuse("method", name, args, kwargs)
         raise RuntimeError(f"{name} expected {expected} layout but got Strided")
 
     method.__name__ = name

@@ -113,6 +113,13 @@ def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: An
 
 def as_subclass(self: Any, cls: Any) -> Any:
     """This tensor as an instance of a subclass, in the same place of the graph."""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {errors.type_name(cls)})")
+    if not issubclass(cls, Tensor):
+        raise TypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not "
+            "possible. Make sure your class inherits from Tensor."
+        )
     return subclasses.in_place_of(self, cls)
 
 

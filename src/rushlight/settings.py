@@ -10,6 +10,8 @@ from ._array import parallel
 from .device import default_device, device, set_default
 from .errors import boolean_value
 from .ops import _once
+from .ops._guard import guard
+from .ops._parse import misuse
 from .tensor import Tensor
 
 __all__ = [
@@ -28,13 +30,10 @@ _settings: dict[str, Any] = {"warn_always": False, "deterministic": 0, "precisio
 _DEBUG_MODES: Final = {"default": 0, "warn": 1, "error": 2}
 
 
-def _tensor(name: str, value: Any, parameter: str = "input", position: int = 1) -> Tensor:
+def _tensor(name: str, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value
-    raise TypeError(
-        f"{name}(): argument '{parameter}' (position {position}) must be Tensor, not "
-        f"{type(value).__name__}"
-    )
+    raise misuse("torch", name, (value,), {})
 
 
 # ---- questions about a tensor --------------------------------------------------------------------
@@ -55,24 +54,22 @@ def is_complex(input: Tensor) -> bool:
 
 def is_signed(input: Tensor) -> bool:
     """Whether the elements can be negative."""
-    return _tensor("is_signed", input).is_signed()
+    return input.is_signed()
 
 
 def is_inference(input: Tensor) -> bool:
     """Whether the tensor was made in inference mode."""
-    return _tensor("is_inference", input).is_inference()
+    return input.is_inference()
 
 
 def is_distributed(input: Tensor) -> bool:
     """False: tensors live in this process."""
-    _tensor("is_distributed", input)
     return False
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
-    a, b = _tensor("is_same_size", input), _tensor("is_same_size", other, "other", 2)
-    return bool(a.shape == b.shape)
+    return bool(input.shape == other.shape)
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -81,14 +78,18 @@ def is_nonzero(input: Tensor) -> bool:
     Raises:
         RuntimeError: for a tensor of any other number of elements.
     """
-    if _tensor("is_nonzero", input).numel() != 1:
+    if input.numel() != 1:
         raise RuntimeError(boolean_value(input.numel()))
     return bool(input)
 
 
 def numel(input: Tensor) -> int:
     """The number of elements."""
-    return _tensor("numel", input).numel()
+    return input.numel()
+
+
+for _name in ("is_signed", "is_inference", "is_distributed", "is_same_size", "is_nonzero", "numel"):
+    globals()[_name] = guard("torch", _name, globals()[_name])
 
 
 def typename(obj: Any) -> str:

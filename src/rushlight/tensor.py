@@ -17,9 +17,9 @@ from ._core.node import note_output
 from ._core.run import inside_transform
 from ._core.storage import CLASSES, TensorBase, Version, bump, new_tensor, version_cell, version_of
 from ._core.views import current_node
-from .device import CPU, META, device, no_cuda
-from .memory_format import strided
-from .ops import _hollow, complexes
+from .device import CPU, META, device
+from .memory_format import contiguous_format, strided
+from .ops import _hollow, complexes, shape
 from .ops._once import warn_of_lost_history
 from .printed_form import printed
 from .readonly import ReadOnly
@@ -255,11 +255,11 @@ class Tensor(TensorBase):
         """Bytes of all elements."""
         return int(self._raw.size * self._raw.itemsize)
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, *, memory_format: Any = contiguous_format) -> bool:
         """Whether the elements lie in order, without gaps."""
-        if memory_format is not None and "channels_last" in str(memory_format):
-            return T.is_channels_last(self._raw)
-        return bool(self._raw.flags.c_contiguous)
+        if memory_format is contiguous_format:
+            return bool(self._raw.flags.c_contiguous)
+        return shape.is_laid_out(self, memory_format)
 
     def is_floating_point(self) -> bool:
         """Whether the elements are real floating-point numbers."""
@@ -277,29 +277,9 @@ class Tensor(TensorBase):
         """-1: the CPU."""
         return -1
 
-    def cpu(self, memory_format: Any = None) -> Tensor:
-        """This tensor, which is on the CPU.
-
-        Raises:
-            NotImplementedError: where it has no data.
-        """
-        if not self._plain and type(self._raw) is Hollow:
-            raise NotImplementedError(_hollow.NO_DATA)
-        return self
-
-    def cuda(
-        self, device: Any = None, non_blocking: bool = False, memory_format: Any = None
-    ) -> Tensor:
-        """Raises AssertionError: there is no CUDA here."""
-        raise no_cuda()
-
     def pin_memory(self, device: Any = None) -> Tensor:
         """This tensor: there is no device to pin memory for."""
         return self
-
-    def is_pinned(self, device: Any = None) -> bool:
-        """False: there is no device to pin memory for."""
-        return False
 
     _cdata = property(id, doc="A number that no other living tensor has.")
     is_cuda = False

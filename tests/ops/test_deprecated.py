@@ -67,3 +67,36 @@ def test_gradients_flow_through_an_old_order():
     with pytest.warns(UserWarning):
         torch.addcmul(ONES, 2, weight, THREES).sum().backward()
     assert torch.equal(weight.grad, 2 * THREES)
+
+
+def test_a_method_s_warning_leaves_out_the_tensor():
+    with pytest.warns(UserWarning, match=r"is deprecated:\n\taddcmul\(Number value, Tensor tens"):
+        ONES.addcmul(2, ONES, ONES)
+
+
+def test_the_warning_comes_with_every_call_where_that_is_asked_for():
+    torch.set_warn_always(True)
+    try:
+        for _ in range(2):
+            with pytest.warns(UserWarning, match="This overload of add is deprecated"):
+                ONES.add(2, THREES)
+    finally:
+        torch.set_warn_always(False)
+
+
+def test_keywords_alone_are_no_old_order():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = torch.addmv(beta=2, input=LINE, mat=THREES, vec=LINE)
+    assert torch.equal(result, 2 * LINE + THREES @ LINE)
+
+
+def test_an_old_order_takes_the_tensor_by_name():
+    with pytest.warns(UserWarning, match="This overload of addmv is deprecated"):
+        result = torch.addmv(2, input=LINE, mat=THREES, vec=LINE)
+    assert torch.equal(result, 2 * LINE + THREES @ LINE)
+
+
+def test_a_number_may_stand_for_the_tensor_that_is_added():
+    with pytest.warns(UserWarning, match="This overload of add is deprecated"):
+        assert torch.equal(torch.add(ONES, 2, 3), ONES + 6)

@@ -20,16 +20,22 @@ __all__ = [
 _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
 
-def require_indices(index: Any, function: str) -> None:
+def _kind(x: Any) -> str:
+    if x.dtype.kind in "bc":
+        return f"CPU{D.scalar_name(from_raw(x.dtype))}Type"
+    return type_name(x.dtype)
+
+
+def require_indices(index: Any, function: str, number: int = 1) -> None:
     """Refuses all but int64 and int32.
 
     Raises: RuntimeError in PyTorch's words.
     """
     if index.dtype not in _UNSIGNED:
-        kind = "CPUBoolType" if index.dtype.kind == "b" else type_name(index.dtype)
+        kind = _kind(index)
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {kind} instead (while checking arguments for {function})"
+            f"Expected tensor for argument #{number} 'indices' to have one of the following scalar "
+            f"types: Long, Int; but got {kind} instead (while checking arguments for {function})"
         )
 
 
@@ -38,10 +44,8 @@ def require_weight(weight: Any) -> None:
 
     Raises: RuntimeError in PyTorch's words.
     """
-    kind = weight.dtype.kind
-    if kind in "biuc":
-        name = D.scalar_name(from_raw(weight.dtype))
-        shown = f"CPU{name}Type" if kind in "bc" else type_name(weight.dtype)
+    if weight.dtype.kind in "biuc":
+        shown = _kind(weight)
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
             f"Half, BFloat16, Float, Double; but got {shown} instead (while checking arguments for "
@@ -83,8 +87,13 @@ def renormalise(weight: Any, index: Any, most: float, p: float) -> None:
     used = np.unique(index)
     if not used.size:
         return
-    if used[0] < 0 or used[-1] >= weight.shape[0]:
-        raise IndexError("index out of range in self")
+    count = weight.shape[0]
+    outside = used[(used < -count) | (used >= count)]
+    if outside.size:
+        raise IndexError(
+            f"select(): index {outside[0]} out of range for tensor of size {list(weight.shape)} at "
+            "dimension 0"
+        )
     rows = weight[used]
     norms = np.linalg.norm(rows.astype(np.float64), p, axis=1)
     long = norms > most

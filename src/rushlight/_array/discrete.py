@@ -26,6 +26,7 @@ from .draws import (
     words64,
 )
 from .mt19937 import NATIVE, Stream
+from .shapes import expand
 from .types import empty
 
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
@@ -111,6 +112,8 @@ def bernoulli_(stream: Stream, out: Any, p: float = 0.5) -> Any:
     """
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if not out.size:
+        return out
     if out.dtype.kind == "c" or name_of(out.dtype) in _UNSIGNED:
         raise refuse("bernoulli_scalar_cpu_", out.dtype)
     # u < p for u = k / 2**53 is k < p * 2**53, whose right side needs no rounding.
@@ -144,11 +147,15 @@ def bernoulli_tensor_(stream: Stream, out: Any, p: Any) -> Any:
 
     Shapes: `p` broadcasts to `out`. Raises: RuntimeError where a probability is outside [0, 1].
     """
+    if not out.size:
+        return out
+    p = expand(p, out.shape)
+    if out.dtype.kind == "c" or name_of(out.dtype) in _UNSIGNED:
+        raise refuse("bernoulli_tensor_cpu_self_", out.dtype)
     name = name_of(p.dtype)
     if name not in FLOATS:
         raise refuse("bernoulli_tensor_cpu_p_", p.dtype)
-    p = np.broadcast_to(p, out.shape)
-    if p.size and not (p.min() >= 0 and p.max() <= 1):
+    if not (p.min() >= 0 and p.max() <= 1):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message "
             "be improved?  If so, please report an enhancement request to PyTorch.)"

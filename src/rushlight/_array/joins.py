@@ -58,8 +58,7 @@ def _cat(tensors: list[Any], dim: int) -> Any:
             )
     arrays = common(tensors)
     kept = [x for x in arrays if x.shape != (0,)]
-    if not kept:
-        axis_of(dim, 1)
+    if not kept:  # whatever the dimension is
         return np.empty((0,), arrays[0].dtype)
     axis = axis_of(dim, kept[0].ndim)
     _check_cat(arrays, kept[0], axis)

@@ -45,6 +45,16 @@ def check(x: Any, name: str, kernel: str = "", square: bool = True, what: str = 
         _refuse_type(x, name, kernel)
 
 
+def check_inexact(x: Any, name: str) -> None:
+    """Refuses numbers that are neither floating-point nor complex, before shapes are looked at.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if x.dtype.kind not in "fcV":
+        _refuse_type(x, name, "")
+
+
 def _refuse_type(x: Any, name: str, kernel: str) -> None:
     shown = D.scalar_name(from_raw(x.dtype))
     if not is_half(x.dtype):

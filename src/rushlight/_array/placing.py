@@ -198,20 +198,22 @@ def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
 
 def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
     """A copy of `x` with one value written at the places `index` of a dimension."""
-    axis = axis_of(dim, x.ndim)
-    if not _integer_index(index):
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if isinstance(value, np.ndarray) and value.ndim:
         raise RuntimeError(
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
+    if index.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if x.dtype.kind != "c" and (
         type(value) is complex or (isinstance(value, np.ndarray) and value.dtype.kind == "c")
     ):
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
+    axis = axis_of(dim, x.ndim)
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
     if not isinstance(value, np.ndarray):
         value = number_like(value, x.dtype)
     n = x.shape[axis] if x.ndim else 1

@@ -250,10 +250,10 @@ def heaviside(x: Any, values: Any) -> Any:
     Raises:
         RuntimeError: for complex numbers, and for operands of different types.
     """
-    if x.dtype != values.dtype:
+    if x.dtype != values.dtype or x.dtype.kind == "c":
+        if "c" in (x.dtype.kind, values.dtype.kind):
+            raise RuntimeError("heaviside is not yet implemented for complex tensors.")
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-    if x.dtype.kind == "c":
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     if (
         x.size < LARGE
         and x.dtype.kind == "f"

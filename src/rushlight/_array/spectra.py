@@ -76,7 +76,7 @@ def eigvalsh(x: Any, uplo: str = "L") -> Any:
 
 
 def _check_eig(x: Any, name: str) -> Any:
-    if x.dtype.kind in "biu" and x.ndim > 1 and x.shape[-1] == x.shape[-2]:
+    if x.dtype.kind in "biu":
         raise RuntimeError(f"Unknown Complex ScalarType for {name_of(x.dtype)}")
     check(x, name, "linalg_eig_out_cpu")
     if not np.isfinite(x).all():

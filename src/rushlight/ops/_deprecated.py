@@ -5,39 +5,14 @@ PyTorch still takes them, with a warning the first time; optimizers of some age 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from .._array.types import is_number
-from .._core.storage import TensorBase
+from ..schema import Parameter
 from ._once import say_once
+from ._parse import misfit, names_of
+from ._signatures import signatures
 
-_SUM: Final = (("self", "alpha", "other"),)
-_PRODUCT: Final = (("self", "value", "tensor1", "tensor2"),)
-
-
-def _products(first: str, second: str) -> tuple[tuple[str, ...], ...]:
-    return (
-        ("beta", "self", "alpha", first, second),
-        ("self", "beta", "alpha", first, second),  # as a method: the tensor stands first
-        ("beta", "self", first, second),
-        ("self", "beta", first, second),
-    )
-
-
-#: For each name, the orders that it was once called in.
-ORDERS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
-    "add": _SUM,
-    "sub": _SUM,
-    "addcmul": _PRODUCT,
-    "addcdiv": _PRODUCT,
-    "addmm": _products("mat1", "mat2"),
-    "addmv": _products("mat", "vec"),
-    "addr": _products("vec1", "vec2"),
-    "addbmm": _products("batch1", "batch2"),
-    "baddbmm": _products("batch1", "batch2"),
-}
-#: The parameters that are numbers.
-_FACTORS: Final = ("alpha", "beta", "value")
 _SOURCE: Final = "/__w/pytorch/pytorch/torch/csrc/utils/python_arg_parser.cpp:1841"
 
 
@@ -82,8 +57,6 @@ BETTER: Final = {
     "agree with that of linalg.cross in a future release.",
     "meshgrid": "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
     "argument.",
-    "cov": "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
-    "of observations.",
     "index_reduce": "index_reduce() is in beta and the API may change at any time.",
 }
 
@@ -105,44 +78,38 @@ def saying_better(name: str, raw: Any) -> Any:
 
 
 def old_order(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> dict[str, int | str] | None:
-    """Where each parameter of such a call is found: a position or a keyword; None if it is none."""
-    for order in ORDERS.get(name.removesuffix("_"), ()):
-        if len(args) > len(order) or len(args) + len(kwargs) != len(order):
-            continue
-        places: dict[str, int | str] = {p: i for i, p in enumerate(order[: len(args)])}
-        if not all(key in kwargs for key in order[len(args) :]):
-            continue
-        places.update({p: p for p in order[len(args) :]})
-        given = {p: args[at] if isinstance(at, int) else kwargs[at] for p, at in places.items()}
-        if all(
-            _is_factor(value) if p in _FACTORS else isinstance(value, TensorBase)
-            for p, value in given.items()
-        ):
-            _warn(name, order)
-            return places
-    return None
+    kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[dict[str, int | str], Callable[[Any], Any]] | None:
+    """How a call in an old order is read, None if it is none.
 
-
-def _is_factor(value: Any) -> bool:
-    return is_number(value) or (isinstance(value, TensorBase) and value._raw.ndim == 0)
-
-
-def _warn(name: str, order: tuple[str, ...]) -> None:
-    method = name.endswith("_")
-    named = ["input" if p == "self" else p for p in order if not (method and p == "self")]
-    tensors = [f"Tensor {p}" for p in named if p not in _FACTORS]
-    factors = [f"Number {p} = 1" for p in ("beta", "alpha", "value") if p in order]
-    if "beta" in order and "alpha" not in order:
-        factors.append("Number alpha = 1")
-    out = [] if method else ["Tensor out = None"]
-    old = [f"{'Number' if p in _FACTORS else 'Tensor'} {p}" for p in named]
-    past = ", ".join([*old, "*", *out]) if out else ", ".join(old)
-    say_once(
-        "deprecated overload",
-        f"This overload of {name} is deprecated:\n\t{name}({past})\n"
-        "Consider using one of the following signatures instead:\n"
-        f"\t{name}({', '.join([*tensors, '*', *factors, *out])})"
-        f" (Triggered internally at {_SOURCE}.)",
+    Gives where each parameter of the row is found (a position or a keyword), and what passes a
+    value on with the warning.
+    """
+    found = signatures(kind, name)
+    if not any(s.deprecated for s in found):
+        return None
+    own = 1 if kind == "method" else 0
+    bound: list[tuple[Parameter, Any]] = []
+    for signature in sorted(found, key=lambda s: s.deprecated):
+        if misfit(signature, name, args[own:], kwargs, bound) is None:
+            break
+        bound.clear()
+    if not bound or not signature.deprecated:
+        return None
+    places: dict[str, int | str] = {"self": 0} if own else {}
+    for i, (p, _) in enumerate(bound):
+        at = i + own
+        shown = next(n for n in names_of(p) if n in kwargs) if at >= len(args) else at
+        places["self" if p.name == "input" else p.name] = shown
+    better = "".join(f"\n\t{name}{s.text}" for s in found if not s.deprecated)
+    text = (
+        f"This overload of {name} is deprecated:\n\t{name}{signature.text}\n"
+        f"Consider using one of the following signatures instead:{better}"
+        f" (Triggered internally at {_SOURCE}.)"
     )
+
+    def said(value: Any) -> Any:
+        say_once("deprecated overload", text)
+        return value
+
+    return places, said

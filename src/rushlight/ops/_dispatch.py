@@ -84,7 +84,7 @@ class Dispatcher:
         if not kind and any(getattr(row, "public", True) for row in rows):
             kind = kind_of(rows[0].namespace[0], self.short)
         self.kind = kind  # whose signatures are asked, see `_parse.py`
-        if self.kind == "linalg":
+        if self.kind in ("linalg", "torch", "method"):
             self.short = self.short.removeprefix("linalg_")
         self.plans: dict[Any, Plan] = {}
         self.outs: set[Any] = set()  # with what types of `out` they have been asked
@@ -170,6 +170,9 @@ class Dispatcher:
         problem = complaint(self.kind, self.short, own, kwargs if given is None else given)
         if problem is not None:
             raise problem
+        old = old_order(self.kind, self.short, args, kwargs)
+        if old is not None:
+            return reordered(self.rows[0], *old, args, kwargs)
         packs = self.kind in ("method", "")
         lasting = True
         for row in self.rows:
@@ -184,15 +187,22 @@ class Dispatcher:
             if isinstance(plan, Plan):
                 plan.lasting = lasting
                 return plan
-        if (places := old_order(self.name, args, kwargs)) is not None:
-            return reordered(self.rows[0], places, args, kwargs)
         raise explain_rows(self.short, self.rows, args, kwargs)
 
 
-def reordered(row: Row, places: dict[str, int | str], args: Any, kwargs: Any) -> Plan:
-    """The plan of a call in an order of old, where each argument has its own place."""
+def reordered(
+    row: Row,
+    places: dict[str, int | str],
+    said: Callable[[Any], Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Plan:
+    """The plan of a call in an order of old, where each argument has its own place.
+
+    It passes the first argument through `said`, which warns.
+    """
     sources: list[Any] = []
-    convert = []
+    convert: list[tuple[int, Any]] = [(0, said)]
     for i, p in enumerate(row.schema.params):
         source = places.get(p.name)
         if source is None:

@@ -3,6 +3,7 @@
 from typing import Final
 
 TORCH: Final = """
+get_device is_distributed is_inference is_signed: (@in)
 as_tensor: (object data, *, ScalarType dtype=None, Device? device=None)
 asarray: (object obj, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool
     requires_grad=False)
@@ -42,6 +43,7 @@ _fft_r2c: (@in, int[] dim, int normalization, bool onesided @out)
 _log_softmax _softmax: (@in, int dim, bool half_to_float @out)
 _log_softmax_backward_data: (Tensor grad_output, Tensor output, int dim, ScalarType input_dtype
     @out)
+_lu_with_info: (@in, bool pivot=True, bool check_errors=True)
 _make_dual: (Tensor primal, Tensor tangent, int level)
 _pack_padded_sequence: (@in, Tensor lengths, bool batch_first)
 _pad_packed_sequence: (Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int

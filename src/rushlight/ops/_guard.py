@@ -25,8 +25,10 @@ UNCHECKED: Final = frozenset((
     "fill_", "float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte",
     "bool", "cfloat", "cdouble", "type_as", "cat", "stack", "concat", "concatenate", "conv1d",
     "conv2d", "conv3d", "linear", "numpy", "is_floating_point", "is_complex", "expand_as",
-    "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_", "numel", "size",
+    "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_", "numel", "size", "cpu",
 ))  # fmt: skip
+#: Those of them that are functions too, which are called seldom.
+SELDOM: Final = frozenset(("detach", "detach_", "fill_", "numel", "zero_"))
 #: Called often enough that positional arguments are looked at only where something has gone wrong.
 LATE: Final = frozenset((
     "zeros", "ones", "empty", "arange", "zeros_like", "ones_like", "empty_like", "to",
@@ -37,7 +39,7 @@ UNSIGNED: Final = frozenset((
     "H", "T", "__delitem__", "__getitem__", "__setitem__", "apply_", "mH", "mT", "map2_",
     "map_", "_assert", "_segment_reduce", "atleast_1d", "atleast_2d", "atleast_3d",
     "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist", "einsum",
-    "from_dlpack", "from_numpy", "get_device", "lobpcg", "meshgrid", "pca_lowrank", "stft",
+    "from_dlpack", "from_numpy", "lobpcg", "meshgrid", "pca_lowrank", "stft",
     "svd_lowrank", "unravel_index",
 ))  # fmt: skip
 #: The same, for one kind only.
@@ -57,7 +59,9 @@ _NO_PINNED: Final = (
 
 def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
-    if name in UNCHECKED or name in UNSIGNED or name.startswith("_"):
+    if name in UNCHECKED and (kind != "torch" or name not in SELDOM):
+        return function
+    if name in UNSIGNED or name.startswith("_"):
         return function
     if name in WRITTEN.get(kind, ()):
         return function
@@ -194,5 +198,5 @@ def _settled(p: Any, value: Any) -> bool:
     if isinstance(value, TensorBase):
         return bool(p.type == "Tensor" and not p.is_list)
     if isinstance(value, (list, tuple)):
-        return bool(p.is_list and p.type in ("int", "Tensor"))
+        return bool(p.is_list and (p.type == "int" or (p.type == "Tensor" and not p.list_size)))
     return True

@@ -28,6 +28,7 @@ bfloat16 bool byte cdouble cfloat char cpu double float half int long short: (*,
 cauchy_: (float median=0, float sigma=1, *, Generator? generator=None)
 coalesce col_indices crow_indices dense_dim indices is_coalesced is_inference is_signed retain_grad
     sparse_dim values: ()
+cuda: (Device? device=None, bool non_blocking=False, *, MemoryFormat? memory_format=None)
 contiguous is_contiguous: (*, MemoryFormat memory_format=contiguous_format)
 copy_: (Tensor other, bool non_blocking=False) (Tensor other, bool async=False)|deprecated
 expand: (int[] size, *, bool implicit=False)
@@ -229,6 +230,7 @@ special.xlog1py special.xlogy special.zeta: (@in, Tensor other @out) (Scalar sel
 PYTHON: Final = """
 torch chain_matmul: chain_matmul(*matrices, out=None)
 torch eig: eig(self, eigenvectors=False, *, e=None, v=None)
+torch lu: _lu_no_infos(A, pivot=True, get_infos=False, out=None)
 torch lstsq: lstsq(input, A, *, out=None)
 torch matrix_rank: matrix_rank(input, tol=None, symmetric=False, *, out=None)
 torch solve: solve(input, A, *, out=None)

@@ -64,6 +64,11 @@ def complaint(
         return thrown.args[0]  # type: ignore[no-any-return]
 
 
+def misuse(kind: str, name: str, args: tuple[Any, ...], kwargs: Named) -> Exception:
+    """What PyTorch says to a call of which it is known that it takes other arguments."""
+    return complaint(kind, name, args, kwargs) or TypeError(f"{name}(): arguments don't fit")
+
+
 def _complaint(
     found: tuple[Signature, ...],
     name: str,
@@ -73,7 +78,7 @@ def _complaint(
 ) -> Exception | None:
     for signature in found:
         bound.clear()
-        problem = _misfit(signature, name, args, kwargs, bound)
+        problem = misfit(signature, name, args, kwargs, bound)
         if problem is None:
             return _wrong_inside(name, bound)
         if len(found) == 1:
@@ -81,7 +86,7 @@ def _complaint(
     count = len(args) + len(kwargs)
     plausible = [s for s in found if s.least <= count <= len(s.params) and not s.deprecated]
     if len(plausible) == 1:
-        return _misfit(plausible[0], name, args, kwargs, [])
+        return misfit(plausible[0], name, args, kwargs, [])
     return listing(name, [s for s in found if not s.deprecated], args, kwargs)
 
 
@@ -133,7 +138,7 @@ def _takes_none(name: str, args: tuple[Any, ...], kwargs: Named) -> Exception | 
     return None
 
 
-def _misfit(
+def misfit(
     signature: Signature,
     name: str,
     args: tuple[Any, ...],
@@ -158,7 +163,7 @@ def _misfit(
             value = args[position]
         elif kwargs:
             by_name = True
-            value = next((kwargs[n] for n in _names(p) if n in kwargs), REQUIRED)
+            value = next((kwargs[n] for n in names_of(p) if n in kwargs), REQUIRED)
         absent = value is REQUIRED
         if absent and p.default is REQUIRED:
             return _missing(name, params[i:])
@@ -181,7 +186,8 @@ def _misfit(
     return None
 
 
-def _names(p: Parameter) -> tuple[str, ...]:
+def names_of(p: Parameter) -> tuple[str, ...]:
+    """The keywords that stand for a parameter."""
     return (p.name, *_NUMPY_NAMES.get(p.name, ()))
 
 
@@ -332,8 +338,10 @@ def _wrong_keywords(signature: Signature, name: str, count: int, kwargs: Named) 
 
 
 def _wrong_inside(name: str, bound: list[tuple[Parameter, Any]]) -> Exception | None:
-    """What is wrong with integers that a signature has taken by their type."""
+    """What is wrong with integers, and lists of tensors, that a signature has taken by type."""
     for p, value in bound:
+        if p.type == "Tensor" and p.is_list and p.list_size not in (None, len(value)):
+            return TypeError(f"expected tuple of {p.list_size} elements but got {len(value)}")
         if p.type != "int" or value is None:
             continue
         if not (p.is_list and isinstance(value, (list, tuple))):

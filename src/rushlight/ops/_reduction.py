@@ -12,6 +12,29 @@ NONE: Final = 0
 MEAN: Final = 1
 SUM: Final = 2
 _NUMBERS: Final = {"none": NONE, "mean": MEAN, "sum": SUM}
+# Note [Losses by number]
+# The losses of `torch` itself take a number. Their signatures promise the mean, which PyTorch's
+# parser of Python arguments reads as 0: without a `reduction` they give a loss for each element.
+# The operators of the same names in `torch.ops.aten` do give the mean.
+#: The losses whose operator has a mean as its default, and at which position.
+MEAN_OPERATORS: Final = {
+    "binary_cross_entropy_with_logits": 4, "cosine_embedding_loss": 4, "ctc_loss": 5,
+    "hinge_embedding_loss": 3, "kl_div": 2, "margin_ranking_loss": 4, "triplet_margin_loss": 7,
+}  # fmt: skip
+
+
+def mean_operator(name: str, function: Any) -> Any:
+    """The function as an operator: its `reduction` is the mean unless another one is asked for."""
+    position = MEAN_OPERATORS.get(name)
+    if position is None:
+        return function
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if len(args) <= position:
+            kwargs.setdefault("reduction", MEAN)
+        return function(*args, **kwargs)
+
+    return run
 
 
 def number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:

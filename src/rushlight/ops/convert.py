@@ -12,13 +12,14 @@ from .._array.hollow import hollowed
 from .._core.apply import apply_n
 from .._core.mode import current
 from .._core.storage import TensorBase
-from ..device import CPU
+from ..device import CPU, cuda_asked, named_device
 from ..device import device as _Device
 from ..device import hollow as without_data
 from ..memory_format import memory_format as MemoryFormat
 from ..memory_format import preserve_format
 from . import _hollow
 from ._composite import composite
+from ._parse import misuse
 from ._row import linear
 
 _type = type  # the name is taken below by the method
@@ -138,16 +139,12 @@ def _meant(dtype: Any) -> D.dtype:
 
 
 def _caster(name: str, dtype: D.dtype) -> None:
-    def cast_to(self: Any, memory_format: Any = None) -> Any:
-        result = converted(self, dtype)
-        if memory_format is not None and memory_format is not preserve_format:
-            if not isinstance(memory_format, MemoryFormat):
-                raise TypeError(
-                    f"{name}(): argument 'memory_format' must be torch.memory_format, not "
-                    f"{errors.type_name(memory_format)}"
-                )
-            return result.contiguous(memory_format=memory_format)
-        return result
+    def cast_to(self: Any, *, memory_format: Any = None) -> Any:
+        if memory_format is None or memory_format is preserve_format:
+            return converted(self, dtype)
+        if _type(memory_format) is not MemoryFormat:
+            raise misuse("method", name, (), {"memory_format": memory_format})
+        return converted(self, dtype).contiguous(memory_format=memory_format)
 
     cast_to.__name__ = cast_to.__qualname__ = name
     cast_to.__doc__ = f"This tensor with elements of type {dtype.name}."
@@ -163,11 +160,50 @@ for _name, _dtype in {
 
 
 @composite("private", method=True)
+def cpu(self: Any, *, memory_format: Any = None) -> Any:
+    """This tensor, which is on the CPU, in memory as asked.
+
+    Raises:
+        NotImplementedError: where it has no data.
+    """
+    if memory_format is None or memory_format is preserve_format:
+        if not self._plain and _hollow.is_hollow(self):
+            raise NotImplementedError(_hollow.NO_DATA)
+        return self
+    if _type(memory_format) is not MemoryFormat:
+        raise misuse("method", "cpu", (), {"memory_format": memory_format})
+    return self.contiguous(memory_format=memory_format)
+
+
+@composite("private", method=True)
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, *,
+         memory_format: Any = None) -> Any:  # fmt: skip
+    """Raises AssertionError: there is no CUDA here."""
+    raise cuda_asked(device)
+
+
+@composite("private", method=True)
+def is_pinned(self: Any, device: Any = None) -> bool:
+    """False: there is no device to pin memory for."""
+    if device is not None:
+        named_device(device)
+        warnings.warn(
+            "The argument 'device' of Tensor.is_pinned() is deprecated. Please do not pass this "
+            "argument.",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+    return False
+
+
+@composite("private", method=True)
 def type_as(self: Any, other: Any) -> Any:
     """This tensor with the element type of `other`."""
-    if not isinstance(other, TensorBase):
-        raise TypeError(errors.no_tensor("type_as", "other", other))
-    return converted(self, T.from_raw(other._raw.dtype))
+    try:
+        dtype = T.from_raw(other._raw.dtype)
+    except AttributeError:
+        raise misuse("method", "type_as", (other,), {}) from None
+    return converted(self, dtype)
 
 
 @composite("private", method=True)

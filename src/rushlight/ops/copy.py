@@ -24,10 +24,10 @@ from ..memory_format import (
     preserve_format,
 )
 from ._composite import composite
+from ._parse import misuse
 from ._resizing import resized
 from ._row import Row, general, linear
 from ._steps import steps_of
-from ._views import wrong_arguments
 
 # ---- copies -----------------------------------------------------------------------------------
 copy_row = linear(
@@ -46,19 +46,19 @@ copy_row = linear(
 
 
 @composite("private", method=True)
-def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
-    """Writes the elements of `src`, broadcast and converted, into this tensor.
+def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
+    """Writes the elements of `other`, broadcast and converted, into this tensor.
 
     Raises:
         RuntimeError: where the shapes don't fit, or the tensor may not be written.
     """
-    if not isinstance(src, TensorBase):
-        if not T.is_number(src):
-            raise TypeError(errors.no_tensor("copy_", "other", src))
+    if not isinstance(other, TensorBase):
+        if not T.is_number(other):
+            raise misuse("method", "copy_", (other, non_blocking), {})
         from ._traced import table
 
-        src = table("tensor")(src)
-    return copy_into(self, src, non_blocking)
+        other = table("tensor")(other)
+    return copy_into(self, other, non_blocking)
 
 
 def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
@@ -157,7 +157,7 @@ def fill_(self: Any, value: Any) -> Any:
     if isinstance(value, TensorBase):
         return apply_inplace(fill_tensor_row.op, [self, value], W.fill_tensor_into)
     if not T.is_number(value):
-        raise wrong_arguments("fill_", (value,), ("Tensor value", "Number value"))
+        raise misuse("method", "fill_", (value,), {})
     if is_free(self):
         W.fill_into(self._raw, value)
         bump(self)

@@ -207,17 +207,21 @@ def _over_bytes(obj: Any, dtype: Any) -> Any:
 
 
 @composite()
-def from_numpy(ndarray: Any) -> Any:
+def from_numpy(*ndarray: Any, **none: Any) -> Any:
     """A tensor that shares an array's memory.
 
     Raises:
         TypeError: for anything but an array of a type that tensors have.
         ValueError: for an array with negative strides.
     """
-    if not isinstance(ndarray, T.ndarray):
-        raise TypeError(f"expected np.ndarray (got {errors.type_name(ndarray)})")
-    refuse_array(ndarray)
-    return finished(T.plain_array(ndarray), False)
+    if none or len(ndarray) != 1:
+        given = "no keyword arguments" if none else f"exactly one argument ({len(ndarray)} given)"
+        raise TypeError(f"torch._VariableFunctionsClass.from_numpy() takes {given}")
+    (array,) = ndarray
+    if not isinstance(array, T.ndarray):
+        raise TypeError(f"expected np.ndarray (got {errors.type_name(array)})")
+    refuse_array(array)
+    return finished(T.plain_array(array), False)
 
 
 def _sized(name: str, fill: Any) -> Any:

@@ -216,6 +216,8 @@ def grid_sample(
 
 # ---- the grids of affine maps -----------------------------------------------------------------
 def _affine_forward(theta: Any, size: Any, align_corners: bool) -> Any:
+    if len(size) not in (4, 5):
+        raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     count, places = size[0], tuple(size[2:])
     dims = len(places)
     base = raw.base_grid(places, theta.dtype, align_corners)

@@ -107,9 +107,9 @@ def _joining(name: str, row: Row, doc: str) -> Any:
 
 
 _cat = _joining("cat", cat, "The tensors one after the other along a dimension.")
+_concat = _joining("concat", cat, "Another name of `cat`.")
+_concatenate = _joining("concatenate", cat, "Another name of `cat`.")
 _stack = _joining("stack", stack, "The tensors along a new dimension.")
-for _name in ("concat", "concatenate"):
-    composite("", name=_name)(_cat)
 
 
 def _list(tensors: Any, name: str) -> list[Any]:

@@ -11,7 +11,7 @@ from .._core.apply import apply_n
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
-from ._deprecated import saying_better
+from ._deprecated import say_better, saying_better
 from ._out import given
 from ._row import Row, general
 from ._traced import table
@@ -407,9 +407,16 @@ cholesky_ex = general(
     samples=_DEFINITE,
     doc="`linalg.cholesky`, and the first minor that isn't positive instead of an error.",
 )
+
+
+def _former_cholesky(x: Any, upper: bool) -> Any:
+    say_better("cholesky")
+    return raw.cholesky(x, upper, "cholesky") if x.size else x.copy()
+
+
 cholesky = general(
     "cholesky(Tensor self, bool upper=False) -> Tensor",
-    saying_better("cholesky", lambda x, upper: raw.cholesky(x, upper, "cholesky")),
+    _former_cholesky,
     jvp=lambda xp, self_t, out, upper: _cholesky_tangent(xp, self_t, out, upper),
     self=lambda xp, g, out, upper: _cholesky_gradient(xp, g, out, upper),
     holomorphic=False,

@@ -431,10 +431,18 @@ def binary_cross_entropy_with_logits(
             f"Target size ({errors.size_text(target.shape)}) must be the same as input size "
             f"({errors.size_text(input.shape)})"
         )
+    return logits_loss_operator(input, target, weight, pos_weight, number)
+
+
+@composite("", name="binary_cross_entropy_with_logits")
+def logits_loss_operator(
+    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 0
+) -> Any:
+    """The cross-entropy of logits; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     if weight is not None or pos_weight is not None:
         name = "binary_cross_entropy_with_logits"
         R.refuse_gradient(name, weight=weight, pos_weight=pos_weight)
-    return apply_n(_bcel.op, [input, target, weight, pos_weight, number])
+    return apply_n(_bcel.op, [input, target, weight, pos_weight, reduction])
 
 
 # ---- likelihoods ------------------------------------------------------------------------------
@@ -481,7 +489,7 @@ def _kl_each(input: Any, target: Any, log_target: bool) -> Any:
 
 @composite("", name="kl_div")
 def kl_div_operator(
-    input: Any, target: Any, reduction: int = 1, *, log_target: bool = False
+    input: Any, target: Any, reduction: int = 0, *, log_target: bool = False
 ) -> Any:
     """The Kullback-Leibler divergence; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     return R.apply(_kl_each(input, target, log_target), reduction)

@@ -8,10 +8,12 @@ from .. import errors
 from .._array.later import later
 from .._array.reduce import name_of
 from .._core.apply import apply_n
+from .._core.storage import TensorBase
 from . import _return_types
 from ._composite import composite
 from ._deprecated import say_better
 from ._out import apply_out, run_into
+from ._parse import misuse
 from ._row import general
 from ._traced import some
 from .linalg import adjoint as conj_transpose
@@ -36,7 +38,7 @@ def _checked(forward: Any, name: str) -> Any:
                 f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(x.shape)} "
                 "instead"
             )
-        if x.dtype.kind not in "fc" or x.dtype.itemsize == 2:
+        if x.size and (x.dtype.kind not in "fc" or x.dtype.itemsize == 2):
             raise NotImplementedError(errors.not_implemented("lu_cpu", name_of(x.dtype)))
         if not pivot and x.size:
             raise RuntimeError(
@@ -169,37 +171,55 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
     return made((found, pivots))
 
 
-@composite("", name="lu", method=True)
-def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> Any:
+@composite("", name="lu")
+def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
     """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
+    infos = bool(get_infos)
+    if not isinstance(A, TensorBase) or not isinstance(pivot, bool):
+        raise misuse("torch", "_lu_with_info", (A,), {"pivot": pivot, "check_errors": not infos})
     say_better("lu")
-    if out is not None:
-        run_into("lu", lambda: packed_lu(A, pivot, get_infos), [A], out)
-        return out
-    found, pivots, info = apply_n(lu_factor_ex.op, [A, pivot, False])
-    if not get_infos:
-        return found, pivots
+    found = apply_n(lu_factor_ex.op, [A, pivot, False])
     made = _return_types.named_results("_lu_with_info", ("LU", "pivots", "info"))
-    return made((found, pivots, info))
+    result = made(found) if infos else tuple(found[:2])
+    if out is None:
+        return result
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if len(out) != len(result):
+        raise TypeError(f"expected tuple of {len(result)} elements but got {len(out)}")
+    for target, value in zip(out, result):
+        target.resize_as_(value).copy_(value)
+    return out
+
+
+@composite("private", name="lu", method=True)
+def lu_of(self: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+    """L and U in one matrix, and the rows exchanged; with the first zero pivots if asked."""
+    return tuple(packed_lu(self, pivot, get_infos))
 
 
 # ---- what the factors are for -----------------------------------------------------------------
 def _unpacked(
     factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Any, Any, Any]:
+    if factors.ndim < 2:
+        raise RuntimeError(
+            "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
+            f"{list(factors.shape)} instead"
+        )
     if unpack_pivots and pivots.dtype.name != "int32":
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 "
             "dtype.\nNote: this function is intended to be used with the output produced by "
             "torch.linalg.lu_factor"
         )
-    if factors.ndim < 2:
-        raise RuntimeError(
-            "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
-            f"{list(factors.shape)} instead"
-        )
     p, low, up = (raw.nothing(factors.dtype) for _ in range(3))
     if unpack_pivots:
+        if pivots.size and (pivots.min() < 1 or pivots.max() > factors.shape[-2]):
+            raise RuntimeError(
+                "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you "
+                "properly pass the result of lu_factor?"
+            )
         p = raw.permutation_matrix(pivots, factors.shape[-2], factors.dtype)
     if unpack_data:
         low, up = raw.triangles(factors)
@@ -247,13 +267,11 @@ lu_unpack = general(
 
 def _lu_solved(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
     name = "linalg.lu_solve"
-    if LU.dtype.kind not in "fcV":
-        arrays.check(LU, "torch." + name)
-    arrays.check(LU, "torch." + name, square=True) if LU.ndim < 2 else None
+    arrays.check_inexact(LU, "torch." + name)
     arrays.check_dtypes(LU, B, name, "LU")
     if pivots.dtype.name != "int32":
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
-    if LU.shape[-1] != LU.shape[-2]:
+    if LU.ndim < 2 or LU.shape[-1] != LU.shape[-2]:
         arrays.check(LU, "torch." + name)
     arrays.check_pair(LU, B, left, name)
     if LU.shape[-1] != pivots.shape[-1]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from .. import dtypes as D
 from .. import errors
 from .._array import matmul as raw
+from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply2, apply_n
 from .._core.slow import read_by_python
@@ -230,6 +232,11 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     Raises:
         RuntimeError: where shapes don't fit.
     """
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    types = {name: T.dtype_of(x) for name, x in given.items() if x is not None}
+    if len(set(types.values())) > 1:
+        shown = ", ".join(f"{name}: {D.c_name(dtype)}" for name, dtype in types.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {shown}")
     first, second, sizes = input1._raw.shape, input2._raw.shape, weight._raw.shape
     if len(first) != len(second):
         raise RuntimeError(
@@ -240,11 +247,15 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
             raise RuntimeError(
                 f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}"
             )
-    for number, have, wanted in ((1, first, sizes[1]), (2, second, sizes[2])):
-        if have[-1] != wanted:
+    for number, have in ((1, first), (2, second)):
+        if number >= len(sizes):
+            raise IndexError(errors.no_dimension(number, len(sizes)))
+        if not have:
+            raise IndexError(errors.no_dimension(-1, 0))
+        if have[-1] != sizes[number]:
             raise RuntimeError(
                 f"bilinear(): input{number} size does not match weight size: got {have[-1]} but "
-                f"expected {wanted}"
+                f"expected {sizes[number]}"
             )
     if bias is not None and bias._raw.shape != sizes[:1]:
         raise RuntimeError(

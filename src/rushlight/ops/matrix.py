@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -349,13 +350,20 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         degrees: Any = max(count - correction, 0)
     else:
         total = weights.sum()
+        if total.item() == 0:
+            raise RuntimeError("cov(): weights sum to zero, can't be normalized")
         mean = (x * weights).sum(1, True) / total
         lost: Any = correction
         if aweights is not None and correction:
             lost = correction * ((weights * aweights).sum() / total)
         degrees = table("clamp")(total - lost, min=0)
     if (degrees if type(degrees) is int else degrees.item()) <= 0:
-        say_better("cov")
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "number of observations.",
+            UserWarning,
+            stacklevel=4,
+        )
     centred = x - mean
     other = centred if weights is None else centred * weights
     turned = other.t()

@@ -57,10 +57,11 @@ def _check_parameter_dtypes(x: Any, *parameters: Any) -> None:
 def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     count = len(normalized_shape)
     shape = tuple(normalized_shape)
-    if not count or x.shape[-count:] != shape:
-        _refuse_layer(x, normalized_shape)
+    fits = count and x.shape[-count:] == shape
     if (weight is not None and weight.shape != shape) or (bias is not None and bias.shape != shape):
-        _refuse_parameters(shape, weight, bias)
+        fits = False
+    if not fits:
+        _refuse_layer(x, shape, weight, bias)
     if x.dtype.kind not in "fV":
         _check_parameter_dtypes(x, weight, bias)
         losses.require_floats(x, "LayerNormKernelImpl")
@@ -87,18 +88,18 @@ def _plain_rows(x: Any, weight: Any, bias: Any) -> bool:
     )
 
 
-def _refuse_layer(x: Any, normalized_shape: Any) -> None:
-    shape = list(normalized_shape)
+def _refuse_layer(x: Any, shape: tuple[int, ...], weight: Any, bias: Any) -> None:
+    _check_parameter_dtypes(x, weight, bias)
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
             "element, but got normalized_shape = []"
         )
+    _refuse_parameters(shape, weight, bias)
     wanted = ", ".join(map(str, shape))
     raise RuntimeError(
-        f"Given normalized_shape={shape}, expected input with shape [*, {wanted}], but got input "
-        "of "
-        f"size{list(x.shape)}"
+        f"Given normalized_shape={list(shape)}, expected input with shape [*, {wanted}], but got "
+        f"input of size{list(x.shape)}"
     )
 
 
@@ -405,6 +406,8 @@ def instance_norm_operator(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
     shape = tuple(input.shape)
+    if len(shape) < 2:
+        raise IndexError(errors.no_dimension(len(shape), len(shape)))
     samples, channels = shape[0], shape[1]
     repeated = [
         None if x is None else x.repeat(samples) for x in (weight, bias, running_mean, running_var)
@@ -507,6 +510,8 @@ def group_norm_operator(
 ) -> Any:
     """The input normalised by groups of channels: see `nn.functional.group_norm`."""
     shape = tuple(input.shape)
+    if len(shape) < 2:
+        raise IndexError(errors.no_dimension(len(shape), len(shape)))
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     if shape[1] % num_groups:
@@ -516,11 +521,11 @@ def group_norm_operator(
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and tuple(parameter.shape) != shape[1:2]:
-            shown = parameter if weight is None else weight  # as PyTorch has it
+            shown = [0] if weight is None else list(weight.shape)  # as PyTorch has it
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in "
                 "input, but "
-                f"got {name} of shape {list(shown.shape)} and input of shape {list(shape)}"
+                f"got {name} of shape {shown} and input of shape {list(shape)}"
             )
     return apply_n(GROUP_NORM.op, [input, weight, bias, num_groups, eps])[0]
 

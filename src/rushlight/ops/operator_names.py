@@ -15,6 +15,7 @@ from . import _checks
 from ._composite import COMPOSITES, composite
 from ._deprecated import say_better
 from ._generator import stream_of
+from ._refill import refuse_leaf
 from ._row import linear
 from ._traced import table
 from .attention import _safe_softmax as safe_softmax_row
@@ -120,10 +121,18 @@ def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
     return table("matrix_norm")(input, "nuc", dim, keepdim)
 
 
-@composite("")
+@composite("", out=True)
 def frobenius_norm(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
     """The square root of the sum of squares."""
     say_better("frobenius_norm")
+    if isinstance(dim, (tuple, list)) and len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
+    raw = input._raw
+    if T.is_discrete(raw.dtype):
+        shown = D.scalar_name(T.from_raw(raw.dtype))
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {shown} instead."
+        )
     return table("norm")(input, 2, dim, keepdim)
 
 
@@ -261,6 +270,13 @@ def embedding_renorm_(self: Any, indices: Any, max_norm: float, norm_type: float
     from .._array import bags
     from .._core.storage import bump
 
+    refuse_leaf(self)
+    if self._raw.ndim != 2:
+        raise RuntimeError(
+            f"Expected 2-dimensional tensor, but got {self._raw.ndim}-dimensional tensor for "
+            "argument #1 'self' (while checking arguments for embedding_renorm_)"
+        )
+    bags.require_indices(indices._raw, "embedding_renorm_", 2)
     used = read_by_python(indices, "embedding_renorm_()")
     bags.renormalise(self._raw, used, float(max_norm), float(norm_type))
     bump(self)
@@ -412,6 +428,8 @@ def is_same_size(self: Any, other: Any) -> bool:
 def is_set_to(self: Any, tensor: Any) -> bool:
     """Whether two tensors are the same part of the same memory."""
     a, b = self._raw, tensor._raw
+    if a.size == 0 and T.owner(a) is not T.owner(b):  # NumPy doesn't tell where it would begin
+        return False
     return bool(T.address(a) == T.address(b) and a.shape == b.shape and a.strides == b.strides)
 
 
@@ -422,7 +440,31 @@ def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
 
 
+_REINFORCE: Final = """reinforce() was removed.
+Use torch.distributions instead.
+See https://pytorch.org/docs/main/distributions.html
+
+Instead of:
+
+probs = policy_network(state)
+action = probs.multinomial()
+next_state, reward = env.step(action)
+action.reinforce(reward)
+action.backward()
+
+Use:
+
+probs = policy_network(state)
+# NOTE: categorical is equivalent to what used to be called multinomial
+m = torch.distributions.Categorical(probs)
+action = m.sample()
+next_state, reward = env.step(action)
+loss = -m.log_prob(action) * reward
+loss.backward()
+"""
+
+
 @composite("private", method=True)
 def reinforce(self: Any, reward: Any) -> Any:
     """Raises RuntimeError, which names what replaced it."""
-    raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead.")
+    raise RuntimeError(_REINFORCE)

@@ -157,10 +157,14 @@ def _check_steps(name: str, start: Any, end: Any, steps: Any, *base: Any) -> Non
     """
     bounds = [v for v in (start, end) if isinstance(v, TensorBase)]
     if any(v._raw.ndim for v in bounds):
-        dims = [v._raw.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
+        dims = {
+            what: f"{what} with {v._raw.ndim} dimension(s)"
+            for what, v in (("start", start), ("end", end))
+            if isinstance(v, TensorBase)
+        }
         raise RuntimeError(
-            f"{name} only supports 0-dimensional start and end tensors, but got start with "
-            f"{dims[0]} dimension(s) and end with {dims[1]} dimension(s)."
+            f"{name} only supports 0-dimensional start and end tensors, but got "
+            f"{' and '.join(dims.values())}."
         )
     if isinstance(steps, TensorBase):
         steps = read_by_python(steps, "a number of steps").item()

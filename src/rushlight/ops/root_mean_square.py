@@ -91,7 +91,7 @@ def rms_norm(
         input = input.contiguous()
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         if not shape:
-            _refuse_layer(input._raw, shape)
+            _refuse_layer(input._raw, shape, None, None)
         wanted = "".join(map(str, shape[:1])) + "".join(f", {n}" for n in shape[1:])
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but got "

@@ -357,20 +357,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     if out is not None:
         T.refuse_overlap(out._raw)
     if p is None:
-        probabilities = input._raw
-        if T.is_discrete(probabilities.dtype) or probabilities.dtype.kind == "c":
-            name = D.scalar_name(T.from_raw(probabilities.dtype))
-            kernel = "self" if probabilities.dtype.kind == "c" else "p"
-            raise NotImplementedError(
-                errors.not_implemented(f"bernoulli_tensor_cpu_{kernel}_", name)
-            )
-        if probabilities.size and not bool(((probabilities >= 0) & (probabilities <= 1)).all()):
-            raise RuntimeError(
-                "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could "
-                "this error message be improved?  If so, please report an enhancement request to "
-                "PyTorch.)"
-            )
-        discrete.bernoulli_tensor_(stream_of(generator), made, probabilities)
+        discrete.bernoulli_tensor_(stream_of(generator), made, input._raw)
     else:
         discrete.bernoulli_(stream_of(generator), made, float(p))
     if out is not None:

@@ -8,17 +8,18 @@ from math import prod
 from typing import Any
 
 from .. import dtypes as D
-from .. import errors
 from .._array import shapes as raw
 from .._array import types as T
 from .._array.axes import axis_of
 from .._array.example import is_example
 from .._core.apply import apply1, apply_n, apply_view
 from .._core.mode import current
-from .._core.storage import TensorBase, new_tensor, version_cell
+from .._core.storage import new_tensor, version_cell
 from ..memory_format import channels_last_3d, contiguous_format, preserve_format
+from ..memory_format import memory_format as MemoryFormat
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
+from ._parse import misuse
 from ._row import linear
 from ._views import wrong_arguments
 
@@ -169,11 +170,25 @@ def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
     """The tensor itself where it lies in memory as asked, else a copy that does."""
     if memory_format is contiguous_format:
         return self if self._raw.flags.c_contiguous else apply1(clone_contiguous.op, self)
+    if type(memory_format) is not MemoryFormat:
+        raise misuse("method", "contiguous", (), {"memory_format": memory_format})
     if memory_format is preserve_format:
+        if self._raw.flags.c_contiguous:
+            return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     if T.is_channels_last(_ranked(self, memory_format)._raw):
         return self
     return apply1(clone_channels_last.op, self)
+
+
+def is_laid_out(t: Any, memory_format: Any) -> bool:
+    """Whether a tensor lies in memory as the format says."""
+    if type(memory_format) is not MemoryFormat:
+        raise misuse("method", "is_contiguous", (), {"memory_format": memory_format})
+    if memory_format is preserve_format:
+        return bool(t._raw.flags.c_contiguous)
+    rank = 5 if memory_format is channels_last_3d else 4
+    return t._raw.ndim == rank and T.is_channels_last(t._raw)
 
 
 @composite("", method=True)
@@ -238,21 +253,17 @@ def reshape_as(self: Any, other: Any) -> Any:
     return reshape(self, _shape_of(other, "reshape_as"))
 
 
+def _shape_of(other: Any, name: str) -> Any:
+    try:
+        return other._raw.shape
+    except AttributeError:
+        raise misuse("method", name, (other,), {}) from None
+
+
 @composite("private", method=True)
 def expand_as(self: Any, other: Any) -> Any:
     """The tensor expanded to the shape of `other`."""
     return apply_view(expand.op, self, (_shape_of(other, "expand_as"), False))
-
-
-def _shape_of(other: Any, name: str) -> tuple[int, ...]:
-    """The shape of the tensor that a method takes.
-
-    Raises:
-        TypeError: where it is none.
-    """
-    if not isinstance(other, TensorBase):
-        raise TypeError(errors.no_tensor(name, "other", other))
-    return tuple(other._raw.shape)
 
 
 @composite("", method=True)

@@ -5,6 +5,12 @@ from __future__ import annotations
 from tests.compare.fuzz.known import Named
 
 _OPERAND = r"unsupported operand type|not supported between|Can't call numpy|__array_wrap__"
+#: What is called too often for its arguments to be counted by anybody but Python.
+_PLAIN = (
+    "as_subclass|bfloat16|bool|byte|cdouble|cfloat|char|contiguous|copy_|cpu|double|expand_as|"
+    "float|get_device|half|int|is_complex|is_contiguous|is_floating_point|long|reshape_as|short|"
+    "squeeze_|t_|transpose_|type_as|unsqueeze_|view_as"
+)
 
 CALLS: list[Named] = [
     Named("NumPy's functions have gradients", statement=r"np\.", torch=_OPERAND),
@@ -44,6 +50,11 @@ CALLS: list[Named] = [
         statement=r"^x\[.*\] = ",
         raised=r"^IndexError: index -?\d+ is out of bounds",
     ),
+    Named(
+        "A write with a place outside writes nothing",
+        kind="value",
+        statement=r"\.bernoulli_\((p=)?x\d",
+    ),
     Named("Sparse tensors have a class of their own", kind="class", ours="SparseTensor"),
     Named("Nothing is pinned", kind="accepted", statement=r"\.pin_memory\("),
     Named(
@@ -53,9 +64,23 @@ CALLS: list[Named] = [
         ours="positional argument|unexpected keyword",
     ),
     Named(
+        "Python says what its own methods don't take",
+        kind="message",
+        statement=rf"\.({_PLAIN})\(",
+        torch=r"^\w+\(\) (takes|got an unexpected keyword|missing) ",
+        ours="positional argument|unexpected keyword|multiple values",
+    ),
+    Named(
+        "A warning comes once a call",
+        kind="warning",
+        torch=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\)), \1\]$",
+        ours=r"^\[\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
+    ),
+    Named("Conjugates are computed at once", kind="is_view|shares", statement=r"\bconj\((x\d+)?\)"),
+    Named(
         "Whether a new result is a view of a hidden tensor",
         kind="is_view",
-        statement=r"fft|_window\(|max_pool1d|repeat_interleave|kron",
+        statement=r"fft|_window\(|max_pool1d|repeat_interleave|kron|\binner\(",
     ),
     Named(
         "Functions of several parts name themselves",
