@@ -262,3 +262,15 @@ def test_recorded_gradients_are_the_kernels_gradients() -> None:
     _second_order(F.multi_margin_loss, x.clone(), torch.tensor([0, 2, 1, 1]))
     _second_order(F.multilabel_margin_loss, x.clone(), torch.tensor([[0, -1, 1]] * 4))
     _second_order(lambda a: F.soft_margin_loss(a, torch.sign(y)), x.clone())
+
+
+def test_the_functions_below_those_of_nn_reduce_only_where_they_are_told_to():
+    x, one = torch.rand(2, 3), torch.ones(2, 3)
+    assert torch.kl_div(x, one).shape == (2, 3)
+    assert torch.hinge_embedding_loss(x, one).shape == (2, 3)
+    assert torch.margin_ranking_loss(x, one, one).shape == (2, 3)
+    assert torch.triplet_margin_loss(x, one, one).shape == (2,)
+    assert torch.cosine_embedding_loss(x, one, torch.ones(2)).shape == (2,)
+    assert torch.binary_cross_entropy_with_logits(x, one).shape == (2, 3)
+    assert torch.kl_div(x, one, 1).shape == torch.ops.aten.kl_div(x, one).shape == ()
+    assert torch.ops.aten.kl_div.default(x, one, reduction=0).shape == (2, 3)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Final
 
 from .._core.mode import current
 from .._core.storage import TensorBase
+from ._once import warn_the_caller
 
 NONE: Final = 0
 MEAN: Final = 1
@@ -25,9 +25,8 @@ def number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
     found = _NUMBERS.get(reduction)
     if found is None:
         if reduction == "elementwise_mean":
-            warnings.warn(
-                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
-                stacklevel=3,
+            warn_the_caller(
+                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
             )
             return MEAN
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -39,9 +38,8 @@ def word_of_old(size_average: Any, reduce: Any) -> str:
     average = True if size_average is None else size_average
     reduced = True if reduce is None else reduce
     word = "none" if not reduced else "mean" if average else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead.",
-        stacklevel=4,
+    warn_the_caller(
+        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead."
     )
     return word
 

@@ -118,7 +118,7 @@ def cosine_embedding_loss(
 
 @composite("", name="cosine_embedding_loss")
 def cosine_embedding_operator(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0
 ) -> Any:
     """The cosine embedding loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     count = target.dim()
@@ -167,7 +167,7 @@ def margin_ranking_loss(
 
 @composite("", name="margin_ranking_loss")
 def margin_ranking_operator(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 1
+    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = 0
 ) -> Any:
     """The margin ranking loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     apart = input1 - input2
@@ -190,7 +190,7 @@ def hinge_embedding_loss(
 
 @composite("", name="hinge_embedding_loss")
 def hinge_embedding_operator(
-    input: Any, target: Any, margin: float = 1.0, reduction: int = 1
+    input: Any, target: Any, margin: float = 1.0, reduction: int = 0
 ) -> Any:
     """The hinge embedding loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     where = _traced.table("where")
@@ -233,7 +233,7 @@ def triplet_margin_operator(
     p: float = 2.0,
     eps: float = 1e-6,
     swap: bool = False,
-    reduction: int = 1,
+    reduction: int = 0,
 ) -> Any:
     """The triplet margin loss; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
     _require_like_dimensions(anchor, positive, negative)

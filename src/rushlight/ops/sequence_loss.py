@@ -205,7 +205,7 @@ def ctc_loss_operator(
     input_lengths: Any,
     target_lengths: Any,
     blank: int = 0,
-    reduction: int = 1,
+    reduction: int = 0,
     zero_infinity: bool = False,
 ) -> Any:
     """Minus the log-probability of each target; `reduction` 0: none, 1: mean, 2: sum."""
