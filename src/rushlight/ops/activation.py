@@ -486,12 +486,7 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
 @composite("nn.functional")
 def elu_(input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
     """In-place version of `elu`."""
-    if scale == 1 and input_scale == 1:
-        return elu(input, alpha, True)
-    result = table("where")(
-        input > 0, input * scale, (input * input_scale).expm1() * (alpha * scale)
-    )
-    return input.copy_(result)
+    return _run(_elu_written, True, input, alpha, scale, input_scale)
 
 
 @composite("nn.functional")
@@ -503,7 +498,7 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 @composite("nn.functional")
 def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """In-place version of `hardtanh`."""
-    return hardtanh(input, min_val, max_val, True)
+    return _run(hardtanh_row, True, input, min_val, max_val)
 
 
 @composite("", "nn.functional")
