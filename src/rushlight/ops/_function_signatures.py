@@ -406,6 +406,11 @@ std var: (@in, int[1]? dim, bool unbiased=True, bool keepdim=False @out) (@in, i
     Scalar? correction=None, bool keepdim=False, Tensor out=None) (@in, bool unbiased=True)
 std_mean var_mean: (@in, int[1]? dim, bool unbiased=True, bool keepdim=False) (@in, int[1]?
     dim=None, *, Scalar? correction=None, bool keepdim=False) (@in, bool unbiased=True)
+stft: (@in, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool
+    center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool?
+    return_complex=None, bool? align_to_window=None) (@in, int n_fft, int? hop_length=None, int?
+    win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool?
+    return_complex=None, bool? align_to_window=None)
 subtract: (@in, Tensor other, *, Scalar alpha=1, Tensor out=None) (@in, Scalar other, Scalar
     alpha=1)
 sum: (@in, *, ScalarType? dtype=None) (@in, int[1]? dim, bool keepdim=False, *, ScalarType?

@@ -18,19 +18,20 @@ from .._core.mode import current
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
 from ._kinds import PYTHON_NAMES
+from ._passed import PASSED, explained
 
 #: Called so often that a look at the arguments would be felt; these check by themselves.
 UNCHECKED: Final = frozenset((
     "view", "reshape", "item", "tolist", "contiguous", "detach", "detach_", "copy_", "zero_",
     "fill_", "float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte",
-    "bool", "cfloat", "cdouble", "type_as", "cat", "stack", "concat", "concatenate", "conv1d",
-    "conv2d", "conv3d", "linear", "numpy", "is_floating_point", "is_complex", "expand_as",
-    "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_", "numel", "size",
+    "bool", "cfloat", "cdouble", "cat", "stack", "concat", "concatenate", "conv1d", "conv2d",
+    "conv3d", "linear", "is_floating_point", "is_complex", "numel", "size",
 ))  # fmt: skip
 #: Called often enough that positional arguments are looked at only where something has gone wrong.
 LATE: Final = frozenset((
     "zeros", "ones", "empty", "arange", "zeros_like", "ones_like", "empty_like", "to",
-    "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul",
+    "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul", "type_as", "numpy",
+    "expand_as", "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_",
 ))  # fmt: skip
 #: Functions of which no signature is known, because they are Python in PyTorch, too.
 UNSIGNED: Final = frozenset((
@@ -57,9 +58,14 @@ _NO_PINNED: Final = (
 
 def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
-    if name in UNCHECKED or name in UNSIGNED or name.startswith("_"):
+    checked = _checked(kind, name, function)
+    return explained(kind, name, function, checked) if (kind, name) in PASSED else checked
+
+
+def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    if (name in UNCHECKED and (kind, name) != ("torch", "zero_")) or name in UNSIGNED:
         return function
-    if name in WRITTEN.get(kind, ()):
+    if name.startswith("_") or name in WRITTEN.get(kind, ()):
         return function
     if kind == "python" and name not in PYTHON_NAMES:
         return function
@@ -109,7 +115,7 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
             return ask(run_late, args, kwargs)
         try:
             return function(*args)
-        except (TypeError, AttributeError, ValueError, IndexError, OverflowError):
+        except Exception:
             handled = check(kind, name, run_late, args, kwargs, {}, None)
             if handled is not NOT_HANDLED:
                 return handled

@@ -185,6 +185,8 @@ nn.multi_margin_loss: (@in, Tensor target, Scalar p=1, Scalar margin=1, Tensor? 
     reduction=at::Reduction::Mean @out)
 nn.nll_loss: (@in, Tensor target, Tensor? weight=None, int reduction=at::Reduction::Mean, int
     ignore_index=-100 @out)
+nn.nll_loss_nd: (@in, Tensor target, Tensor? weight=None, int reduction=at::Reduction::Mean, int
+    ignore_index=-100)
 nn.one_hot: (@in, int num_classes=-1)
 nn.pad: (@in, int[] pad, str mode="constant", float? value=None)
 nn.relu6: (@in)

@@ -52,6 +52,17 @@ def complaint(
     written = python_signature(kind, name)
     if written is not None:
         return _of_python(*written, (None, *args) if kind == "method" else args, kwargs)
+    return complaint_of_c(kind, name, args, kwargs, bound)
+
+
+def complaint_of_c(
+    kind: str,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: Named,
+    bound: list[tuple[Parameter, Any]] | None = None,
+) -> Exception | None:
+    """The same, for a function of C: also for one that a function in Python of its name calls."""
     found = signatures(kind, name)
     if not found:
         return None
