@@ -147,6 +147,11 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     """
     from .types import from_raw
 
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
     if mask.dtype.kind != "b":
         name = D.scalar_name(from_raw(mask.dtype)).lower()
         raise RuntimeError(
@@ -154,11 +159,6 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
             f"{_WORDS.get(name, name)}"
         )
     if isinstance(value, np.ndarray):
-        if value.ndim:
-            raise RuntimeError(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value.ndim} dimension(s)."
-            )
         value = value.astype(x.dtype) if value.dtype == x.dtype else typed(value.item(), x.dtype)
     else:
         value = typed(value, x.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes as D
 from .blocks import INF, LARGE, SIGN_BITS, fits, mapped
 from .masks import anywhere, where
-from .number import number_like, typed
+from .number import typed
 from .types import FLOAT32, FLOAT64, INT64, in_single, to_raw
 
 _ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
@@ -198,7 +198,7 @@ def power_scalar(x: Any, exponent: Any) -> Any:
             raise RuntimeError(INTEGER_POWER)
         if x.dtype.kind == "b":
             return np.logical_or(x, not exponent)
-        return np.power(x, number_like(exponent, x.dtype))
+        return np.power(x, exponent)
     if exponent == 2:
         return np.square(x)
     if exponent == 3:

@@ -71,7 +71,7 @@ def run_into(
     operands = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
     for t in targets:
         if not isinstance(t, TensorBase):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(t).__name__}")
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
         if mode.grad and t.requires_grad:  # type: ignore[attr-defined]
             raise RuntimeError(errors.out_requires_grad(name))
         T.refuse_overlap(t._raw)

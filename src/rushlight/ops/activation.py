@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .. import dtypes as D
+from .. import errors
 from .._array import types as T
 from .._array.later import later
 from .._array.masks import ordered
@@ -295,7 +296,7 @@ def prelu(input: Any, weight: Any) -> Any:
         RuntimeError: where the weights don't fit the channels (dimension 1).
     """
     if not isinstance(input, TensorBase):
-        kind = type(input).__name__
+        kind = errors.type_name(input)
         raise TypeError(f"prelu(): argument 'input' (position 1) must be Tensor, not {kind}")
     shape = weight._raw.shape
     ndim = input._raw.ndim
@@ -368,7 +369,7 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
 def relu_function(input: Any, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
     if not isinstance(input, TensorBase):
-        kind = type(input).__name__
+        kind = errors.type_name(input)
         raise TypeError(f"relu(): argument 'input' (position 1) must be Tensor, not {kind}")
     return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
 

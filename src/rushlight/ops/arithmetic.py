@@ -10,6 +10,7 @@ from .. import dtypes as D
 from .._array import numpy_ns as raw
 from .._array import quotients
 from .._array import types as T
+from .._array.number import number_like
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
@@ -275,8 +276,12 @@ def _power_exponent_of_number(xp: Any, g: Any, self: Any, exponent: Any, out: An
 
 
 def _whole_power(args: list[Any], raws: list[Any]) -> None:
-    if T.is_discrete(raws[0].dtype) and args[1] < 0:
-        raise RuntimeError(quotients.INTEGER_POWER)
+    dtype = raws[0].dtype
+    if T.is_discrete(dtype) and not isinstance(args[1], complex):
+        if args[1] < 0:
+            raise RuntimeError(quotients.INTEGER_POWER)
+        if dtype.kind in "iu" and type(args[1]) is int:
+            number_like(args[1], dtype)
 
 
 pow = elementwise(

@@ -64,6 +64,8 @@ def repeat_interleave(
         return _repeated_evenly(input, repeats, dim)
     if not isinstance(repeats, TensorBase):
         repeats = table("tensor")(repeats)
+    if repeats._raw.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     axis = axis_of(dim, input._raw.ndim)

@@ -55,7 +55,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if not isinstance(src, TensorBase):
         if not T.is_number(src):
             raise TypeError(
-                f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+                f"copy_(): argument 'other' (position 1) must be Tensor, "
+                f"not {errors.type_name(src)}"
             )
         from ._traced import table
 
@@ -275,7 +276,7 @@ def set_(
         source = over(source, T.from_raw(self._raw.dtype))
     if not isinstance(source, TensorBase):
         raise TypeError(
-            f"set_(): argument 'source' (position 1) must be Tensor, not {type(source).__name__}"
+            f"set_(): argument 'source' (position 1) must be Tensor, not {errors.type_name(source)}"
         )
     if source._raw.dtype != self._raw.dtype:
         if is_recorded(self, source):

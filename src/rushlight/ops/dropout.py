@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import types as T
 from .._array.later import later
 from .._core.mode import current
@@ -21,7 +22,7 @@ ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf
 
 def _tensor(name: str, value: Any) -> None:
     if not isinstance(value, TensorBase):
-        kind = type(value).__name__
+        kind = errors.type_name(value)
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {kind}")
 
 
@@ -43,6 +44,7 @@ def _noise(like: Any, shape: tuple[int, ...], keep: float) -> Any:
 def _dropped(input: Any, p: float, train: bool, inplace: bool, shape: Any, alpha: bool) -> Any:
     """Dropout with one draw for each element of `shape`, which broadcasts to the input's."""
     _range(p, RuntimeError)
+    inplace = bool(inplace)  # before anything is drawn
     if p == 0 or not train or not input._raw.size:
         return input
     if p == 1:

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import gather
 from .._array import types as T
 from .._array.later import later
@@ -121,7 +122,7 @@ def embedding(
     if not isinstance(input, TensorBase):
         raise TypeError(
             "embedding(): argument 'indices' (position 2) must be Tensor, not "
-            f"{type(input).__name__}"
+            f"{errors.type_name(input)}"
         )
     if max_norm is not None:
         raw.require_indices(input._raw, "embedding")

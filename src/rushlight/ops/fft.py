@@ -289,7 +289,7 @@ def _into(name: str, out: Any, to_real: bool, x: Any, compute: Any) -> Any:
     """The result of `compute()`, in `out` where that is given."""
     if not isinstance(x, TensorBase):
         raise TypeError(
-            f"fft_{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}"
+            f"fft_{name}(): argument 'input' (position 1) must be Tensor, not {errors.type_name(x)}"
         )
     if out is None:
         return compute()

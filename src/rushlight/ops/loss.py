@@ -328,17 +328,20 @@ def binary_cross_entropy(
     if weight is not None:
         R.refuse_gradient("binary_cross_entropy", weight=weight)
         shape = target._raw.shape
-        if weight._raw.shape != shape:
+        if _shape(weight) != shape:
             problem = _bad_weight(weight._raw.shape, shape)
             if problem is not None:
                 raise RuntimeError(problem)
+            grown = raw.broadcast_shape(shape, weight._raw.shape)
+            if grown != shape:
+                raise RuntimeError(errors.output_shape(shape, grown))
             weight = weight.expand(shape)
     return apply_n(_bce.op, [input, target, weight, number])
 
 
 def _bad_weight(have: tuple[int, ...], want: tuple[int, ...]) -> str | None:
     for back in range(1, len(have) + 1):
-        if back > len(want) or have[-back] not in (1, want[-back]):
+        if back <= len(want) and 1 != have[-back] != want[-back] != 1:
             return (
                 f"Attempting to broadcast a dimension of length {have[-back]} at {-back}! "
                 "Mismatching "

@@ -117,7 +117,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         )
         raise TypeError(
             f"matmul(): argument '{name}' (position {place}) must be Tensor, "
-            f"not {type(bad).__name__}"
+            f"not {errors.type_name(bad)}"
         )
     a = input._raw.ndim
     b = other._raw.ndim
@@ -201,10 +201,12 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         )
         raise TypeError(
             f"linear(): argument '{name}' (position {place}) must be Tensor, "
-            f"not {type(bad).__name__}"
+            f"not {errors.type_name(bad)}"
         )
     ndim = input._raw.ndim
     if weight._raw.ndim != 2:
+        if weight._raw.ndim == 1 and ndim == 2 and bias is not None:
+            raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
         out = matmul(input, _traced.table("t")(weight))
         return out if bias is None else out + bias
     if bias is not None:

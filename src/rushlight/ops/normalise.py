@@ -549,6 +549,9 @@ def local_response_norm(
     if not input.is_floating_point() and (ndim > 3 or input.dtype is not D.int64):
         kernel = "avg_pool2d" if ndim == 3 else "avg_pool3d"
         raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(input.dtype)))
+    if size <= 0:
+        shown = f"kH: {size} kW: 1" if ndim == 3 else f"kT: {size} kH: 1 kW: 1"
+        raise RuntimeError(f"kernel size should be greater than zero, but got {shown}")
     windows = padded.unfold(1, size, 1)
     if input.is_floating_point():
         means = windows.mean(-1)

@@ -66,7 +66,7 @@ def _pack_padded_sequence(input: Any, lengths: Any, batch_first: bool) -> tuple[
     Raises: RuntimeError for lengths that don't fall, aren't positive or too many.
     """
     if not isinstance(input, _TENSOR):
-        kind = type(input).__name__
+        kind = errors.type_name(input)
         raise TypeError(
             f"_pack_padded_sequence(): argument 'input' (position 1) must be Tensor, not {kind}"
         )

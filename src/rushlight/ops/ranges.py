@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from .. import dtypes as D
+from .. import errors
 from .._array import create as raw
 from .._array import types as T
+from .._array.number import number_like
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..device import hollow
@@ -16,7 +17,8 @@ from . import _hollow
 from ._accepts import is_number_tensor
 from ._composite import composite
 from ._explain import combination
-from .create import delivered, dtype_or_default, finished, type_for
+from ._once import warn_the_caller
+from .create import delivered, dtype_or_default, type_for
 
 
 def _number(value: Any) -> Any:
@@ -75,22 +77,36 @@ def _shown(value: float) -> str:
 
 
 @composite(name="range")
-def range_(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None,
-           requires_grad: bool = False) -> Any:  # fmt: skip
-    """start, start + step, … up to and including `end` (deprecated in favour of `arange`)."""
-    warnings.warn(
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … up to and including `end` (deprecated in favour of `arange`).
+
+    Raises:
+        RuntimeError: for a step of zero or one that leads away from `end`.
+    """
+    warn_the_caller(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which "
-        "produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
+        "produces values in [start, end)."
     )
     if end is None:
         start, end = 0, start
+    found = dtype_or_default(type_for(out, dtype))
+    if found is D.bool_ or found.category == D.COMPLEX:
+        raise NotImplementedError(errors.not_implemented("range_cpu", D.scalar_name(found)))
+    wide = D.int64 if not found.is_floating_point else found if found.itemsize == 2 else D.float64
+    start, end, step = (number_like(_number(v), T.to_raw(wide)) for v in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
+    if (step > 0 and end < start) or (step < 0 and end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = int((end - start) / step) + 1
-    return finished(
-        raw.arange(start, start + n * step, step, dtype_or_default(dtype)), requires_grad
-    )
+    stop = start + n * step if wide is D.int64 else start + (n - 0.5) * step
+    if hollow(device) and out is None:
+        return _hollow.made((n,), found, requires_grad)
+    return delivered(raw.arange(start, stop, step, found), out, requires_grad)
 
 
 @composite()

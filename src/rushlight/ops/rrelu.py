@@ -44,7 +44,7 @@ def _run(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not isinstance(input, TensorBase):
-        kind = type(input).__name__
+        kind = errors.type_name(input)
         raise TypeError(f"rrelu(): argument 'input' (position 1) must be Tensor, not {kind}")
     x = input._raw
     if training:

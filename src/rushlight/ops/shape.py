@@ -16,6 +16,7 @@ from .._core.apply import apply1, apply_n, apply_view
 from .._core.mode import current
 from .._core.storage import new_tensor, version_cell
 from ..memory_format import channels_last_3d, contiguous_format, preserve_format
+from ._accepts import integers, is_int
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
 from ._row import linear
@@ -377,8 +378,8 @@ permute = linear(
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """The tensor with dimensions moved to other places; the others keep their order."""
     ndim = input._raw.ndim
-    given = (source,) if isinstance(source, int) else tuple(source)
-    wanted = (destination,) if isinstance(destination, int) else tuple(destination)
+    given = integers((source,) if is_int(source) else source)
+    wanted = integers((destination,) if is_int(destination) else destination)
     if len(given) != len(wanted):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(given)} dims) should "

@@ -29,7 +29,7 @@ def _prepared(name: str, x: Any, dim: int, dtype: Any) -> Any:
     limit = x.ndim or 1
     if not -limit <= dim < limit:
         raise IndexError(errors.dimension(dim, x.ndim))
-    if x.dtype.kind not in "fV":
+    if x.dtype.kind not in "fV" and x.size:
         losses.require_floats(x, f"{name}{_kernel(x, dim)}_kernel_impl")
     return x
 
@@ -43,7 +43,8 @@ def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
         found = small.softmax(x)
         if found is not None:
             return found
-    return raw.softmax(_prepared("softmax", x, dim, dtype), dim)
+    x = _prepared("softmax", x, dim, dtype)
+    return raw.softmax(x, dim) if x.size else x.copy()
 
 
 def _softmax_backward(g: Any, y: Any, dim: int) -> Any:
@@ -55,7 +56,8 @@ def _softmax_backward(g: Any, y: Any, dim: int) -> Any:
 def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
     if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
         return small.log_softmax(x)
-    return raw.log_softmax(_prepared("log_softmax", x, dim, dtype), dim)
+    x = _prepared("log_softmax", x, dim, dtype)
+    return raw.log_softmax(x, dim) if x.size else x.copy()
 
 
 def _log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
