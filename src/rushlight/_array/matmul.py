@@ -225,7 +225,10 @@ def matmul(a: Any, b: Any) -> Any:
 
 def _explain_matmul(a: Any, b: Any, inner: int) -> None:
     if (a.ndim >= 2 and b.ndim >= 3) or (a.ndim >= 3 and b.ndim >= 3):
-        batch = int(np.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])))
+        problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
+        if problem is not None:
+            raise RuntimeError(problem)
+        batch = int(np.prod(broadcast_shape(a.shape[:-2], b.shape[:-2])))
         if a.ndim == 2:
             rows = b.shape[0] * 1
             raise RuntimeError(

@@ -162,6 +162,10 @@ def apply(op: Op, args: list[Any]) -> Any:
                         tangents = True
                     if item._layered:
                         special = True
+        elif type(arg) is T.ndarray and HANDLERS.explain is not None:
+            refused = HANDLERS.explain(op, args, TypeError())
+            if refused is not None:
+                raise refused
     if special and HANDLERS.override is not None:
         handled = HANDLERS.override(op, args, False, None)
         if handled is not NOT_HANDLED:

@@ -105,7 +105,7 @@ def saying_better(name: str, raw: Any) -> Any:
 
 
 def old_order(
-    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], kind: str
 ) -> dict[str, int | str] | None:
     """Where each parameter of such a call is found: a position or a keyword; None if it is none."""
     for order in ORDERS.get(name.removesuffix("_"), ()):
@@ -120,7 +120,7 @@ def old_order(
             _is_factor(value) if p in _FACTORS else isinstance(value, TensorBase)
             for p, value in given.items()
         ):
-            _warn(name, order)
+            _warn(name, order, kind == "method")
             return places
     return None
 
@@ -129,8 +129,7 @@ def _is_factor(value: Any) -> bool:
     return is_number(value) or (isinstance(value, TensorBase) and value._raw.ndim == 0)
 
 
-def _warn(name: str, order: tuple[str, ...]) -> None:
-    method = name.endswith("_")
+def _warn(name: str, order: tuple[str, ...], method: bool) -> None:
     named = ["input" if p == "self" else p for p in order if not (method and p == "self")]
     tensors = [f"Tensor {p}" for p in named if p not in _FACTORS]
     factors = [f"Number {p} = 1" for p in ("beta", "alpha", "value") if p in order]

@@ -12,7 +12,7 @@ from .._core.op import Op
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter, public_name
 from ._accepts import accepts
-from ._parse import listing
+from ._parse import listing, wrong_integers
 from ._row import Row
 from ._signatures import signatures
 
@@ -106,6 +106,8 @@ def _explain_one(
             continue
         value = args[i] if given else kwargs.get(shown, kwargs.get(p.name))
         problem = "" if missing else _misfit(p, value, row, i)
+        if problem and p.type == "int" and p.is_list and isinstance(value, (list, tuple)):
+            return wrong_integers(p, name, value, i if given else None)
         if problem:
             place = f"'{shown}' (position {i + 1})" if given else f"'{shown}'"
             return TypeError(

@@ -88,7 +88,13 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
             if not kwargs and fine.get(key, _ASK) is None:
                 settled.add(key)
             if "pin_memory" in kwargs:
-                kwargs = _unpinned(kwargs)
+                kwargs = dict(kwargs)
+                if kwargs.pop("pin_memory"):  # what else is wrong comes first
+                    if factory and kwargs.get("out") is not None:
+                        _check_out(name, kwargs)
+                    elif "rand" not in name:
+                        function(*args, **kwargs)
+                    raise RuntimeError(_NO_PINNED)
         if factory and kwargs.get("out") is not None:
             _check_out(name, kwargs)
         if not kwargs:
@@ -124,17 +130,6 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
     run: Any = functools.wraps(function)(run_late if late else run_checked)
     run._guarded = function
     return run  # type: ignore[no-any-return]
-
-
-def _unpinned(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords without `pin_memory`.
-
-    Raises:
-        RuntimeError: where it is asked for.
-    """
-    if kwargs["pin_memory"]:
-        raise RuntimeError(_NO_PINNED)
-    return {key: value for key, value in kwargs.items() if key != "pin_memory"}
 
 
 def _check_out(name: str, kwargs: dict[str, Any]) -> None:

@@ -354,6 +354,11 @@ glu_backward = general(
 
 
 # ---- functions that may work in place ----------------------------------------------------------
+def _no_tensor(name: str, value: Any) -> TypeError:
+    kind = errors.type_name(value)
+    return TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {kind}")
+
+
 def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
     """A row on `input`, or written into it."""
     for value in rest:
@@ -369,14 +374,15 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any) -> Any:
 def relu_function(input: Any, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
     if not isinstance(input, TensorBase):
-        kind = errors.type_name(input)
-        raise TypeError(f"relu(): argument 'input' (position 1) must be Tensor, not {kind}")
+        raise _no_tensor("relu_" if inplace else "relu", input)
     return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
 
 
 @composite("nn.functional")
 def relu6(input: Any, inplace: bool = False) -> Any:
     """x between 0 and 6."""
+    if not isinstance(input, TensorBase):
+        raise _no_tensor("relu6_" if inplace else "relu6", input)
     return _run(hardtanh_row, inplace, input, 0, 6)
 
 
@@ -403,6 +409,8 @@ def selu(input: Any, inplace: bool = False) -> Any:
 
     Source: Klambauer et al., Self-Normalizing Neural Networks (2017), for the two constants.
     """
+    if not isinstance(input, TensorBase):
+        raise _no_tensor("selu_" if inplace else "selu", input)
     return _run(elu_row, inplace, input, SELU_ALPHA, SELU_SCALE, 1)
 
 

@@ -517,10 +517,13 @@ def broadcast_shapes(*shapes: Any) -> Any:
 @composite("")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Every vector expanded along its own dimension of a common grid."""
-    if len(tensors) == 1 and not isinstance(tensors[0], TensorBase):
-        tensors = tuple(tensors[0])
     if indexing is None:
         say_better("meshgrid")
+    elif not isinstance(indexing, str):
+        kind = errors.type_name(indexing)
+        raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {kind}")
+    if len(tensors) == 1 and not isinstance(tensors[0], TensorBase):
+        tensors = tuple(tensors[0])
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:

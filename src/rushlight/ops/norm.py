@@ -12,6 +12,7 @@ from . import _checks
 from ._accepts import is_number_tensor
 from ._composite import composite
 from ._out import apply_out
+from ._parse import complaint_of_c
 from ._row import general
 from ._traced import table
 
@@ -84,30 +85,36 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     Raises:
         RuntimeError: for other texts, and for integers.
     """
-    if isinstance(dim, int):
-        dim = (dim,)
-    elif dim is not None:
-        dim = tuple(dim)
-    if (p is None or p == "fro") and (dim is None or len(dim) <= 2):
-        p = 2
-    if isinstance(p, str):
-        if dim is None and p == "nuc":
-            dim = (-2, -1)
-        matrix_norm = table("matrix_norm")
-        extra = {} if out is None else {"out": out}
-        return matrix_norm(
-            input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, **extra
-        )
-    if isinstance(p, TensorBase):
-        if not is_number_tensor(p):
-            raise TypeError(
-                "linalg_vector_norm(): argument 'ord' (position 2) must be Number, not Tensor"
+    dims, order = dim, p
+    try:
+        if isinstance(dim, int):
+            dims = (dim,)
+        elif dim is not None:
+            dims = tuple(dim)
+        if (p is None or p == "fro") and (dims is None or len(dims) <= 2):
+            order = 2
+        if isinstance(order, str):
+            matrix_norm = table("matrix_norm")
+            extra = {} if out is None else {"out": out}
+            return matrix_norm(
+                input, order, (-2, -1) if dims is None else dims, keepdim, dtype=dtype, **extra
             )
-        p = read_by_python(p, "an order").item()
-    arguments = [input, p, dim, keepdim, dtype]
-    if out is not None:
-        return apply_out(vector_norm, arguments, out)
-    return apply_n(vector_norm.op, arguments)
+        if isinstance(order, TensorBase):
+            if not is_number_tensor(order):
+                raise TypeError(
+                    "linalg_vector_norm(): argument 'ord' (position 2) must be Number, not Tensor"
+                )
+            order = read_by_python(order, "an order").item()
+        arguments = [input, order, dims, keepdim, dtype]
+        if out is not None:
+            return apply_out(vector_norm, arguments, out)
+        return apply_n(vector_norm.op, arguments)
+    except Exception:
+        given = (input, 2 if p is None or isinstance(p, str) else p, dim, keepdim)
+        problem = complaint_of_c("linalg", "vector_norm", given, {"dtype": dtype})
+        if problem is None:
+            raise
+        raise problem from None
 
 
 def _dist_gradient(xp: Any, g: Any, self: Any, other: Any, p: Any, out: Any, dtype: Any) -> Any:

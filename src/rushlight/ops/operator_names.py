@@ -11,6 +11,7 @@ from .._core.apply import apply_n
 from .._core.slow import read_by_python
 from .._core.storage import new_tensor
 from . import _checks
+from ._accepts import is_int
 from ._composite import COMPOSITES, composite
 from ._deprecated import say_better
 from ._generator import stream_of
@@ -113,10 +114,12 @@ def _is_any_true(input: Any) -> Any:
 
 
 @composite("")
-def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
     """The sum of the singular values of matrices."""
     say_better("nuclear_norm")
-    return table("matrix_norm")(input, "nuc", dim, keepdim)
+    if isinstance(dim, bool):  # the overload without dimensions
+        dim, keepdim = (-2, -1), dim
+    return table("matrix_norm")(input, "nuc", (dim, dim) if is_int(dim) else dim, keepdim, out=out)
 
 
 @composite("")
@@ -409,7 +412,31 @@ def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
     return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
 
 
+_REINFORCE = """reinforce() was removed.
+Use torch.distributions instead.
+See https://pytorch.org/docs/main/distributions.html
+
+Instead of:
+
+probs = policy_network(state)
+action = probs.multinomial()
+next_state, reward = env.step(action)
+action.reinforce(reward)
+action.backward()
+
+Use:
+
+probs = policy_network(state)
+# NOTE: categorical is equivalent to what used to be called multinomial
+m = torch.distributions.Categorical(probs)
+action = m.sample()
+next_state, reward = env.step(action)
+loss = -m.log_prob(action) * reward
+loss.backward()
+"""
+
+
 @composite("private", method=True)
 def reinforce(self: Any, reward: Any) -> Any:
     """Raises RuntimeError, which names what replaced it."""
-    raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead.")
+    raise RuntimeError(_REINFORCE)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .. import dtypes as D
 from .. import errors
 from .._array import rows as raw
 from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
-from . import _traced
 from ._composite import composite
 from ._row import general
 
@@ -110,9 +110,13 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
 def _called(row: Any, name: str, input: Any, dim: Any, stacklevel: int, dtype: Any) -> Any:
     if dim is None:
         dim = _implicit_dim(name, input.dim(), stacklevel + 1)
-    if type(dim) is int and isinstance(input, TensorBase):
+    if (
+        type(dim) is int
+        and isinstance(input, TensorBase)
+        and (dtype is None or isinstance(dtype, D.dtype))
+    ):
         return apply_n(row.op, [input, dim, dtype])
-    return _traced.table(name)(input, dim, dtype)
+    return getattr(input, name)(dim, dtype=dtype)
 
 
 @composite("nn.functional")

@@ -32,6 +32,12 @@ CALLS: list[Named] = [
         statement=r"^x\[.*\[0, 1\].*\] = ",
     ),
     Named("Sparse tensors have a class of their own", kind="class", ours="SparseTensor"),
+    Named(
+        "Errors don't list what PyTorch has been built with",
+        kind="message",
+        torch=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\. This could be",
+        ours=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\.$",
+    ),
     Named("Nothing is pinned", kind="accepted", statement=r"\.pin_memory\("),
     Named(
         "Python says what its own methods don't take",
