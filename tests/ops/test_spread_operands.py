@@ -90,3 +90,23 @@ def test_nothing_is_drawn_where_in_place_is_no_bool():
     with pytest.raises(RuntimeError, match="ambiguous"):
         F.dropout1d(torch.ones(1, 3, 3), inplace=torch.ones(2))
     assert torch.equal(torch.rand(1), first)
+
+
+def test_indices_along_a_dimension_go_round():
+    x = torch.arange(6).reshape(2, 3)
+    assert torch.take_along_dim(x, torch.tensor([[-7, 2, 0]]), 0).tolist() == [[3, 1, 2]]
+    assert torch.take_along_dim(x, torch.tensor([1, 5], dtype=torch.int32)).tolist() == [1, 5]
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        torch.take_along_dim(x, torch.tensor([7]))
+    with pytest.raises(RuntimeError, match="dtype of indices should be Long but got Int"):
+        torch.take_along_dim(x, torch.tensor([[0]], dtype=torch.int32), 0)
+
+
+def test_the_order_of_renorm_is_real():
+    with pytest.raises(RuntimeError, match="renorm: p must be real-valued"):
+        torch.renorm(torch.ones(2, 3), 1j, 0, 1.0)
+
+
+def test_normalize_asks_its_input_for_a_norm():
+    with pytest.raises(AttributeError, match="'bytes' object has no attribute 'norm'"):
+        F.normalize(b"a")

@@ -48,7 +48,7 @@ def _parameter_kind(p: Parameter) -> str:
 
 def explain_rows(
     name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> TypeError:
+) -> Exception:
     """The TypeError for a call of `name` that none of its rows takes, in the rows' own words."""
     if len(rows) == 1:
         problem = _explain_one(name, rows[0].schema.params, rows[0], args, kwargs)
@@ -61,7 +61,7 @@ def explain_rows(
     )
 
 
-def combination(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+def combination(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
     """The TypeError which lists the overloads of a function that isn't made from rows."""
     return listing(name, [s for s in signatures("torch", name) if not s.deprecated], args, kwargs)
 
@@ -81,7 +81,7 @@ def _explain_one(
     row: Row,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> TypeError | None:
+) -> Exception | None:
     """The complaint of one signature; None where it finds nothing wrong."""
     positional = [p for p in params if not p.kw_only]
     if len(args) > len(positional):
