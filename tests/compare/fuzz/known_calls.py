@@ -38,6 +38,13 @@ CALLS: list[Named] = [
         torch=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\. This could be",
         ours=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\.$",
     ),
+    Named(
+        "PyTorch's exponential of bfloat16 matrices overflows",
+        kind="value",
+        statement=r"\bmatrix_exp\(",
+        torch="nan|inf",
+        program="bfloat16",
+    ),
     Named("Nothing is pinned", kind="accepted", statement=r"\.pin_memory\("),
     Named(
         "Python says what its own methods don't take",
