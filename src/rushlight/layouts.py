@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core.hooks import SPARSE
+from .ops._guard import guard
 from .ops._parse import misuse
 from .tensor import Tensor
 
@@ -110,6 +111,8 @@ METHODS = {
 }  # fmt: skip
 for _name, _method in METHODS.items():
     if not hasattr(Tensor, _name):
-        setattr(Tensor, _name, _method)
+        setattr(Tensor, _name, guard("method", _name, _method))
+for _name in ("is_pinned", "pin_memory"):
+    setattr(Tensor, _name, guard("method", _name, getattr(Tensor, _name)))
 Tensor.sparse_dim = lambda self: 0  # type: ignore[attr-defined]
 Tensor.dense_dim = Tensor.dim  # type: ignore[attr-defined]

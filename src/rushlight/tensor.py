@@ -21,6 +21,7 @@ from .device import CPU, META, device
 from .memory_format import contiguous_format, strided
 from .ops import _hollow, complexes, shape
 from .ops._once import warn_of_lost_history
+from .ops._parse import dimension
 from .printed_form import printed
 from .readonly import ReadOnly
 from .size import Size
@@ -207,6 +208,8 @@ class Tensor(TensorBase):
         """The shape, or the size of one dimension."""
         if dim is None:
             return _new_size(Size, self._raw.shape)
+        if type(dim) is not int:
+            dim = dimension("size", dim)
         shape = self._raw.shape
         if not -max(len(shape), 1) <= dim < max(len(shape), 1) or not shape:
             raise IndexError(errors.no_dimension(dim, len(shape)))

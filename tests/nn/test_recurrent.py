@@ -93,3 +93,14 @@ def test_an_input_of_the_wrong_size_is_refused() -> None:
 def test_a_linear_layer_of_one_feature_refuses_three() -> None:
     with pytest.raises(RuntimeError, match=r"cannot be multiplied \(3x3 and 1x1\)"):
         nn.Linear(1, 1)(rl.ones(3, 3))
+
+
+@pytest.mark.parametrize(("cell", "gates"), [(rl.gru_cell, 3), (rl.rnn_tanh_cell, 1)])
+def test_a_cell_needs_weights_for_all_of_its_gates(cell, gates):
+    x, h = rl.ones(2, 3), rl.ones(2, 2)
+    with pytest.raises(RuntimeError, match=f"weight_hh first dim must be {gates} . hidden_size"):
+        cell(x, h, rl.ones(2 * gates, 3), rl.ones(2 * gates - 1, 2))
+    with pytest.raises(RuntimeError, match=f"weight_ih first dim must be {gates} . hidden_size"):
+        cell(x, h, rl.ones(2 * gates + 1, 3), rl.ones(2 * gates, 2))
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        cell(x, h, rl.ones(2 * gates, 3), rl.ones(2 * gates))

@@ -44,6 +44,9 @@ def test_the_operator_of_a_loss_gives_the_mean(name: str) -> None:
     args = _calls()[name]
     found = getattr(torch.ops.aten, name)(*args)
     assert torch.equal(found, getattr(torch, name)(*args, reduction=1))
+    operator = getattr(torch.ops.aten, name)
+    overload = getattr(operator, operator.overloads()[0])
+    assert torch.equal(overload(*args), found)
 
 
 def test_weights_of_logits_have_no_gradient() -> None:

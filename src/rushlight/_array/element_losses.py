@@ -287,6 +287,9 @@ def soft_margin_loss(x: Any, target: Any, reduction: int = 1) -> Any:
             "result type Float can't be cast to the desired output type "
             f"{D.scalar_name(from_raw(x.dtype))}"
         )
+    kind, wanted = from_raw(target.dtype), from_raw(x.dtype)
+    if kind.category > wanted.category:
+        raise RuntimeError(errors.cannot_cast(D.scalar_name(kind), D.scalar_name(wanted)))
     raw = lifted(x)
     grown = broadcast_shape(x.shape, target.shape)
     if grown != x.shape:
@@ -316,8 +319,8 @@ def binary_cross_entropy(p: Any, target: Any, weight: Any = None, reduction: int
 
     Raises: RuntimeError for a probability or a target outside [0, 1], or of another dtype.
     """
-    require_floats(p, "binary_cross_entropy")
     require_dtype(target, p)
+    require_floats(p, "binary_cross_entropy")
     _require_probabilities(p, "input")
     _require_probabilities(target, "target")
     p32, t32 = lifted(p), lifted(target)

@@ -175,7 +175,7 @@ def mish(x: Any) -> Any:
 
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale x above zero, scale alpha (exp(input_scale x) - 1) below."""
-    if _few(x):
+    if _few(x) and -INF < alpha * scale * input_scale < INF:
         zero = ZERO[x.dtype]
         low = np.minimum(x, zero)
         if input_scale != 1:
@@ -196,8 +196,7 @@ def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     low = np.minimum(x, ZERO.get(x.dtype, 0))
     low = np.expm1(low if input_scale == 1 else np.multiply(low, input_scale))
     low = np.multiply(low, alpha * scale) if alpha * scale != 1 else low
-    high = np.maximum(x, ZERO.get(x.dtype, 0))
-    return np.add(low, high if scale == 1 else np.multiply(high, scale))
+    return where(np.greater(x, 0), x if scale == 1 else np.multiply(x, scale), low)
 
 
 def _leaking(slope: float) -> Callable[..., None]:
@@ -310,6 +309,8 @@ def _shrinking(lambd: float) -> Callable[..., None]:
 
 def hardshrink(x: Any, lambd: float) -> Any:
     """x where |x| is above `lambd` (or nan), else 0."""
+    if type(lambd) is complex:
+        lambd = number_like(lambd, x.dtype)
     if x.size >= LARGE and lambd >= 0 and fits(x):
         return mapped(_shrinking(lambd), x)
     lambd = x.dtype.type(lambd) if x.dtype.itemsize == 2 else lambd
@@ -330,6 +331,8 @@ def softshrink(x: Any, lambd: float) -> Any:
     Raises:
         RuntimeError: for a negative `lambd`.
     """
+    if type(lambd) is complex:
+        lambd = number_like(lambd, FLOAT64)
     if not lambd >= 0:
         raise RuntimeError(
             f"lambda must be in range [0, {np.finfo(x.dtype).max:g}] for input dtype "
@@ -350,9 +353,7 @@ _NAMES: Final = {2: "Half", 4: "Float", 8: "Double"}
 
 def threshold(x: Any, threshold: Any, value: Any) -> Any:
     """x above `threshold` (or nan), else `value`."""
-    if type(threshold) is complex:
-        threshold = number_like(threshold, x.dtype)
-    value = typed(value, x.dtype) if type(value) is complex else np.array(value).astype(x.dtype)
+    threshold, value = number_like(threshold, x.dtype), typed(value, x.dtype)
     return where(np.less_equal(x, threshold), value, x)
 
 

@@ -147,17 +147,17 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     """
     from .types import from_raw
 
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
     if mask.dtype.kind != "b":
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{D.c_name(from_raw(mask.dtype))}"
         )
     if isinstance(value, np.ndarray):
-        if value.ndim:
-            raise RuntimeError(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value.ndim} dimension(s)."
-            )
         value = value.astype(x.dtype) if value.dtype == x.dtype else typed(value.item(), x.dtype)
     else:
         value = typed(value, x.dtype)

@@ -10,7 +10,7 @@ from .. import dtypes as D
 from .. import errors
 from . import kernels, tiny
 from .number import number_like
-from .types import FLOAT32, FLOAT64, from_raw, internal_type_name
+from .types import FLOAT32, FLOAT64, broadcast_shape, from_raw, internal_type_name
 
 TINY = tiny.LIMIT
 
@@ -225,10 +225,10 @@ def matmul(a: Any, b: Any) -> Any:
 
 def _explain_matmul(a: Any, b: Any, inner: int) -> None:
     if (a.ndim >= 2 and b.ndim >= 3) or (a.ndim >= 3 and b.ndim >= 3):
-        why = errors.broadcast(a.shape[:-2], b.shape[:-2])
-        if why is not None:
-            raise RuntimeError(why)
-        batch = int(np.prod(np.broadcast_shapes(a.shape[:-2], b.shape[:-2])))
+        problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
+        if problem is not None:
+            raise RuntimeError(problem)
+        batch = int(np.prod(broadcast_shape(a.shape[:-2], b.shape[:-2])))
         if a.ndim == 2:
             rows = b.shape[0] * 1
             raise RuntimeError(
@@ -274,26 +274,37 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
         flat = matrix_product(x.reshape(rows, x.shape[-1]), weight.T)
         out = flat.reshape(x.shape[:-1] + (weight.shape[0],))
     if bias is not None:
-        if bias.ndim > 1 or (bias.ndim and bias.shape[0] not in (1, weight.shape[0])):
-            _explain_bias(x, weight, bias)
-        if bias.dtype != out.dtype:
+        if bias.ndim != 1 or bias.shape[0] != weight.shape[0] or bias.dtype is not out.dtype:
+            _check_bias(x, weight, bias)
+        np.add(out, bias, out, casting="same_kind")
+    return out
+
+
+def _check_bias(x: Any, weight: Any, bias: Any) -> None:
+    """Refuses a bias as the product that it belongs to does, or as the sum behind one.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    rows, width = int(np.prod(x.shape[:-1])), weight.shape[0]
+    if x.ndim == 2 or (bias.ndim == 1 and x.flags.c_contiguous):  # one product of matrices
+        if bias.dtype != weight.dtype:
             raise RuntimeError(
                 f"self and mat2 must have the same dtype, but got "
                 f"{D.scalar_name(from_raw(bias.dtype))} and {D.scalar_name(from_raw(weight.dtype))}"
             )
-        np.add(out, bias, out)
-    return out
-
-
-def _explain_bias(x: Any, weight: Any, bias: Any) -> None:
-    rows = int(np.prod(x.shape[:-1]))
-    last = bias.shape[-1]
-    raise RuntimeError(
-        f"The expanded size of the tensor ({weight.shape[0]}) must match the existing size "
-        f"({last}) at "
-        f"non-singleton dimension 1.  Target sizes: [{rows}, {weight.shape[0]}].  Tensor sizes: "
-        f"{errors.shape_text(bias.shape)}"
-    )
+        _check_expands(bias, (rows, width))
+        return
+    shape = (*x.shape[:-1], width)
+    problem = errors.broadcast(shape, bias.shape)
+    if problem is not None:
+        raise RuntimeError(problem)
+    grown = broadcast_shape(shape, bias.shape)
+    if grown != shape:
+        raise RuntimeError(errors.output_shape(shape, grown))
+    kind, wanted = from_raw(bias.dtype), from_raw(x.dtype)
+    if kind.category > wanted.category:
+        raise RuntimeError(errors.cannot_cast(D.scalar_name(kind), D.scalar_name(wanted)))
 
 
 def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
@@ -317,6 +328,7 @@ def _other_linear(x: Any, weight: Any, bias: Any) -> Any:
         )
     out = matrix_product(_wide(x), _wide(weight).T)
     if bias is not None:
+        _check_bias(x, weight, bias)
         out = out + _wide(bias)
     return out.astype(x.dtype)
 

@@ -156,6 +156,8 @@ def renorm(x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     Raises:
         RuntimeError: for an order that isn't positive, a negative norm, fewer than two dimensions.
     """
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:

@@ -135,7 +135,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
                 check_cast(promoted, array, op, args)
         if slow.HANDLERS.explain is None:
             raise
-        better = slow.HANDLERS.explain(op, args, error)
+        better = slow.HANDLERS.explain(op, args, error, True)
         if better is None:
             raise
         try:

@@ -67,7 +67,7 @@ class Handlers:
     tangent_copied: Any  # (copy, tensor) -> None: the copy gets a copy of the tensor's tangent
     tangent_view: Any  # (out, source, op, args, index) -> None: notes whose tangent it is part of
     trace: Any  # (node) -> None, anomaly mode: notes where the node was made
-    explain: Any  # (op, args, error) -> exception, builds PyTorch's message for a failed forward
+    explain: Any  # (op, args, error, inplace=False) -> exception: what PyTorch says of a failure
     tape: Any  # (op, raws, outs) -> None, records primitives for the compiler
     watch: Any  # (op, args, mode) -> result, for dispatch modes and the profiler
     watch_inplace: Any  # (op, args, writer, mode) -> the tensor written, likewise
@@ -162,6 +162,10 @@ def apply(op: Op, args: list[Any]) -> Any:
                         tangents = True
                     if item._layered:
                         special = True
+        elif type(arg) is T.ndarray and HANDLERS.explain is not None:
+            refused = HANDLERS.explain(op, args, TypeError())
+            if refused is not None:
+                raise refused
     if special and HANDLERS.override is not None:
         handled = HANDLERS.override(op, args, False, None)
         if handled is not NOT_HANDLED:

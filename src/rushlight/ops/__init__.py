@@ -22,7 +22,6 @@ from ._dispatch import inplace_function, public_function, variant
 from ._guard import guard
 from ._kinds import kind_of
 from ._pending import Pending, Space
-from ._reduction import mean_operator
 from ._row import ROWS, TABLE, Row
 from ._under_vmap import aware
 
@@ -90,10 +89,6 @@ def _build() -> None:
 _build()
 
 
-def _operator(key: tuple[str, str]) -> Any:
-    return PUBLIC[key] if key[0] else mean_operator(key[1], PUBLIC[key])
-
-
 def namespace(name: str) -> Space:
     """The public functions of a namespace, for the module that shows them."""
     return Space(PUBLIC, name)
@@ -105,7 +100,7 @@ def __getattr__(name: str) -> Any:
         from ._aten_forms import ATEN
 
         for key in PUBLIC:
-            ATEN.public.later(key[1], partial(_operator, key))
+            ATEN.public.later(key[1], partial(PUBLIC.__getitem__, key))
         globals()["aten"] = ATEN
         return ATEN
     if name != "_registered" and f"{__name__}._registered" in sys.modules:

@@ -173,7 +173,7 @@ class _OpNamespace:
 
     def __getattr__(self, name: str) -> Any:
         makers = {} if name.startswith("__") else makers_of(name)
-        public = self.__dict__["public"].get(name)
+        public = OWN.get(name) or self.__dict__["public"].get(name)
         if not makers and public is not None:
             schema = parse(f"{name}(Any args) -> Tensor")
             makers = {"default": (schema, _of_public(public), name.endswith("_"))}
@@ -202,6 +202,8 @@ def found(name: str, overload: str) -> Any:
 
 # Forms that PyTorch has and the table writes otherwise: "name.overload" -> (schema, function).
 FORMS: Final[dict[str, tuple[str, Any]]] = {}
+# Operators whose defaults aren't those of the public function.
+OWN: Final[dict[str, Any]] = {}
 
 
 def makers_of(name: str) -> dict[str, Any]:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ._aten import FORMS
+from ._aten import FORMS, OWN
 from ._traced import table
 
 _MORE: Final = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None"
+_PAIR: Final = (
+    "(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> Tensor"
+)
+_CTC: Final = ", int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
 _OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None"
 
 
@@ -73,12 +77,29 @@ def _convolution_backward(
     )
 
 
+def _averaged(name: str, place: int) -> Any:
+    """A loss whose operator takes the mean where the function of its name doesn't reduce.
+
+    The signatures of those functions promise the mean, too, but PyTorch's parser of Python
+    arguments reads it as 0.
+    """
+
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        if len(args) <= place:
+            kwargs.setdefault("reduction", 1)
+        return table(name)(*args, **kwargs)
+
+    OWN[name] = loss
+    return loss
+
+
 def _nothing(*args: Any, **kwargs: Any) -> None:
     """A check that PyTorch makes of tensors whose sizes are symbols."""
 
 
 def _declare() -> None:
     one = "(Tensor self) -> Tensor"
+    _averaged("binary_cross_entropy_with_logits", 4)  # its overload is the row's
     for name, function in (
         (f"to.dtype(Tensor(a) self, ScalarType dtype, {_MORE}) -> Tensor(a)", _to),
         (f"to.other(Tensor(a) self, Tensor other, {_MORE}) -> Tensor(a)", _to),
@@ -116,6 +137,19 @@ def _declare() -> None:
         ("_assert_tensor_metadata(Tensor a) -> ()", _nothing),
         ("_assert_scalar(Scalar self, str assert_msg) -> ()", _nothing),
         ("sym_constrain_range_for_size(Scalar size) -> ()", _nothing),
+        ("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
+         _averaged("kl_div", 2)),
+        ("hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) "
+         "-> Tensor", _averaged("hinge_embedding_loss", 3)),
+        (f"margin_ranking_loss{_PAIR}", _averaged("margin_ranking_loss", 4)),
+        (f"cosine_embedding_loss{_PAIR}", _averaged("cosine_embedding_loss", 4)),
+        ("triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
+         "float p=2., float eps=1e-06, bool swap=False, int reduction=1) -> Tensor",
+         _averaged("triplet_margin_loss", 7)),
+        ("ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, "
+         f"int[] target_lengths{_CTC}", _averaged("ctc_loss", 5)),
+        ("ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, "
+         f"Tensor target_lengths{_CTC}", _averaged("ctc_loss", 5)),
     ):  # fmt: skip
         short = name.partition("(")[0]
         FORMS[short if "." in short else f"{short}.default"] = (name, function)

@@ -21,7 +21,7 @@ from ..schema import REQUIRED, Parameter
 from ._accepts import Unfit, accepts, by_value, integers, is_int
 from ._deprecated import old_order
 from ._explain import explain_rows
-from ._kinds import kind_of
+from ._kinds import ASKED, kind_of
 from ._out import apply_out
 from ._parse import complaint
 from ._row import Row
@@ -187,6 +187,8 @@ class Dispatcher:
             if isinstance(plan, Plan):
                 plan.lasting = lasting
                 return plan
+        if self.kind == "python" and self.short in ASKED:
+            getattr(args[0] if args else kwargs["input"], ASKED[self.short])
         raise explain_rows(self.short, self.rows, args, kwargs)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
+from .._array import shapes
 from .._array import types as T
 from .._core import slow
 from .._core.op import Op
 from .._core.storage import TensorBase
 from ..schema import REQUIRED, Parameter, public_name
 from ._accepts import accepts
-from ._parse import listing
+from ._parse import listing, wrong_integers
 from ._row import Row
 from ._signatures import signatures
 
@@ -47,7 +48,7 @@ def _parameter_kind(p: Parameter) -> str:
 
 def explain_rows(
     name: str, rows: list[Row], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> TypeError:
+) -> Exception:
     """The TypeError for a call of `name` that none of its rows takes, in the rows' own words."""
     if len(rows) == 1:
         problem = _explain_one(name, rows[0].schema.params, rows[0], args, kwargs)
@@ -60,7 +61,7 @@ def explain_rows(
     )
 
 
-def combination(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+def combination(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
     """The TypeError which lists the overloads of a function that isn't made from rows."""
     return listing(name, [s for s in signatures("torch", name) if not s.deprecated], args, kwargs)
 
@@ -80,7 +81,7 @@ def _explain_one(
     row: Row,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> TypeError | None:
+) -> Exception | None:
     """The complaint of one signature; None where it finds nothing wrong."""
     positional = [p for p in params if not p.kw_only]
     if len(args) > len(positional):
@@ -105,6 +106,8 @@ def _explain_one(
             continue
         value = args[i] if given else kwargs.get(shown, kwargs.get(p.name))
         problem = "" if missing else _misfit(p, value, row, i)
+        if problem and p.type == "int" and p.is_list and isinstance(value, (list, tuple)):
+            return wrong_integers(p, name, value, i if given else None)
         if problem:
             place = f"'{shown}' (position {i + 1})" if given else f"'{shown}'"
             return TypeError(
@@ -128,19 +131,42 @@ def _misfit(p: Parameter, value: Any, row: Row, position: int) -> str:
     return "" if fits else _short_kind(value)
 
 
-def explain_forward(op: Op, args: list[Any], error: Exception) -> Exception | None:
+def _misspread(name: str, args: list[Any], inplace: bool) -> Exception | None:
+    """Why the mask and the tensor don't fit, of operations that look at their shapes first."""
+    first, mask = args[0]._raw, args[1]._raw
+    if not inplace:
+        problem = errors.broadcast(mask.shape, first.shape)
+        return None if problem is None else RuntimeError(problem)
+    if name == "masked_scatter":
+        try:
+            shapes.expand(mask, first.shape)
+        except RuntimeError as error:
+            return error
+    return None
+
+
+def explain_forward(
+    op: Op, args: list[Any], error: Exception, inplace: bool = False
+) -> Exception | None:
     """PyTorch's exception for one that a raw forward has raised; None to let it through."""
+    name = "" if op.row is None else op.row.schema.name
+    if name in ("masked_fill", "masked_scatter"):
+        problem = _misspread(name, args, inplace)
+        if problem is not None:
+            return problem
     if op.row is not None:
         for p, arg in zip(op.row.schema.params, args):
             if p.type == "int" and type(arg) is int and not -(1 << 63) <= arg < 1 << 63:
                 return ValueError("Overflow when unpacking long long")
     if isinstance(error, ValueError) and op.broadcasts:
-        shapes = [a._raw.shape for a in args if isinstance(a, TensorBase)]
-        whole: tuple[int, ...] = shapes[0] if shapes else ()
-        for shape in shapes[1:]:
-            problem = errors.broadcast(whole, shape)
-            if problem is not None:
-                return RuntimeError(problem)
+        found = [a._raw.shape for a in args if isinstance(a, TensorBase)]
+        if name == "rsub":
+            found.reverse()
+        whole: tuple[int, ...] = found[0] if found else ()
+        for shape in found[1:]:
+            text = errors.broadcast(whole, shape)
+            if text is not None:
+                return RuntimeError(text)
             whole = T.broadcast_shape(whole, shape)
     if isinstance(error, (AttributeError, TypeError)) and op.row is not None:
         for i, p in enumerate(op.row.schema.params):

@@ -11,7 +11,8 @@ frombuffer: (object buffer, *, ScalarType dtype, int count=-1, int offset=0, boo
     requires_grad=False)
 nonzero: (@in, *, bool as_tuple=False, Tensor out=None)
 numel: (@in)
-range: (Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, @new)
+range: (Scalar start, Scalar end, Scalar step=1, *, Tensor out=None, ScalarType? dtype=None, Layout?
+    layout=None, Device? device=None, bool? requires_grad=False)
 tensor: (object data, *, ScalarType dtype=None, Device? device=None, bool pin_memory=False, bool
     requires_grad=False, name[]? names=None)
 _adaptive_avg_pool2d: (@in, int[2] output_size)
@@ -408,6 +409,11 @@ std var: (@in, int[1]? dim, bool unbiased=True, bool keepdim=False @out) (@in, i
     Scalar? correction=None, bool keepdim=False, Tensor out=None) (@in, bool unbiased=True)
 std_mean var_mean: (@in, int[1]? dim, bool unbiased=True, bool keepdim=False) (@in, int[1]?
     dim=None, *, Scalar? correction=None, bool keepdim=False) (@in, bool unbiased=True)
+stft: (@in, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool
+    center=True, str pad_mode="reflect", bool normalized=False, bool? onesided=None, bool?
+    return_complex=None, bool? align_to_window=None) (@in, int n_fft, int? hop_length=None, int?
+    win_length=None, Tensor? window=None, bool normalized=False, bool? onesided=None, bool?
+    return_complex=None, bool? align_to_window=None)
 subtract: (@in, Tensor other, *, Scalar alpha=1, Tensor out=None) (@in, Scalar other, Scalar
     alpha=1)
 sum: (@in, *, ScalarType? dtype=None) (@in, int[1]? dim, bool keepdim=False, *, ScalarType?

@@ -18,21 +18,22 @@ from .._core.mode import current
 from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase
 from ._kinds import PYTHON_NAMES
+from ._passed import PASSED, explained
 
 #: Called so often that a look at the arguments would be felt; these check by themselves.
 UNCHECKED: Final = frozenset((
     "view", "reshape", "item", "tolist", "contiguous", "detach", "detach_", "copy_", "zero_",
     "fill_", "float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte",
-    "bool", "cfloat", "cdouble", "type_as", "cat", "stack", "concat", "concatenate", "conv1d",
-    "conv2d", "conv3d", "linear", "numpy", "is_floating_point", "is_complex", "expand_as",
-    "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_", "numel", "size", "cpu",
+    "bool", "cfloat", "cdouble", "cat", "stack", "concat", "concatenate", "conv1d", "conv2d",
+    "conv3d", "linear", "is_floating_point", "is_complex", "numel", "size", "cpu",
 ))  # fmt: skip
 #: Those of them that are functions too, which are called seldom.
 SELDOM: Final = frozenset(("detach", "detach_", "fill_", "numel", "zero_"))
 #: Called often enough that positional arguments are looked at only where something has gone wrong.
 LATE: Final = frozenset((
     "zeros", "ones", "empty", "arange", "zeros_like", "ones_like", "empty_like", "to",
-    "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul",
+    "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul", "type_as", "numpy",
+    "expand_as", "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_",
 ))  # fmt: skip
 #: Functions of which no signature is known, because they are Python in PyTorch, too.
 UNSIGNED: Final = frozenset((
@@ -59,11 +60,14 @@ _NO_PINNED: Final = (
 
 def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
+    checked = _checked(kind, name, function)
+    return explained(kind, name, function, checked) if (kind, name) in PASSED else checked
+
+
+def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if name in UNCHECKED and (kind != "torch" or name not in SELDOM):
         return function
-    if name in UNSIGNED or name.startswith("_"):
-        return function
-    if name in WRITTEN.get(kind, ()):
+    if name in UNSIGNED or name.startswith("_") or name in WRITTEN.get(kind, ()):
         return function
     if kind == "python" and name not in PYTHON_NAMES:
         return function
@@ -86,7 +90,13 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
             if not kwargs and fine.get(key, _ASK) is None:
                 settled.add(key)
             if "pin_memory" in kwargs:
-                kwargs = _unpinned(kwargs)
+                kwargs = dict(kwargs)
+                if kwargs.pop("pin_memory"):  # what else is wrong comes first
+                    if factory and kwargs.get("out") is not None:
+                        _check_out(name, kwargs)
+                    elif "rand" not in name:
+                        function(*args, **kwargs)
+                    raise RuntimeError(_NO_PINNED)
         if factory and kwargs.get("out") is not None:
             _check_out(name, kwargs)
         if not kwargs:
@@ -113,7 +123,7 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
             return ask(run_late, args, kwargs)
         try:
             return function(*args)
-        except (TypeError, AttributeError, ValueError, IndexError, OverflowError):
+        except Exception:
             handled = check(kind, name, run_late, args, kwargs, {}, None)
             if handled is not NOT_HANDLED:
                 return handled
@@ -122,17 +132,6 @@ def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., A
     run: Any = functools.wraps(function)(run_late if late else run_checked)
     run._guarded = function
     return run  # type: ignore[no-any-return]
-
-
-def _unpinned(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords without `pin_memory`.
-
-    Raises:
-        RuntimeError: where it is asked for.
-    """
-    if kwargs["pin_memory"]:
-        raise RuntimeError(_NO_PINNED)
-    return {key: value for key, value in kwargs.items() if key != "pin_memory"}
 
 
 def _check_out(name: str, kwargs: dict[str, Any]) -> None:

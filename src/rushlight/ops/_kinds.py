@@ -29,6 +29,10 @@ PYTHON_NAMES: Final = frozenset((
 ))  # fmt: skip
 
 
+#: The functions of `nn.functional` that ask their input for something first, whatever it is.
+ASKED: Final = {"sigmoid": "sigmoid", "tanh": "tanh", "glu": "dim"}
+
+
 def kind_of(namespace: str, name: str) -> str:
     """The kind of the signatures, see `_signatures.py`; "" for a function with none."""
     if namespace == "nn.functional":

@@ -1,8 +1,11 @@
-"""Warnings that are given once, or every time after `set_warn_always(True)`."""
+"""Warnings: those given once (or every time after `set_warn_always(True)`), and for whom."""
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
+from types import FrameType
 from typing import Final
 
 _said: Final[set[str]] = set()
@@ -19,6 +22,19 @@ def say_once(name: str, text: str) -> None:
     if name not in _said or Always.on:
         _said.add(name)
         warnings.warn(text, UserWarning, stacklevel=4)
+
+
+_FOLDER: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def warn_the_caller(text: str) -> None:
+    """Warns, at the line of the program that called into the package, however far out it is."""
+    level = 1
+    frame: FrameType | None = sys._getframe(0)
+    while frame is not None and frame.f_code.co_filename.startswith(_FOLDER):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, UserWarning, stacklevel=level)
 
 
 def warn_of_array() -> None:

@@ -52,6 +52,17 @@ def complaint(
     written = python_signature(kind, name)
     if written is not None:
         return _of_python(*written, (None, *args) if kind == "method" else args, kwargs)
+    return complaint_of_c(kind, name, args, kwargs, bound)
+
+
+def complaint_of_c(
+    kind: str,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: Named,
+    bound: list[tuple[Parameter, Any]] | None = None,
+) -> Exception | None:
+    """The same, for a function of C: also for one that a function in Python of its name calls."""
     found = signatures(kind, name)
     if not found:
         return None
@@ -67,6 +78,13 @@ def complaint(
 def misuse(kind: str, name: str, args: tuple[Any, ...], kwargs: Named) -> Exception:
     """What PyTorch says to a call of which it is known that it takes other arguments."""
     return complaint(kind, name, args, kwargs) or TypeError(f"{name}(): arguments don't fit")
+
+
+def in_words_of(
+    name: str, values: tuple[Any, ...], error: Exception, kind: str = "torch"
+) -> Exception:
+    """What a function of C says to arguments of which something has been raised; else that."""
+    return complaint_of_c(kind, name, values, {}) or error
 
 
 def _complaint(
@@ -325,6 +343,24 @@ def _wrong_type(
         found = type_name((value if isinstance(value, (list, tuple)) else args)[element])
         return TypeError(f"{head}, but found element of type {found} at pos {element}")
     return TypeError(f"{head}, not {type_name(value)}")
+
+
+def dimension(name: str, value: Any) -> int:
+    """The only argument of a method, which isn't an int, as one.
+
+    Raises:
+        TypeError: where it can't stand for one.
+    """
+    problem = complaint("method", name, (value,), {})
+    if problem is not None:
+        raise problem
+    return int(value)
+
+
+def wrong_integers(p: Parameter, name: str, value: Any, position: int | None) -> Exception:
+    """What is wrong with a list of integers whose items aren't all integers."""
+    inside = _wrong_inside(name, [(p, value)]) if takes(p, value, name, 0) is None else None
+    return inside or _wrong_type(p, name, value, (), 0, position)
 
 
 def _wrong_keywords(signature: Signature, name: str, count: int, kwargs: Named) -> TypeError:

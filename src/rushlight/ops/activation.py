@@ -360,10 +360,10 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any, name: str = "") -> Any
         if isinstance(value, TensorBase):
             rest = numbers_for(row, rest)
             break
+    if (inplace or name) and not isinstance(input, TensorBase):
+        name = name or row.schema.name.lstrip("_")
+        raise TypeError(errors.no_tensor(f"{name}_" if inplace else name, "input", input))
     if inplace:
-        if not isinstance(input, TensorBase):
-            name = name or row.schema.name.lstrip("_")
-            raise TypeError(errors.no_tensor(f"{name}_", "input", input))
         return apply_inplace(row.op, [input, *rest])
     return apply_lone(row.op, [input, *rest]) if rest else apply1(row.op, input)
 
@@ -489,12 +489,7 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
 @composite("nn.functional")
 def elu_(input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
     """In-place version of `elu`."""
-    if scale == 1 and input_scale == 1:
-        return elu(input, alpha, True)
-    result = table("where")(
-        input > 0, input * scale, (input * input_scale).expm1() * (alpha * scale)
-    )
-    return input.copy_(result)
+    return _run(_elu_written, True, input, alpha, scale, input_scale)
 
 
 @composite("nn.functional")
@@ -506,7 +501,7 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 @composite("nn.functional")
 def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """In-place version of `hardtanh`."""
-    return hardtanh(input, min_val, max_val, True)
+    return _run(hardtanh_row, True, input, min_val, max_val)
 
 
 @composite("", "nn.functional")

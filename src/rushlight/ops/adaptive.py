@@ -143,7 +143,7 @@ def _mean_function(dims: int, row: Row) -> Callable[..., Any]:
 
         Raises: RuntimeError for sizes that don't fit.
         """
-        return checked(input, _sizes(output_size, input.shape, dims))
+        return checked(input, _sizes(output_size, input.size(), dims))
 
     function.__name__ = function.__qualname__ = name
     return function
@@ -236,7 +236,7 @@ def _max_function(dims: int) -> None:
     def both(input: Any, output_size: Any) -> Any:
         if dims == 1:
             return adaptive_max_pool1d(input, output_size)
-        return table(name)(input, _sizes(output_size, input.shape, dims))
+        return table(name)(input, _sizes(output_size, input.size(), dims))
 
     def with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
         """The largest elements of windows that divide the last dimensions, and their places."""

@@ -10,7 +10,7 @@ from .. import dtypes as D
 from .._array import numpy_ns as raw
 from .._array import quotients
 from .._array import types as T
-from .._array.number import number_like
+from .._array.number import number_like, refuse_beyond
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
@@ -276,12 +276,14 @@ def _power_exponent_of_number(xp: Any, g: Any, self: Any, exponent: Any, out: An
 
 
 def _whole_power(args: list[Any], raws: list[Any]) -> None:
-    if T.is_discrete(raws[0].dtype):
-        if args[1] < 0:
+    exponent = args[1]
+    if T.is_discrete(raws[0].dtype) and not isinstance(exponent, complex):
+        if exponent < 0:
             raise RuntimeError(quotients.INTEGER_POWER)
-        if args[1] > 127:
-            wanted = T.INT64 if args[1] >= 2**63 else raws[0].dtype
-            number_like(args[1], wanted)  # refuses what the type can't hold
+        if exponent > 127:
+            refuse_beyond(exponent)
+            wanted = T.INT64 if exponent >= 2**63 else raws[0].dtype
+            number_like(exponent, wanted)  # refuses what the type can't hold
 
 
 pow = elementwise(

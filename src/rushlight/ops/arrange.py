@@ -16,6 +16,7 @@ from . import _checks, _hollow
 from ._composite import composite
 from ._row import general, linear
 from ._traced import table
+from .create import finished
 from .scatter import index_select
 from .shape import clone_contiguous, expand, reshape, unsqueeze, view
 
@@ -64,6 +65,8 @@ def repeat_interleave(
         return _repeated_evenly(input, repeats, dim)
     if not isinstance(repeats, TensorBase):
         repeats = table("tensor")(repeats)
+    if repeats._raw.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if dim is None:
         input, dim = reshape(input, (-1,)), 0
     axis = axis_of(dim, input._raw.ndim)
@@ -171,9 +174,10 @@ def tril_indices(
     dtype: Any = D.int64,
     device: Any = None,
     layout: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
-    made = new_tensor(_triangle("tril_indices", row, col, offset, dtype, True))
+    made = finished(_triangle("tril_indices", row, col, offset, dtype, True), requires_grad)
     return _hollow.emptied(made) if hollow(device) else made
 
 
@@ -186,9 +190,10 @@ def triu_indices(
     dtype: Any = D.int64,
     device: Any = None,
     layout: Any = None,
+    requires_grad: bool = False,
 ) -> Any:
     """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
-    made = new_tensor(_triangle("triu_indices", row, col, offset, dtype, False))
+    made = finished(_triangle("triu_indices", row, col, offset, dtype, False), requires_grad)
     return _hollow.emptied(made) if hollow(device) else made
 
 

@@ -199,11 +199,7 @@ def is_pinned(self: Any, device: Any = None) -> bool:
 @composite("private", method=True)
 def type_as(self: Any, other: Any) -> Any:
     """This tensor with the element type of `other`."""
-    try:
-        dtype = T.from_raw(other._raw.dtype)
-    except AttributeError:
-        raise misuse("method", "type_as", (other,), {}) from None
-    return converted(self, dtype)
+    return converted(self, T.from_raw(other._raw.dtype))
 
 
 @composite("private", method=True)

@@ -292,7 +292,7 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out:
 
     Raises: IndexError for a dimension that isn't there, RuntimeError for integers.
     """
-    norm = _traced.table("vector_norm")(input, p, dim, keepdim=True).clamp_min(eps)
+    norm = input.norm(p, dim, keepdim=True).clamp_min(eps)
     norm = norm.expand(input.shape)
     if out is None:
         return input / norm

@@ -43,6 +43,7 @@ def _noise(like: Any, shape: tuple[int, ...], keep: float) -> Any:
 def _dropped(input: Any, p: float, train: bool, inplace: bool, shape: Any, alpha: bool) -> Any:
     """Dropout with one draw for each element of `shape`, which broadcasts to the input's."""
     _range(p, RuntimeError)
+    inplace = bool(inplace)  # before anything is drawn
     if p == 0 or not train or not input._raw.size:
         return input
     if p == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
@@ -179,4 +180,4 @@ def fold(
 
 
 def _pair(value: Any) -> Any:
-    return value if isinstance(value, (tuple, list)) else (value, value)
+    return tuple(value) if isinstance(value, Iterable) else (value, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Final
 
 from .. import dtypes as D
@@ -12,6 +11,7 @@ from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import new_tensor
 from ._composite import composite
+from ._once import warn_the_caller
 from ._row import Row, general, linear
 from ._traced import constant, table
 
@@ -204,11 +204,10 @@ def grid_sample(
             f"'reflection', but got: '{padding_mode}'"
         )
     if align_corners is None:
-        warnings.warn(
+        warn_the_caller(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
             "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
-            "documentation of grid_sample for details.",
-            stacklevel=2,
+            "documentation of grid_sample for details."
         )
         align_corners = False
     return grid_sampler(input, grid, _MODES[mode], _PADDINGS[padding_mode], align_corners)
@@ -261,11 +260,10 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     Raises: ValueError, NotImplementedError for sizes and matrices that don't fit.
     """
     if align_corners is None:
-        warnings.warn(
+        warn_the_caller(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
             "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
-            "documentation of grid_sample for details.",
-            stacklevel=2,
+            "documentation of grid_sample for details."
         )
         align_corners = False
     if not theta.is_floating_point():

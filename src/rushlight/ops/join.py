@@ -519,6 +519,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     _checked(tensors)
     if indexing is None:
         say_better("meshgrid")
+    elif not isinstance(indexing, str):
+        kind = errors.type_name(indexing)
+        raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {kind}")
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:

@@ -487,11 +487,18 @@ matrix_exp = general(
     raw.matrix_exp,
     A=_exponential_gradient,
     node="LinalgMatrixExpBackward0",
-    namespace=("linalg", ""),
+    namespace="linalg",
+    method=False,
     out=False,
     samples=lambda mk: [(mk(3, 3),), (mk(2, 2, 2) * 4,), (mk(0, 0),)],
     doc="The exponential of each square matrix.",
 )
+
+
+@composite("", method=True, name="matrix_exp")
+def matrix_exponential(input: Any) -> Any:
+    """The exponential of each square matrix."""
+    return apply_n(matrix_exp.op, [input])
 
 
 @composite("", "linalg", method=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from .. import dtypes as D
@@ -14,6 +13,7 @@ from .._core.apply import apply2, apply_n
 from .._core.slow import read_by_python
 from . import _reduction as R
 from ._composite import composite
+from ._once import warn_the_caller
 from ._row import general
 from .number import plus
 
@@ -33,12 +33,11 @@ def _shape(x: Any) -> Any:
 
 def _different(input: Any, target: Any) -> tuple[Any, Any]:
     """Both broadcast to one shape, with PyTorch's warning."""
-    warnings.warn(
+    warn_the_caller(
         f"Using a target size ({errors.size_text(target.shape)}) that is different to the input "
         "size "
         f"({errors.size_text(input.shape)}). This will likely lead to incorrect results due to "
-        "broadcasting. Please ensure they have the same size.",
-        stacklevel=3,
+        "broadcasting. Please ensure they have the same size."
     )
     shape = raw.broadcast_shape(input._raw.shape, target._raw.shape)
     if input._raw.shape != shape:
@@ -102,9 +101,9 @@ def mse_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: ValueError for a `reduction` that is none, or a weight of another shape.
     """
-    number = R.number(reduction, size_average, reduce)
     if _shape(target) != _shape(input):
         input, target = _different(input, target)
+    number = R.number(reduction, size_average, reduce)
     if weight is not None:
         _require_same(weight, input)
         return _weighted((input - target) ** 2, weight, number)
@@ -127,9 +126,9 @@ def l1_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: ValueError for a `reduction` that is none, or a weight of another shape.
     """
-    number = R.number(reduction, size_average, reduce)
     if _shape(target) != _shape(input):
         input, target = _different(input, target)
+    number = R.number(reduction, size_average, reduce)
     if weight is not None:
         _require_same(weight, input)
         return _weighted((input - target).abs(), weight, number)
@@ -180,9 +179,9 @@ def smooth_l1_loss(
     Shapes: both alike; others broadcast, with a warning.
     Raises: RuntimeError for a negative `beta`.
     """
-    number = R.number(reduction, size_average, reduce)
     if _shape(target) != _shape(input):
         input, target = _different(input, target)
+    number = R.number(reduction, size_average, reduce)
     if beta == 0.0:
         return R.apply((input - target).abs(), number)
     if beta < 0:
@@ -224,9 +223,9 @@ def huber_loss(
     Raises: RuntimeError for a `delta` that isn't positive, ValueError for a weight of another
     shape.
     """
-    number = R.number(reduction)
     if _shape(target) != _shape(input):
         input, target = _different(input, target)
+    number = R.number(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
@@ -329,17 +328,20 @@ def binary_cross_entropy(
     if weight is not None:
         R.refuse_gradient("binary_cross_entropy", weight=weight)
         shape = target._raw.shape
-        if weight._raw.shape != shape:
+        if _shape(weight) != shape:
             problem = _bad_weight(weight._raw.shape, shape)
             if problem is not None:
                 raise RuntimeError(problem)
+            grown = raw.broadcast_shape(shape, weight._raw.shape)
+            if grown != shape:
+                raise RuntimeError(errors.output_shape(shape, grown))
             weight = weight.expand(shape)
     return apply_n(_bce.op, [input, target, weight, number])
 
 
 def _bad_weight(have: tuple[int, ...], want: tuple[int, ...]) -> str | None:
     for back in range(1, len(have) + 1):
-        if back > len(want) or have[-back] not in (1, want[-back]):
+        if back <= len(want) and 1 != have[-back] != want[-back] != 1:
             return (
                 f"Attempting to broadcast a dimension of length {have[-back]} at {-back}! "
                 "Mismatching "
@@ -401,6 +403,7 @@ _bcel = general(
         T.to_raw(target_dtype),
     ),
     method=False,
+    public=False,
     out=False,
     samples=lambda mk: [
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9)),
@@ -467,12 +470,11 @@ def kl_div(
         reduction = R.word_of_old(size_average, reduce)
         batch = False
     elif reduction == "mean":
-        warnings.warn(
+        warn_the_caller(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math "
             "definition."
-            "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-            stacklevel=2,
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release."
         )
     number = R.SUM if batch else R.number(reduction)
     loss = R.apply(_kl_each(input, target, log_target), number)

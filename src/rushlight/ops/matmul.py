@@ -212,6 +212,8 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
             raise RuntimeError(
                 f"both arguments to linear need to be at least 1D, but they are {ndim}D and {rank}D"
             )
+        if rank == 1 and bias is not None:
+            raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
         out = matmul(input, _traced.table("t")(weight))
         return out if bias is None else out + bias
     if bias is not None:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
-from .._array import types as T
 from .._array.later import later
-from .._core.apply import apply_n
-from .._core.slow import read_by_python
+from .._core.storage import TensorBase
 from . import _checks
-from ._accepts import is_number_tensor
 from ._composite import composite
-from ._out import apply_out
 from ._row import general
 from ._traced import table
 
@@ -85,36 +80,19 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     Raises:
         RuntimeError: for other texts, and for integers.
     """
+    if not isinstance(input, TensorBase):
+        raise AttributeError(f"'{type(input).__name__}' object has no attribute 'layout'")
     if isinstance(dim, int):
         dim = (dim,)
-    elif isinstance(dim, (tuple, list)):
-        dim = tuple(dim)
-    elif dim is not None:
-        raise TypeError(
-            "linalg_vector_norm(): argument 'dim' (position 3) must be tuple of ints, not "
-            f"{errors.type_name(dim)}"
-        )
-    if (p is None or p == "fro") and (dim is None or len(dim) <= 2):
+    if p is None or (p == "fro" and (dim is None or len(dim) <= 2)):
         p = 2
-    if isinstance(p, str):
-        if dim is None and p == "nuc":
-            dim = (-2, -1)
-        matrix_norm = table("matrix_norm")
-        extra = {} if out is None else {"out": out}
-        return matrix_norm(
-            input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, **extra
-        )
-    if is_number_tensor(p):
-        p = read_by_python(p, "an order").item()
-    elif p is not None and not T.is_number(p):
-        raise TypeError(
-            "linalg_vector_norm(): argument 'ord' (position 2) must be Number, not "
-            f"{errors.type_name(p)}"
-        )
-    arguments = [input, p, dim, keepdim, dtype]
-    if out is not None:
-        return apply_out(vector_norm, arguments, out)
-    return apply_n(vector_norm.op, arguments)
+    extra = {} if out is None else {"out": out}
+    if not isinstance(p, str):
+        if dtype is not None:
+            extra["dtype"] = dtype
+        return table("vector_norm")(input, p, dim, keepdim, **extra)
+    dim = (-2, -1) if dim is None else dim
+    return table("matrix_norm")(input, p, dim, keepdim, dtype=dtype, **extra)
 
 
 def _dist_gradient(xp: Any, g: Any, self: Any, other: Any, p: Any, out: Any, dtype: Any) -> Any:

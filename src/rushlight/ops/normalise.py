@@ -14,6 +14,7 @@ from .._core.apply import apply_n
 from .._core.storage import bump
 from . import _reduction, _traced
 from ._composite import composite
+from ._parse import in_words_of
 from ._row import general
 
 losses = later("element_losses")
@@ -175,11 +176,11 @@ def layer_norm(
     Shapes: normalized_shape the last dimensions, as weight and bias.
     Raises: RuntimeError for shapes that don't fit.
     """
-    if isinstance(normalized_shape, int):
-        raise TypeError(
-            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int"
-        )
-    return apply_n(LAYER_NORM.op, [input, tuple(normalized_shape), weight, bias, eps])[0]
+    try:
+        return apply_n(LAYER_NORM.op, [input, tuple(normalized_shape), weight, bias, eps])[0]
+    except Exception as error:
+        values = input, normalized_shape, weight, bias, eps
+        raise in_words_of("layer_norm", values, error) from None
 
 
 @composite("", name="layer_norm")
@@ -556,6 +557,9 @@ def local_response_norm(
     if not input.is_floating_point() and (ndim > 3 or input.dtype is not D.int64):
         kernel = "avg_pool2d" if ndim == 3 else "avg_pool3d"
         raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(input.dtype)))
+    if size <= 0:
+        shown = f"kH: {size} kW: 1" if ndim == 3 else f"kT: {size} kH: 1 kW: 1"
+        raise RuntimeError(f"kernel size should be greater than zero, but got {shown}")
     windows = padded.unfold(1, size, 1)
     if input.is_floating_point():
         means = windows.mean(-1)

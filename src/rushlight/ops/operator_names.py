@@ -12,6 +12,7 @@ from .._core.apply import apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase, new_tensor
 from . import _checks
+from ._accepts import is_int
 from ._composite import COMPOSITES, composite
 from ._deprecated import say_better
 from ._generator import stream_of
@@ -115,10 +116,12 @@ def _is_any_true(input: Any) -> Any:
 
 
 @composite("")
-def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
     """The sum of the singular values of matrices."""
     say_better("nuclear_norm")
-    return table("matrix_norm")(input, "nuc", dim, keepdim)
+    if isinstance(dim, bool):  # the overload without dimensions
+        dim, keepdim = (-2, -1), dim
+    return table("matrix_norm")(input, "nuc", (dim, dim) if is_int(dim) else dim, keepdim, out=out)
 
 
 @composite("", out=True)

@@ -84,10 +84,13 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         )
     if mode == "constant":
         return apply_n(constant_pad_nd.op, [input, pad, 0 if value is None else value])
+    if mode not in ("reflect", "replicate", "circular"):
+        if not isinstance(mode, str):
+            kind = errors.type_name(mode)
+            raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {kind}")
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     count = len(pad) // 2
     if count not in (1, 2, 3) or ndim not in (count + 1, count + 2):
         raise NotImplementedError(_UNSUPPORTED.format(size=len(pad), ndim=ndim))

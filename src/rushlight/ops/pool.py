@@ -377,6 +377,10 @@ def _lp_pool(dims: int) -> Callable[..., Any]:
     ) -> Any:
         """The `norm_type`-norm of each window of the last dimensions."""
         k = (kernel_size,) * dims if isinstance(kernel_size, int) else tuple(kernel_size)
+        if dims == 2:
+            _, _ = k  # Python says what doesn't fit
+        elif dims == 3:
+            _, _, _ = k
         count = 1
         for n in k:
             count *= n

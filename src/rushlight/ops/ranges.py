@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from .. import dtypes as D
 from .. import errors
 from .._array import create as raw
 from .._array import types as T
+from .._array.number import number_like
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..device import hollow
@@ -17,6 +17,7 @@ from . import _hollow
 from ._accepts import is_number_tensor
 from ._composite import composite
 from ._explain import combination
+from ._once import warn_the_caller
 from .create import delivered, dtype_or_default, type_for
 
 
@@ -78,30 +79,25 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     Raises:
         RuntimeError: for a step of zero or one that leads away from `end`.
     """
-    nowhere = hollow(device)
-    warnings.warn(
+    warn_the_caller(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which "
-        "produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
+        "produces values in [start, end)."
     )
     if end is None:
         start, end = 0, start
-    start, end, step = _number(start), _number(end), _number(step)
     found = dtype_or_default(type_for(out, dtype))
     if found is D.bool_ or found.category == D.COMPLEX:
-        raise NotImplementedError(f"\"range_cpu\" not implemented for '{D.scalar_name(found)}'")
-    if found.category == D.INT:
-        if not all(math.isfinite(v) for v in (start, end, step)):
-            raise RuntimeError(errors.no_conversion("int64_t"))
-        start, end, step = int(start), int(end), int(step)
+        raise NotImplementedError(errors.not_implemented("range_cpu", D.scalar_name(found)))
+    whole = found.category == D.INT
+    wide = T.to_raw(D.int64 if whole else D.float32 if found.itemsize == 2 else D.float64)
+    start, end, step = (number_like(_number(v), wide) for v in (start, end, step))
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
-    if nowhere and out is None:
+    if hollow(device) and out is None:
         return _hollow.made((count,), found, requires_grad)
     # Half a step beyond the last one: rounding doesn't change how many there are.
-    last = start + count * step if found.category == D.INT else start + (count - 0.5) * step
+    last = start + count * step if whole else start + (count - 0.5) * step
     return delivered(raw.arange(start, last, step, found), out, requires_grad)
 
 
@@ -111,7 +107,7 @@ def _check_range(start: Any, end: Any, step: Any) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
-    if step == 0:
+    if not (step > 0 or step < 0):  # neither is nan
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")

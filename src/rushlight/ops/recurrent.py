@@ -450,24 +450,30 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
 # ---- single steps --------------------------------------------------------------------------------
 
 
-def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any) -> None:
-    """Refuses what doesn't fit together.
+def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any, gates: int) -> None:
+    """Refuses what doesn't fit together, of a cell of so many gates.
 
-    Raises: RuntimeError in PyTorch's words.
+    Raises: RuntimeError in PyTorch's words, IndexError for too few dimensions.
     """
-    if input.shape[-1] != w_ih.shape[1]:
+    hidden = w_hh.size(1)
+    for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if weight.size(0) != gates * hidden:
+            raise RuntimeError(
+                f"{name} first dim must be {gates} * hidden_size = {gates * hidden}, "
+                f"but got {weight.size(0)}"
+            )
+    if input.size(1) != w_ih.size(1):
         raise RuntimeError(
-            f"input has inconsistent input_size: got {input.shape[-1]} expected {w_ih.shape[1]}"
+            f"input has inconsistent input_size: got {input.size(1)} expected {w_ih.size(1)}"
         )
     for k, h in enumerate(states):
-        if h.shape[0] != input.shape[0]:
+        if h.size(0) != input.size(0):
             raise RuntimeError(
-                f"Input batch size {input.shape[0]} doesn't match hidden{k} batch size {h.shape[0]}"
+                f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {h.size(0)}"
             )
-        if h.shape[1] != w_hh.shape[1]:
+        if h.size(1) != hidden:
             raise RuntimeError(
-                f"hidden{k} has inconsistent hidden_size: got {h.shape[1]}, "
-                f"expected {w_hh.shape[1]}"
+                f"hidden{k} has inconsistent hidden_size: got {h.size(1)}, expected {hidden}"
             )
 
 
@@ -478,7 +484,7 @@ def lstm_cell(
     """One step of an LSTM: the new hidden and cell states from (h, c)."""
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
-    _check_cell(input, hx, w_ih, w_hh)
+    _check_cell(input, hx, w_ih, w_hh, 4)
     part = linear(input, w_ih, b_ih)
     h, c = _lstm_step(part, (hx[0], hx[1]), w_hh, b_hh)[0]
     return h, c
@@ -487,7 +493,7 @@ def lstm_cell(
 @composite()
 def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     """One step of a gated recurrent unit: the new state."""
-    _check_cell(input, (hx,), w_ih, w_hh)
+    _check_cell(input, (hx,), w_ih, w_hh, 3)
     part = linear(input, w_ih, b_ih)
     return _gru_step(part, (hx,), w_hh, b_hh)[0][0]
 
@@ -497,7 +503,7 @@ def rnn_tanh_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
     """One step of a plain recurrent network with tanh: the new state."""
-    _check_cell(input, (hx,), w_ih, w_hh)
+    _check_cell(input, (hx,), w_ih, w_hh, 1)
     part = linear(input, w_ih, b_ih)
     return _plain_step(part, (hx,), w_hh, b_hh, False)[0][0]
 
@@ -507,6 +513,6 @@ def rnn_relu_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
     """One step of a plain recurrent network with relu: the new state."""
-    _check_cell(input, (hx,), w_ih, w_hh)
+    _check_cell(input, (hx,), w_ih, w_hh, 1)
     part = linear(input, w_ih, b_ih)
     return _plain_step(part, (hx,), w_hh, b_hh, True)[0][0]

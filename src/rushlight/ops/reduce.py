@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes as D
 from .._array import reduce as raw
 from .._array import scan as raw_scan
 from .._array.later import later
@@ -163,6 +164,11 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
             + raw.name_of(input._raw.dtype)
+        )
+    if dtype is not None and dtype.category < D.FLOAT:
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+            f"point or complex dtype. Got: {D.scalar_name(dtype)}"
         )
     count = table("sum")(table("logical_not")(table("isnan")(input.detach())), dim, keepdim)
     total = table("nansum")(input, dim, keepdim, dtype=dtype)

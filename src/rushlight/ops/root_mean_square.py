@@ -10,7 +10,9 @@ from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.mode import current
+from ._accepts import integers
 from ._composite import composite
+from ._parse import in_words_of
 from ._row import general
 from .normalise import _kept, _refuse_layer, _refuse_parameters
 from .number import plus
@@ -78,11 +80,10 @@ def rms_norm(
     `eps` is added to the mean square; None takes the dtype's machine epsilon.
     Source: B. Zhang, R. Sennrich, Root mean square layer normalization (2019).
     """
-    if isinstance(normalized_shape, int):
-        raise TypeError(
-            "rms_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not int"
-        )
-    shape = tuple(normalized_shape)
+    try:
+        shape = integers(normalized_shape)
+    except Exception as error:
+        raise in_words_of("rms_norm", (input, normalized_shape, weight, eps), error) from None
     if input.dim() < len(shape):
         raise ValueError(
             f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}"

@@ -29,7 +29,7 @@ rrelu_row = general(
     ),
     namespace="private",
     method=False,
-    inplace=True,
+    inplace=False,
     out=False,
     dtypes="float",
     check=_checks.takes("leaky_relu_cpu", "f"),

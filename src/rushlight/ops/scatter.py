@@ -361,21 +361,23 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
 
     Without a dimension, of the flattened tensor.
     """
-    dtype = indices._raw.dtype
-    if dtype.kind != "i" or dtype.itemsize != 8:
-        raise RuntimeError(
-            "torch.take_along_dim(): dtype of indices should be Long but got "
-            f"{T.type_name(dtype)[6:-6]}"
-        )
     if dim is None:
-        flat = reshape(input, (-1,)), reshape(indices, (-1,))
-        return take_along_dim(*flat, 0, out=out)
+        arguments = [reshape(input, (-1,)), 0, reshape(indices, (-1,))]
+        if out is not None:
+            return apply_out(gather, [*arguments, False], out)
+        return table("gather")(*arguments)
     ndim = input._raw.ndim
     if ndim != indices._raw.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of "
             "dimensions, but got "
             f"{ndim} dimensions for input, and {indices._raw.ndim} dimensions for indices"
+        )
+    dtype = indices._raw.dtype
+    if dtype.kind != "i" or dtype.itemsize != 8:
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{T.type_name(dtype)[6:-6]}"
         )
     axis = axis_of(dim, ndim)
     if not ndim:
@@ -393,8 +395,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
                 )
             sizes[d] = places[d] = wide
     n = sizes[axis]
-    if indices._raw.size and holds(lambda x: x.min() < 0, indices):
-        indices = table("where")(indices < 0, indices + n, indices)
+    if n and indices._raw.size and holds(lambda x: x.min() < 0 or x.max() >= n, indices):
+        indices = table("remainder")(indices, n)
     spread = apply_view(expand.op, input, (tuple(sizes), False))
     where = apply_view(expand.op, indices, (tuple(places), False))
     if out is not None:

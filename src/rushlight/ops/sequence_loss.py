@@ -178,6 +178,9 @@ def _loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
     reduction: int, zero_infinity: bool,
 ) -> Any:  # fmt: skip
+    for name, given in (("input", input_lengths), ("target", target_lengths)):
+        if isinstance(given, TensorBase) and given._raw.dtype.kind not in "iu":
+            raise RuntimeError(f"{name}_lengths must be integral")
     batched = log_probs._raw.ndim == 3
     if not batched:
         log_probs = log_probs.unsqueeze(1)

@@ -17,6 +17,7 @@ from .._core.mode import current
 from .._core.storage import new_tensor, version_cell
 from ..memory_format import channels_last_3d, contiguous_format, preserve_format
 from ..memory_format import memory_format as MemoryFormat
+from ._accepts import integers, is_int
 from ._composite import METHODS, composite
 from ._dispatch import Dispatcher
 from ._parse import misuse
@@ -244,26 +245,19 @@ _RESHAPE = linear(
 @composite("private", method=True)
 def view_as(self: Any, other: Any) -> Any:
     """A view in the shape of `other`."""
-    return apply_view(view.op, self, (_shape_of(other, "view_as"),))
+    return apply_view(view.op, self, (other._raw.shape,))
 
 
 @composite("private", method=True)
 def reshape_as(self: Any, other: Any) -> Any:
     """The same elements in the shape of `other`."""
-    return reshape(self, _shape_of(other, "reshape_as"))
-
-
-def _shape_of(other: Any, name: str) -> Any:
-    try:
-        return other._raw.shape
-    except AttributeError:
-        raise misuse("method", name, (other,), {}) from None
+    return reshape(self, other._raw.shape)
 
 
 @composite("private", method=True)
 def expand_as(self: Any, other: Any) -> Any:
     """The tensor expanded to the shape of `other`."""
-    return apply_view(expand.op, self, (_shape_of(other, "expand_as"), False))
+    return apply_view(expand.op, self, (other._raw.shape, False))
 
 
 @composite("", method=True)
@@ -401,8 +395,8 @@ permute = linear(
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """The tensor with dimensions moved to other places; the others keep their order."""
     ndim = input._raw.ndim
-    given = (source,) if isinstance(source, int) else tuple(source)
-    wanted = (destination,) if isinstance(destination, int) else tuple(destination)
+    given = integers((source,) if is_int(source) else source)
+    wanted = integers((destination,) if is_int(destination) else destination)
     if len(given) != len(wanted):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(given)} dims) should "

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .. import dtypes as D
 from .. import errors
 from .._array import rows as raw
 from .._array import types as T
 from .._array.later import later
 from .._core.apply import apply_n
 from .._core.storage import TensorBase
-from . import _traced
 from ._composite import composite
 from ._row import general
 
@@ -29,7 +29,7 @@ def _prepared(name: str, x: Any, dim: int, dtype: Any) -> Any:
     limit = x.ndim or 1
     if not -limit <= dim < limit:
         raise IndexError(errors.dimension(dim, x.ndim))
-    if x.dtype.kind not in "fV":
+    if x.dtype.kind not in "fV" and x.size:
         losses.require_floats(x, f"{name}{_kernel(x, dim)}_kernel_impl")
     return x
 
@@ -43,7 +43,8 @@ def _softmax(x: Any, dim: int, dtype: Any = None) -> Any:
         found = small.softmax(x)
         if found is not None:
             return found
-    return raw.softmax(_prepared("softmax", x, dim, dtype), dim)
+    x = _prepared("softmax", x, dim, dtype)
+    return raw.softmax(x, dim) if x.size else x.copy()
 
 
 def _softmax_backward(g: Any, y: Any, dim: int) -> Any:
@@ -55,7 +56,8 @@ def _softmax_backward(g: Any, y: Any, dim: int) -> Any:
 def _log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
     if dtype is None and (dim == 1 or dim == -1) and small.fits(x):
         return small.log_softmax(x)
-    return raw.log_softmax(_prepared("log_softmax", x, dim, dtype), dim)
+    x = _prepared("log_softmax", x, dim, dtype)
+    return raw.log_softmax(x, dim) if x.size else x.copy()
 
 
 def _log_softmax_backward(g: Any, y: Any, dim: int) -> Any:
@@ -108,9 +110,13 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
 def _called(row: Any, name: str, input: Any, dim: Any, stacklevel: int, dtype: Any) -> Any:
     if dim is None:
         dim = _implicit_dim(name, input.dim(), stacklevel + 1)
-    if type(dim) is int and isinstance(input, TensorBase):
+    if (
+        type(dim) is int
+        and isinstance(input, TensorBase)
+        and (dtype is None or isinstance(dtype, D.dtype))
+    ):
         return apply_n(row.op, [input, dim, dtype])
-    return _traced.table(name)(input, dim, dtype)
+    return getattr(input, name)(dim, dtype=dtype)
 
 
 @composite("nn.functional")

@@ -13,6 +13,7 @@ from .._core.apply import apply_n
 from .._core.slow import holds
 from ._composite import composite
 from ._once import say_once
+from ._parse import in_words_of
 from ._traced import table
 from .arrange import constant_pad_nd
 from .fft import c2c, c2r, r2c
@@ -77,6 +78,26 @@ def stft(
         wide = input.view((1,) * (3 - ndim) + tuple(input._raw.shape)) if ndim < 3 else input
         padded = pad(wide, (n_fft // 2, n_fft // 2), pad_mode)
         input = padded.view(padded._raw.shape[3 - ndim :]) if ndim < 3 else padded
+    given = (input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
+             align_to_window)  # fmt: skip
+    try:
+        return _padded_stft(*given, center)
+    except Exception as error:
+        raise in_words_of("stft", given, error) from None
+
+
+def _padded_stft(
+    input: Any,
+    n_fft: int,
+    hop_length: int | None,
+    win_length: int | None,
+    window: Any,
+    normalized: bool,
+    onesided: bool | None,
+    return_complex: bool | None,
+    align_to_window: bool | None,
+    center: bool,
+) -> Any:
     hop = n_fft // 4 if hop_length is None else hop_length
     width = n_fft if win_length is None else win_length
     if window is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes as D
+from .._core.mode import current
 from .._core.storage import TensorBase
 from ..tensor import Tensor
 from .coordinates import SparseTensor, checked_type, functions, sparse
@@ -108,9 +109,21 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
         raise NotImplementedError(
             f"to_sparse: Rushlight has no layout {layout}; use torch.sparse_coo or torch.sparse_csr"
         )
+    if blocksize is not None:
+        raise RuntimeError(
+            "dense_to_sparse: conversion from Strided to Sparse with blocksize argument given is "
+            "not supported"
+        )
+    if self.requires_grad and current().grad and self.dtype.is_complex:
+        raise RuntimeError(
+            "_to_sparse does not support automatic differentiation for outputs with complex dtype."
+        )
     n = self.dim() if sparse_dim is None else sparse_dim
     if not 0 <= n <= self.dim():
-        raise RuntimeError(f"to_sparse: sparse_dim must be between 0 and {self.dim()}, but got {n}")
+        raise RuntimeError(
+            f"dense_to_sparse: sparse_dim argument must be in [0,{self.dim()}] range, but {n} is "
+            "given"
+        )
     there = self != 0
     if n < self.dim():
         there = there.flatten(n).any(-1)
@@ -119,7 +132,15 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
 
 
 def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
-    """The elements of a dense tensor at the places of a sparse one."""
+    """The elements of a dense tensor at the places of a sparse one.
+
+    Raises:
+        NotImplementedError: for a mask that isn't sparse.
+    """
+    if not isinstance(mask, SparseTensor):
+        raise NotImplementedError(
+            "Could not run 'aten::sparse_mask' with arguments from the 'CPU' backend."
+        )
     if tuple(self.shape) != tuple(mask.shape):
         raise RuntimeError(
             "sparse_mask(): operands have incompatible sizes; self has size "

@@ -60,6 +60,11 @@ def to_sparse_csr(self: Any, dense_dim: int | None = None) -> Any:
     Raises:
         RuntimeError: for what isn't a matrix.
     """
+    if dense_dim and self.dim() == 2:
+        raise RuntimeError(
+            "dense_to_sparse_csr: dense_dim argument must be in [0,0] range, but "
+            f"{dense_dim} is given"
+        )
     if self.dim() != 2:
         raise RuntimeError(
             "Only tensors with two sparse dimensions can be converted to the SparseCsr layout, "

@@ -56,6 +56,19 @@ CALLS: list[Named] = [
         statement=r"\.bernoulli_\((p=)?x\d",
     ),
     Named("Sparse tensors have a class of their own", kind="class", ours="SparseTensor"),
+    Named(
+        "Errors don't list what PyTorch has been built with",
+        kind="message",
+        torch=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\. This could be",
+        ours=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\.$",
+    ),
+    Named(
+        "PyTorch's exponential of bfloat16 matrices overflows",
+        kind="value",
+        statement=r"\bmatrix_exp\(",
+        torch="nan|inf",
+        program="bfloat16",
+    ),
     Named("Nothing is pinned", kind="accepted", statement=r"\.pin_memory\("),
     Named(
         "Python says what its own methods don't take",

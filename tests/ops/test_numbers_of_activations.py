@@ -1,0 +1,42 @@
+"""Numbers that activations take: infinite ones, and ones that the type of the tensor can't hold."""
+
+import pytest
+
+import rushlight as torch
+
+F = torch.nn.functional
+
+
+@pytest.mark.parametrize("alpha", [float("inf"), -float("inf")])
+def test_an_infinite_alpha_leaves_what_is_positive(alpha):
+    assert F.celu(torch.tensor([1.5]), alpha).item() == 1.5
+    assert F.celu(torch.tensor(1.5), alpha).item() == 1.5
+    assert F.elu(torch.tensor([1.5]), alpha).item() == 1.5
+
+
+def test_elu_in_place_refuses_bools_with_any_factors():
+    with pytest.raises(NotImplementedError, match="\"elu_cpu\" not implemented for 'Bool'"):
+        F.elu_(torch.tensor([True]), 1.3, 1.1, 0.9)
+
+
+def test_the_bounds_of_hardtanh_in_place_may_cross():
+    assert F.hardtanh_(torch.arange(3.0), 2, 0.5).tolist() == [0.5, 0.5, 0.5]
+
+
+def test_a_threshold_wraps_in_unsigned_integers():
+    x = torch.tensor([1, 2], dtype=torch.uint8)
+    assert torch.threshold(x, -1, 7).tolist() == [7, 7]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda: torch.threshold(torch.tensor([1], dtype=torch.uint8), 300, 7), "uint8_t"),
+        (lambda: torch.threshold(torch.tensor([1], dtype=torch.int8), 0, 200), "int8_t"),
+        (lambda: F.hardshrink(torch.ones(2), 1j), "float"),
+        (lambda: F.softshrink(torch.ones(2), 1j), "double"),
+    ],
+)
+def test_a_number_out_of_range_is_refused(call, kind):
+    with pytest.raises(RuntimeError, match=f"converted to type {kind} without overflow"):
+        call()

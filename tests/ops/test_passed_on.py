@@ -1,0 +1,59 @@
+"""Misuse of functions that are Python in PyTorch: the words are those of what they call."""
+
+import warnings
+
+import pytest
+
+import rushlight as torch
+
+F = torch.nn.functional
+X = torch.ones(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: F.soft_margin_loss(3, X), "soft_margin_loss(): argument 'input' (position 1)"),
+        (lambda: F.nll_loss(X, [1]), "nll_loss_nd(): argument 'target' (position 2)"),
+        (lambda: F.kl_div([1], X, reduction="sum"), "kl_div(): argument 'input' (position 1)"),
+        (lambda: F.grid_sample(X, {}), "grid_sampler(): argument 'grid' (position 2)"),
+        (lambda: F.triplet_margin_loss(X, X, 1.0), "argument 'negative' (position 3) must be Ten"),
+        (lambda: F.ctc_loss(X, X, X, -5), "ctc_loss() received an invalid combination"),
+        (
+            lambda: X.stft(X, center=False),
+            "stft() received an invalid combination of arguments - got (Tensor, T",
+        ),
+        (lambda: X.unflatten(1j, (3, 1)), "unflatten(): argument 'dim' (position 1) must be int"),
+    ],
+)
+def test_what_is_passed_on_is_refused_by_what_it_is_passed_to(call, text):
+    with warnings.catch_warnings(), pytest.raises(TypeError) as error:
+        warnings.simplefilter("ignore")
+        call()
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x.transpose_(1.5, 0), "transpose_(): argument 'dim0' (position 1) must be int"),
+        (lambda x: x.unsqueeze_(X), "unsqueeze_(): argument 'dim' (position 1) must be int, not T"),
+        (lambda x: x.squeeze_(X), "squeeze_() received an invalid combination of arguments"),
+        (lambda x: x.view_as("a"), "view_as(): argument 'other' (position 1) must be Tensor"),
+        (lambda x: x.reshape_as(), 'reshape_as() missing 1 required positional arguments: "other"'),
+        (lambda x: x.type_as(X, 1), "type_as() takes 1 positional argument but 2 were given"),
+        (lambda x: torch.zero_({}), "zero_(): argument 'input' (position 1) must be Tensor"),
+    ],
+)
+def test_wrong_types_are_found_before_a_leaf_is_refused(call, text):
+    with pytest.raises(TypeError) as error:
+        call(torch.ones(2, 3, requires_grad=True))
+    assert text in str(error.value)
+
+
+def test_a_warning_names_the_line_of_the_program():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        F.kl_div(X, X)
+        torch.nn.KLDivLoss()(X, X)
+    assert [w.filename for w in seen] == [__file__, __file__]
