@@ -468,7 +468,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
             f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"
         )
     for what, t in (("X1", x1), ("X2", x2)):
-        rank = t.dim()  # type: ignore[attr-defined]
+        rank = t.dim()
         if rank < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {rank}D")
     if compute_mode not in _MODES:
