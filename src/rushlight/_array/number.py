@@ -71,8 +71,10 @@ def filling(value: Any, dtype: Any, count: int) -> Any:
         RuntimeError: where it is out of range.
         OverflowError: for integers beyond 64 bits.
     """
-    if type(value) is float and dtype.itemsize > 2:
-        return number_like(value, dtype)
+    kind = type(value)
+    apt = (kind is float and dtype.kind in "fV") or (kind is int and dtype.kind in "ifV")
+    if apt and -128 <= value < 128:
+        return value  # all of these types have it
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         refuse_beyond(value)
         if dtype.kind in "fV":

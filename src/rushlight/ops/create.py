@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from .. import dtypes as D
 from .. import errors
@@ -374,12 +374,17 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return finished(raw.from_dlpack(ext_tensor, copy), False)
 
 
+_NUMBERS: Final = frozenset({bool, int, float})
+
+
 def _number(name: str, argument: str, place: int, value: Any) -> Any:
     """A Python number of what may stand for one.
 
     Raises:
         TypeError: for anything else.
     """
+    if type(value) in _NUMBERS:
+        return value
     if is_number_tensor(value):
         value = read_by_python(value, f"{name}()").item()
     if not T.is_number(value):

@@ -397,11 +397,12 @@ def _written_plainly(t: Any, given: Any, value: Any) -> bool:
     array = t._raw
     if 0 in array.strides:
         return False
-    if array.dtype.kind != "f" or (kind is int and array.dtype.itemsize == 2):
+    small = -6e4 < value < 6e4  # also for halves
+    if array.dtype.kind != "f" or (array.dtype.itemsize == 2 and not small):
         if type(value) is int and not -(1 << 63) <= value < 1 << 63:
             return False
         value = lone(value, array.dtype)
-    elif not -3e38 < value < 3e38:
+    elif not (small or -3e38 < value < 3e38):
         return False
     try:
         array[key] = value
