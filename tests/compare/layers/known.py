@@ -107,7 +107,6 @@ KNOWN: tuple[Known, ...] = (
         r"call",
         "PyTorch takes a negative smoothing",
     ),
-    Known(r"nn\.LocalResponseNorm\(0\)", r"call", "A window of nothing has the sum 0"),
     Known(
         r"nn\.EmbeddingBag\(6, 3\)\(K\(6, 4\), F\(1\)",
         r"call",
