@@ -17,6 +17,7 @@ from . import _hollow
 from ._composite import composite
 from ._explain import combination
 from ._generator import Generator, stream_of
+from ._parse import is_number_tensor
 from ._refill import refill, refuse_leaf
 from ._row import Row, general
 from .create import delivered, dtype_or_default, finished, size_of
@@ -224,7 +225,7 @@ def _as_number(value: Any, given: tuple[Any, ...]) -> Any:
     """
     if not isinstance(value, TensorBase):
         return value
-    if value._raw.ndim or value._requires_grad:
+    if not is_number_tensor(value):
         raise combination("normal", given, {})
     return read_by_python(value, "normal()").item()
 
