@@ -118,3 +118,12 @@ def test_a_function_with_a_better_one_says_so() -> None:
             torch.cross(torch.ones(3), torch.ones(3))
     finally:
         torch.set_warn_always(False)
+
+
+def test_a_tensor_that_has_a_gradient_to_lose_stands_for_no_number() -> None:
+    rate, x = torch.tensor([0.5], requires_grad=True), torch.ones(2)
+    with torch.no_grad():
+        for number in (rate[0], rate.squeeze(), rate.view(())):  # views say what their base says
+            with pytest.raises(TypeError, match="argument 'alpha' must be Number, not Tensor"):
+                x.add_(x, alpha=number)
+        assert x.add_(x, alpha=rate.sum()).tolist() == [1.5, 1.5]
