@@ -211,6 +211,14 @@ def output_shape(shape: tuple[int, ...], broadcast_shape: tuple[int, ...]) -> st
     )
 
 
+def unfit(shape: tuple[int, ...], other: tuple[int, ...]) -> str:
+    """The message for adding in place what has more elements or doesn't broadcast."""
+    rank = max(len(shape), len(other))
+    sizes = zip(*((1,) * (rank - len(s)) + s for s in (shape, other)))
+    whole = tuple(m if n == 1 else n for n, m in sizes)
+    return broadcast(shape, other) or output_shape(shape, whole)
+
+
 def cannot_cast(result: str, wanted: str) -> str:
     """The message for a result that would lose its category."""
     return f"result type {result} can't be cast to the desired output type {wanted}"

@@ -162,7 +162,14 @@ def facts(x: Any) -> Any:
     return type(x).__name__
 
 
-def differs(x: Any, y: Any, rounding: bool, path: str = "") -> str | None:
+def rounded(world: World) -> str:
+    """The type among those that the programs of a world compute in that rounds most."""
+    values = [v for variant in world.step.variants for v in variant.program.values]
+    names = {v.dtype.name for v in values} & ROUNDING.keys()
+    return max(names, key=ROUNDING.__getitem__, default="float64")
+
+
+def differs(x: Any, y: Any, rounding: str | None, path: str = "") -> str | None:
     """Where two things that were seen differ; None where they agree."""
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
         return None if close(x, y, rounding) else path
@@ -187,7 +194,7 @@ def differs(x: Any, y: Any, rounding: bool, path: str = "") -> str | None:
     return None
 
 
-def close(x: Any, y: Any, rounding: bool, name: str = "") -> bool:
+def close(x: Any, y: Any, rounding: str | None, name: str = "") -> bool:
     """Whether two arrays are equal: nan is itself, and 0 isn't -0 where nothing is rounded."""
     if x.dtype != y.dtype or x.shape != y.shape:
         return False
@@ -197,14 +204,15 @@ def close(x: Any, y: Any, rounding: bool, name: str = "") -> bool:
         return bool(np.array_equal(x, y))
     with np.errstate(all="ignore"):
         p, q = x.astype(np.float64), y.astype(np.float64)
-        if not rounding:
+        if rounding is None:
             return bool(np.array_equal(p, q, equal_nan=True))
         finite = np.isfinite(p) & np.isfinite(q)
         if not np.array_equal(p[~finite], q[~finite], equal_nan=True):
             return False
         if not finite.any():
             return True
-        reach = ROUNDING[name or x.dtype.name] * (np.abs(p[finite]).max() + 1e-2)
+        share = max(ROUNDING[name or x.dtype.name], ROUNDING[rounding])
+        reach = share * (np.abs(p[finite]).max() + 1e-2)
         return bool(np.abs(p - q)[finite].max() <= reach)
 
 
@@ -230,7 +238,7 @@ def tried(program: Program, modes: tuple[str, ...] = ("replayed", "native")) -> 
             found = world.take(turn, place)
             verdict.calls += 1
             native = world.mode == "native"
-            where = differs(wanted, found, native)
+            where = differs(wanted, found, rounded(world) if native else None)
             if where is None:
                 if native:
                     world.follow(eager)
@@ -256,7 +264,7 @@ def shaken(program: Program, place: int, wanted: Any) -> bool:
         for k, turn in enumerate(program.turns[: place + 1]):
             told = plain.take(turn, k)
             found = world.take(turn, 1000 * start + k)
-            if k == place and differs(told, found, True) is not None:
+            if k == place and differs(told, found, "float64") is not None:
                 return True
             world.follow(plain)
             world.random = plain.random

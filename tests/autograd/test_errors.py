@@ -100,3 +100,24 @@ def test_a_cross_entropy_of_a_number_is_refused() -> None:
     for target in (torch.tensor([0, 1]), torch.tensor(1.0)):
         with pytest.raises(IndexError, match="Dimension"):
             torch.nn.functional.cross_entropy(torch.tensor(1.0), target)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ((5,), "The size of tensor a (3) must match the size of tensor b (5) at non-singleton dimension 0"),
+        ((2, 3), "output with shape [3] doesn't match the broadcast shape [2, 3]"),
+        ((0, 1), "output with shape [3] doesn't match the broadcast shape [0, 3]"),
+    ],
+)  # fmt: skip
+def test_a_gradient_of_another_shape_than_the_old_one_is_refused(
+    shape: tuple[int, ...], text: str
+) -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    x.sum().backward()
+    old = x.grad
+    x.data = torch.ones(shape)
+    with pytest.raises(RuntimeError) as caught:
+        x.sum().backward()
+    assert str(caught.value) == text
+    assert x.grad is old and old is not None and old.tolist() == [1.0, 1.0, 1.0]

@@ -271,3 +271,19 @@ def test_a_compiled_module_is_copied_with_its_module() -> None:
     for _ in range(4):
         assert other(x).item() == 10.0
         assert torch.equal(model(x), expected)
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "replayed"])
+@pytest.mark.parametrize("learns", [False, True], ids=["plain", "leaf"])
+def test_a_tensor_of_the_steps_own_is_given_in_another_place(learns: bool, native: bool) -> None:
+    def scenario(twin: Twin) -> None:
+        own, x = torch.randn(4, requires_grad=learns), torch.randn(4)
+
+        def step(a: Any, b: Any) -> Any:
+            return (a * 2 + own.sum() + b).detach()
+
+        run = twin(step)
+        for a, b in ((x, own), (own, x), (x, x), (own, own), (x, own)):
+            run(a, b, times=4)
+
+    check(scenario, native)

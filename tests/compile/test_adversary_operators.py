@@ -125,6 +125,26 @@ def test_hidden_effects_are_recorded_or_refused(step: Any, native: bool) -> None
     check(scenario, native, 1e-4)
 
 
+TYPES = [torch.bool, torch.int64, torch.float16, torch.float32, torch.float64]
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_a_write_of_another_type_is_cast_or_refused(dtype: Any, native: bool) -> None:
+    def scenario(twin: Twin) -> None:
+        for name in ("add_", "mul_", "pow_"):
+            for other in (2, 0.5, *(torch.tensor([1, 0, 2]).to(t) for t in TYPES)):
+                calls = twin(lambda x, y, name=name: getattr(x * x, name)(y))
+                written = twin(lambda x, y, name=name: getattr(x, name)(y))
+                for _ in range(4):
+                    x = torch.tensor([1, 0, 3]).to(dtype)
+                    calls(x, other)
+                    written(x, other)
+                    twin.note(x)
+
+    check(scenario, native)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
 @pytest.mark.parametrize("name", NUMBERS)

@@ -269,3 +269,25 @@ def test_a_backward_leaves_results_as_they_are_and_may_run_again(name: str, nati
                 twin.note(y)
 
     check(scenario, native)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+@pytest.mark.parametrize("name", ["SGD", "SparseAdam", "Adam"])
+def test_a_sparse_gradient_stays_one(name: str, native: bool) -> None:
+    def scenario(twin: Twin) -> None:
+        table = torch.ones(5, 2, requires_grad=True)
+        optimizer = getattr(torch.optim, name)([table], lr=0.1)
+
+        def step(n: Any) -> Any:
+            optimizer.zero_grad()
+            loss = nn.functional.embedding(n, table, sparse=True).exp().sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        run = twin(step)
+        for k in range(5):
+            run(torch.tensor([1, k % 3, 1]))
+            twin.note([table.grad.is_sparse, table.grad.to_dense(), table])
+
+    check(scenario, native)

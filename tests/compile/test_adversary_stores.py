@@ -9,6 +9,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
+from rushlight.nn import functional as F
 from tests.compile.twins import Twin, check
 
 BOTH = pytest.mark.parametrize("native", [True, False], ids=["native", "replayed"])
@@ -27,7 +28,7 @@ class Own:
         self.nested: list[Any] = [[]]
         self.last: Any = None
         self.best = 1e9
-        self.n = 0
+        self.n = self.later = 0
 
 
 def trained(w: Any, x: Any) -> Any:
@@ -278,3 +279,49 @@ def test_no_number_of_a_recording_stays_anywhere() -> None:
         (a, (b, _)), c = kept[0][-1], kept[2].value
         found = [a, b, c, *kept[3]["n"]["inner"], *kept[4][-1]]
         assert [type(x) for x in found] == [float] * 5
+
+
+def _factors(x: Any, n: Any) -> Any:
+    return torch.linalg.cholesky(torch.eye(2) * (n[1] + 3) + 0 * x[:2])
+
+
+REFUSED: dict[str, Any] = {
+    "index": lambda x, n: x[n], "embedding": lambda x, n: F.embedding(n, x),
+    "one_hot": lambda x, n: x[0, 0] + F.one_hot(n, 3), "cholesky": _factors,
+    "pow": lambda x, n: x[0, 0] + torch.tensor([2, 3]) ** n,
+    "index_add_": lambda x, n: x.clone().index_add_(0, n, x[:2]),
+    "probability": lambda x, n: x[:2] + torch.bernoulli(n / 2.0)[:, None],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@BOTH
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_row_that_refuses_a_value_leaves_what_an_eager_step_leaves(
+    name: str, native: bool
+) -> None:
+    def scenario(twin: Twin) -> None:
+        weight = torch.ones(3, 2, requires_grad=True)
+        optimizer = torch.optim.Adam([weight], lr=0.1)
+        own, means = Own(), torch.zeros(())
+
+        def step(x: Any, n: Any) -> Any:
+            own.n += 1
+            own.last = x * 2
+            own.items.append(x.sum().item())
+            means.mul_(0.5).add_(x.mean())
+            optimizer.zero_grad()
+            noise = torch.randn(())
+            loss = (REFUSED[name](x * weight, n) * noise).sum() + (weight * x).sum()
+            own.later += 1
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        run = twin(step)
+        for k, numbers in enumerate(([0, 1], [1, 0], [1, 1], [0, 0], [1, 9], [0, -7], [1, 0])):
+            run(torch.eye(3)[:, :2] + 0.25 * k, torch.tensor(numbers))
+            twin.note([own.n, own.later, own.last, list(own.items), means, weight])
+            twin.note([weight.grad, dict(optimizer.state[weight]), torch.get_rng_state()])
+
+    check(scenario, native)

@@ -107,3 +107,41 @@ def test_tensors_of_one_array_may_part(learns: bool, native: bool) -> None:
             run(x, y)
 
     check(scenario, native)
+
+
+def row_beside_a_column(x: Any) -> Any:
+    column, row = x.abs() + 1, x.tanh()[..., 0]
+    return column * row + (row.mean() + column.mean())
+
+
+def column_beside_a_row(x: Any) -> Any:
+    row, column = x.tanh()[..., 0], x.abs() + 1
+    return row - column + (column.sum() * row.mean())
+
+
+def both_at_once(x: Any) -> Any:
+    y = x.exp()
+    return y * y.view(1, -1) + y.view(1, -1).mean() + y.mean()
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+@pytest.mark.parametrize("step", [row_beside_a_column, column_beside_a_row, both_at_once])
+def test_what_is_read_in_two_shapes_is_read_in_each(step: Any, native: bool) -> None:
+    def scenario(twin: Any) -> None:
+        run = twin(step)
+        for _ in range(6):
+            run(torch.randn(4, 1, dtype=torch.float64))
+
+    check(scenario, native)
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)], ids=str)
+def test_reductions_of_nothing(shape: Any, native: bool) -> None:
+    def scenario(twin: Any) -> None:
+        run = twin(lambda x: ((x * 2).mean(), (x + 1).sum(), x.mean(-1), x.sum(0)))
+        for _ in range(5):
+            run(torch.zeros(shape))
+
+    compiled = check(scenario, native)
+    assert "Error" not in compiled.steps[0].explain()

@@ -300,3 +300,29 @@ def test_compiled_parts_of_a_step_that_stays_eager_stay_compiled() -> None:
     compiled: Any = model._compiled_call_impl
     assert compiled.program is not None, compiled.explain()
     assert update.program is not None, update.explain()
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["replayed", "native"])
+def test_a_leaf_that_refuses_its_gradient_stops_the_same_others(native: bool) -> None:
+    def left(compiled: bool, first: bool) -> tuple[str, list[bool]]:
+        x, y, leaf = (torch.ones(3, requires_grad=True) for _ in range(3))
+
+        def step(x: Any, y: Any) -> Any:
+            total = leaf.sum() if first else x.sum()
+            return total * 2 + y.exp().sum() + (x.sum() if first else leaf.sum())
+
+        run = torch.compile(step, options={"native": native}) if compiled else step
+        for _ in range(4):
+            run(x, y).backward()
+        for t in (x, y):
+            t.grad = None
+        leaf.grad = torch.ones(3)
+        leaf.data = torch.ones(5)
+        for _ in range(4):
+            result = run(x, y)
+        with pytest.raises(RuntimeError) as caught:
+            result.backward()
+        return str(caught.value), [t.grad is None for t in (x, y)]
+
+    for first in (False, True):
+        assert left(True, first) == left(False, first)

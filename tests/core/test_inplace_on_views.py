@@ -252,3 +252,16 @@ def test_a_second_backward_through_a_written_view_is_refused() -> None:
     y.sum().backward()
     with pytest.raises(RuntimeError, match="second time"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("use", [
+    lambda v: v.clamp(-9, 9), lambda v: torch.where(v > 0, v, v), lambda v: v.sort(),
+    lambda v: torch.addcmul(v, v, v), lambda v: torch.nn.functional.linear(v, v),
+    lambda v: torch.add(v, 1, out=torch.empty(2, 4)), lambda v: v * 2,
+])  # fmt: skip
+def test_without_gradients_a_view_that_cannot_follow_its_base_is_read(use: Any) -> None:
+    leaf = torch.randn(4, 4, requires_grad=True)
+    with torch.no_grad():
+        view = leaf[:2]
+        leaf.mul_(0.9)
+        use(view)

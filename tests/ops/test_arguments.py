@@ -151,3 +151,12 @@ def test_messages_name_the_types_of_several_results_with_their_module() -> None:
 def test_tensors_one_by_one_are_no_list(name: str) -> None:
     with pytest.raises(TypeError, match=r"element 0 in argument 0, but got list$"):
         getattr(torch, name)([torch.ones(2), torch.ones(2)])
+
+
+def test_a_tensor_that_has_a_gradient_to_lose_stands_for_no_number() -> None:
+    rate, x = torch.tensor([0.5], requires_grad=True), torch.ones(2)
+    with torch.no_grad():
+        for number in (rate[0], rate.squeeze(), rate.view(())):  # views say what their base says
+            with pytest.raises(TypeError, match="argument 'alpha' must be Number, not Tensor"):
+                x.add_(x, alpha=number)
+        assert x.add_(x, alpha=rate.sum()).tolist() == [1.5, 1.5]

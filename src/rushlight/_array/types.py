@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import dtypes as D
+from .. import errors
 from . import kernels
 from .allocation import refusal
 from .fixed import FIXED, fix
@@ -216,14 +217,19 @@ def add_into(old: Any, g: Any) -> None:
     """Adds `g` to `old` in place.
 
     Raises:
-        RuntimeError: where elements of `old` share memory.
+        RuntimeError: where elements of `old` share memory, or `g` doesn't fit into its shape.
     """
     if 0 in old.strides and old.strides != g.strides:
         refuse_overlap(old)
-    if old.dtype is g.dtype:
-        np.add(old, g, old)
-    else:
-        np.add(old, g, out=old, casting="unsafe")
+    try:
+        if old.dtype is g.dtype:
+            np.add(old, g, old)
+        else:
+            np.add(old, g, out=old, casting="unsafe")
+    except ValueError:
+        if not old.flags.writeable:
+            raise
+        raise RuntimeError(errors.unfit(old.shape, g.shape)) from None
 
 
 def layout(array: Any) -> Any:
@@ -267,11 +273,8 @@ def refuse_overlap(array: Any) -> None:
     Raises:
         RuntimeError: in PyTorch's words.
     """
-    if (
-        0 in array.strides
-        and array.size
-        and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape))
-    ):
+    steps = array.strides
+    if 0 in steps and array.size and any(s == 0 and n > 1 for s, n in zip(steps, array.shape)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to "
             "a single memory location. Please clone() the tensor before performing the operation."

@@ -39,11 +39,11 @@ class Body:
 
     def write(self, slow: Any = None) -> None:
         """Writes all lines."""
-        program = self.program
-        certain = max((k for k, i in enumerate(program.instructions) if i.kind == "expect"),
-                      default=-1)  # fmt: skip
+        program, ends = self.program, self.expectations
+        certain = -1 if ends is None else ends.last
         if certain < 0:
             self._let_go(0)
+        at = len(self.lines.text)
         for place, instruction in enumerate(program.instructions):
             dying = [v for v in dict.fromkeys(instruction.reads())
                      if self.last.get(v.number, -1) == place]  # fmt: skip
@@ -53,7 +53,8 @@ class Body:
             for out in instruction.outputs:
                 if out is not None and self.last.get(out.number, -1) < place:
                     self._release(out)
-            if place == certain:
+            if ends is not None and place == certain:
+                ends.enclose(self.lines, at, [])
                 self._let_go(place + 1)
         self._bumps()
         self._end()

@@ -34,6 +34,7 @@ class Kernel:
         self.ended: set[int] = set()  # reductions that are there when the kernel is done
         self.same: dict[int, int] = {}  # values that are others, seen in another shape
         self.own: set[int] = set()  # values that aren't looked up in `same`
+        self.shown: set[int] = set()  # values that members read as others, by `same`
         self.operands: list[Value] = []
         self.outputs: list[Value] = []
         self.rooms: list[Value] = []  # results whose memory is only used for what is written there
@@ -54,7 +55,9 @@ class Kernel:
             one = here.setdefault(n, self.layouts.get(n, layouts[v.number]))
             if n in self.ended or (one != layouts[v.number] and n in self.made):
                 return None
-            if one != layouts[v.number] and (v.number == n or v.number in self.layouts):
+            if one != layouts[v.number] and (
+                v.number == n or v.number in self.layouts or v.number in self.shown
+            ):
                 return None
             if v.number in m.fixed and n in self.made:
                 return None
@@ -79,6 +82,8 @@ class Kernel:
             if self.layouts.setdefault(n, layouts[v.number]) != layouts[v.number]:
                 self.own.add(v.number)  # the same elements, read in another way
                 self.layouts[v.number] = layouts[v.number]
+            elif n != v.number:
+                self.shown.add(v.number)
         for out in m.outputs:
             self.made[out.number] = out
             if out.number in m.ended:

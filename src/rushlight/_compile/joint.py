@@ -13,11 +13,13 @@ from typing import Any, Final
 from .. import errors
 from .._array import recording as A
 from .._core.copyslices import custom_op
+from .._core.engine import sequence_number
 from .._core.mode import CURRENT, current, replaced
 from .._core.node import Node, fill_node
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from .._core.views import view_target
 from ..autograd.backward import grad
+from ..autograd.edges import place_of
 from .outputs import outlives
 from .program import Instruction, Program, Value
 from .refusal import Refusal
@@ -84,6 +86,9 @@ def record_gradients(recorder: Any, outputs: list[Any], arguments: list[Any], mo
             tensors.append(leaf)
     if not tensors:
         raise Refusal("the step returns a tensor whose history begins outside of it")
+    turns = arrivals(outputs)
+    order = sorted(range(len(tensors)), key=lambda k: turns.get(place_of(tensors[k])[0], -1))
+    wanted, tensors = [wanted[k] for k in order], [tensors[k] for k in order]
     incoming = []
     given = []
     for k, t in enumerate(outputs):
@@ -103,6 +108,19 @@ def record_gradients(recorder: Any, outputs: list[Any], arguments: list[Any], mo
         recorder.part = 0
     kept = [k for k, v in enumerate(values) if v is not None]
     return Joint(outputs, [wanted[k] for k in kept], incoming, [values[k] for k in kept])
+
+
+def arrivals(outputs: list[Any]) -> dict[Any, int]:
+    """When gradients are complete: a leaf that refuses one stops those after it."""
+    nodes: dict[Any, None] = {}
+    stack: list[Any] = [t._node for t in outputs]
+    while stack:
+        vertex = stack.pop()
+        if isinstance(vertex, Node) and vertex not in nodes:
+            nodes[vertex] = None
+            stack.extend(vertex.next)
+    edges = [x for node in sorted(nodes, key=sequence_number, reverse=True) for x in node.next]
+    return {vertex: k for k, vertex in enumerate(edges) if vertex is not None}
 
 
 def parts(program: Program) -> tuple[Program, Program, list[Value]]:

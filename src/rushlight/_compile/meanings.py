@@ -24,7 +24,8 @@ def meaning_of(i: Instruction, written: bool = False) -> Meaning | None:
     """
     if i.kind != "call" or not i.outputs or i.outputs[0] is None:
         return None
-    if any(o is not None and ((o.view and not written) or 0 in o.shape) for o in i.outputs):
+    outs = [o for o in i.outputs if o is not None]
+    if any(o.view and not written for o in outs) or any(0 in v.shape for v in (*outs, *i.reads())):
         return None
     make = _MAKERS.get(i.name)
     if make is not None:

@@ -115,15 +115,15 @@ def guard_writable(program: Program, names: dict[int, str], lines: Lines) -> Non
 def guard_shared(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
     """Checks that tensors that were there before share one array where they did.
 
-    A program knows arrays: it reads `x` where a step reads `x.detach()` that it was given as well.
+    A program knows arrays: it reads `x` where a step reads `x.detach()` that it was given as well,
+    and its argument where the step reads a tensor of its own that it was given.
     """
-    found = {id(t): (t, f"a{n}") for n, t in enumerate(arguments)}
     held = [v.holder for v in program.inputs if v.kind == "tensor"]
-    for t in (*state.tensors.values(), *program.leaves, *held):
-        found.setdefault(id(t), (t, ""))
-    often = Counter(id(t._raw) for t, _ in found.values())
+    others = {id(t): t for t in (*state.tensors.values(), *program.leaves, *held)}
+    found = [(t, f"a{n}") for n, t in enumerate(arguments)] + [(t, "") for t in others.values()]
+    often = Counter(id(t._raw) for t, _ in found)
     first: dict[int, str] = {}
-    for t, name in found.values():
+    for t, name in found:
         if often[id(t._raw)] > 1:
             text = name or f"{lines.name(t)}._raw"
             known = first.setdefault(id(t._raw), text)

@@ -336,6 +336,9 @@ class Recorder(Readings):
             return type(result)([Proxy(r, self) if A.is_array(r) else r for r in arrays])
         if not A.is_array(result):
             return result
+        if hasattr(result, "held"):
+            self.refuse("a gradient has only some rows: it is a sparse tensor")
+            return Proxy(result, self)
         array = A.as_array(result)
         made = (self.define(array),)
         if made[0] is not None:

@@ -90,7 +90,8 @@ class Variant:
             else NativeBody(program, lines, names, self.machine)
         )
         body.ending = ending
-        body.expectations = Expectations(program, self.left)
+        rows = None if self.machine is None else {i.name for i in self.machine.plan.left()}
+        body.expectations = Expectations(program, self.left, rows)
         body.expectations.begin(lines, names)
         body.write(self.left.slow)
         self.lines, self.text, self.names = lines, lines.text, lines.names
@@ -211,13 +212,16 @@ class NativeBody(Body):
         lines.add(f"{lines.name(machine.gate)}[0] = 1")
         if machine.threaded:
             lines.add(f"{lines.name(machine.prepare)}()")
-        items = self.plan.items
+        items, ends = self.plan.items, self.expectations
+        certain = max((k for k, x in enumerate(items) if isinstance(x, Instruction)
+                       and ends is not None and ends.ends(x)), default=-1)  # fmt: skip
+        inner = len(lines.text)
         segment = machine.first
         if segment:
             self._call(0, slow)
         pending: list[Instruction] = []
         inside = False
-        for item in [*items, None]:
+        for place, item in enumerate([*items, None]):
             if item is not None and not isinstance(item, Instruction):
                 if not inside:
                     inside = True
@@ -234,6 +238,8 @@ class NativeBody(Body):
                 pending.clear()
             if item is not None:
                 self._instruction(item, [])
+            if ends is not None and place == certain:
+                ends.enclose(lines, inner, [f"{lines.name(machine.gate)}[0] = 0"])
         self._bumps()
         lines.add(f"{lines.name(machine.gate)}[0] = 0")
         self._end()

@@ -8,6 +8,13 @@ the variant that took the other path, or is recorded.
 
 Conditions are moved up to where their numbers are there. A test for a loss that isn't finite comes
 before the backward then, and a run that fails there has mostly nothing to put back.
+
+Note [Refused in the middle]
+Rows that look at values may refuse them: a class out of range, a matrix that isn't positive. Where
+an eager step raises it has counted, stored and cleared what came before, and nothing that comes
+after. A program leaves such things when all else is done. So a run in which something raises before
+the last of these rows is over is abandoned, too, and the call runs eagerly, which raises in its
+place. No copies are made of what is written after that row: as a rule, of gradients and parameters.
 """
 
 from __future__ import annotations
@@ -21,11 +28,37 @@ from ..ops._generator import Generator, default_generator
 from .program import Instruction, Program, cells
 
 _DRAWING: Final = ("random", "fill", "randn", "randint", "randperm")
+#: Rows that refuse some values, by name or by the beginning of it.
+_PICKY: Final = frozenset({
+    "_bernoulli", "_cofactors", "_cross_entropy", "_ctc_loss", "_embedding_bag", "_index_put",
+    "_matrix_rank", "_normal_both", "_normal_mean", "_normal_std", "_pinv", "_place_rows",
+    "_sample_dirichlet", "_search", "_sparse_embedding", "_sparse_embedding_bag",
+    "_standard_gamma", "accumulated_along", "binary_cross_entropy", "bincount", "binomial",
+    "embedding", "gather", "geqrf", "histc", "lu_unpack", "masked_scatter", "max_unpool2d",
+    "max_unpool3d", "multi_margin_loss", "multilabel_margin_loss", "nll_loss", "nll_loss2d",
+    "one_hot", "orgqr", "ormqr", "permutation_matrix", "pick_from_planes", "place_in_planes",
+    "placed_along", "poisson", "put", "renorm", "segment_reduce", "slogdet", "take", "taken_along",
+    "triangular_solve",
+})  # fmt: skip
+_PICKY_STEMS: Final = ("cholesky", "fake_quantize", "index", "linalg_", "scatter")
+#: The same where numbers are whole: division by zero, and negative powers.
+_PICKY_WHOLE: Final = frozenset({
+    "_floor_divide_", "_over", "div", "floor_divide", "fmod", "pow", "_root", "remainder",
+})  # fmt: skip
 
 
 def outcomes(program: Program) -> tuple[bool, ...]:
     """The path that a program takes: the outcome of each condition, in order."""
     return tuple(i.inputs[1] for i in program.instructions if i.kind == "expect")
+
+
+def may_refuse(i: Instruction) -> bool:
+    """Whether a row may raise for the values that it is given."""
+    if i.op is None:
+        return False
+    if i.name in _PICKY_WHOLE:
+        return not any(v.dtype.kind == "f" for v in i.reads())
+    return i.name in _PICKY or i.name.startswith(_PICKY_STEMS)
 
 
 def hoisted(program: Program) -> None:
@@ -119,15 +152,24 @@ class KeptOptimizer:
 
 
 class Expectations:
-    """Writes the lines of a program's conditions."""
+    """Writes the lines of what may end a run: conditions, and refusals of rows left to NumPy."""
 
-    def __init__(self, program: Program, left: Any) -> None:
+    def __init__(self, program: Program, left: Any, names: set[str] | None = None) -> None:
         self.program = program
         self.left = left
-        places = [k for k, i in enumerate(program.instructions) if i.kind == "expect"]
-        self.before = program.instructions[: places[-1]] if places else []
+        self.names = names  # of the rows that aren't native; None: all
+        every = program.instructions
+        self.last = max((k for k, i in enumerate(every) if self.ends(i)), default=-1)
+        self.before = every[: self.last + 1]
+        self.picky = any(i.kind != "expect" and self.ends(i) for i in self.before)
         self.count = 0
         self.kept = False
+
+    def ends(self, i: Instruction) -> bool:
+        """Whether the run may end at an instruction."""
+        if i.kind == "expect":
+            return True
+        return may_refuse(i) and (self.names is None or i.name in self.names)
 
     def begin(self, lines: Any, names: dict[int, str]) -> None:
         """The line that keeps what the run may have to put back."""
@@ -151,6 +193,18 @@ class Expectations:
             for x in (leaves, steps.values(), generators.values(), groups.values())
         ]
         lines.add(f"kept = {lines.name(Kept)}({shown}, {', '.join(others)})")
+
+    def enclose(self, lines: Any, at: int, closing: list[str]) -> None:
+        """Has the lines from a place on come to nothing where one of them raises."""
+        if self.picky:
+            back = ["kept.back()"] if self.kept else []
+            slow = f"return {lines.name(self.left.slow)}(args, kwargs)"
+            lines.text[at:] = [
+                "try:", *("    " + line for line in lines.text[at:]), "except Exception:",
+                *("    " + line for line in (*back, *closing, slow)),
+            ]  # fmt: skip
+        if self.kept:
+            lines.add("kept = None")
 
     def write(self, i: Instruction, text: str, lines: Any) -> None:
         """The lines of one condition."""

@@ -98,12 +98,16 @@ class CompiledStep:
             if found is not None:
                 return found[0]
             if variant.left.refused:
-                variant.left.refused = False
-                self.calls["eager"] += 1
-                return self.function(*args, **kwargs)
+                return self._refused(variant, args, kwargs)
             if variant.left.missed >= 0:
                 return self._strayed(variant, args, kwargs)
         return self._miss(args, kwargs)
+
+    def _refused(self, variant: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A row refuses some value: the eager step does so where that row stands in it."""
+        variant.left.refused = False
+        self.calls["eager"] += 1
+        return self.function(*args, **kwargs)
 
     def _strayed(self, first: Variant, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A run has left its program's path: another variant goes on from the start, or none.
@@ -124,6 +128,8 @@ class CompiledStep:
                     others = [x for x in self.variants if x is not variant]
                     self.variants = [variant, *others]
                 return found[0]
+            if variant.left.refused:
+                return self._refused(variant, args, kwargs)
             if variant.left.missed >= 0:
                 tried.append((variant.path, variant.left.missed))
                 variant.left.missed = -1

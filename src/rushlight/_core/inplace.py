@@ -118,7 +118,7 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if op.check is not None:
             op.check(args, raws)
         plain = mode.recorder is not None and not (live or mode.saved_hooks)
-        if plain and written_at_once(op, raws):
+        if plain and raws[0] is array and written_at_once(op, raws):
             count_write(me, mode)
             mode.recorder.wrote(op, args, raws, me, None)
             return me

@@ -49,7 +49,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     lock.acquire()
     try:
         old: TensorBase | None = leaf._grad
-        if recorder is not None and (old is None or old._plain):
+        if recorder is not None and (old is None or old._plain) and not hasattr(g, "held"):
             recorder.received(leaf, g)
         elif traced:
             _receive_traced(leaf, g, old)

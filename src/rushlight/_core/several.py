@@ -38,7 +38,7 @@ def apply_several(op: Op, args: list[Any]) -> Any:
             return slow.apply(op, args)
         array = t._raw
         raws[pos] = array
-        if t._requires_grad or (t._view is not None and follows(t)):
+        if t._requires_grad or (mode.grad and t._view is not None and follows(t)):
             if dtype is None:
                 dtype = array.dtype
                 if dtype is not F32 and dtype is not F64:
@@ -152,7 +152,7 @@ def apply_mixed(op: Op, args: list[Any]) -> Any:
             elif array.dtype is not dtype:
                 return slow.apply(op, args)
             raws[pos] = array
-            if t._requires_grad or (t._view is not None and follows(t)):
+            if t._requires_grad or (mode.grad and t._view is not None and follows(t)):
                 live |= 1 << pos
     for pos in op.constants:
         t = args[pos]
@@ -231,7 +231,7 @@ def apply_outputs(op: Op, args: list[Any]) -> Any:
         if not isinstance(t, TensorBase) or not t._plain:
             return slow.apply(op, args)
         raws[pos] = t._raw
-        if t._requires_grad or (t._view is not None and follows(t)):
+        if t._requires_grad or (mode.grad and t._view is not None and follows(t)):
             live |= 1 << pos
     for pos in op.constants:
         t = args[pos]

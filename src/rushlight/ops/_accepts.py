@@ -17,6 +17,7 @@ from .._array import types as T
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..schema import Parameter
+from ._parse import is_number_tensor
 from ._row import Row
 
 _PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool: D.bool_,
@@ -32,11 +33,6 @@ def by_value(p: Parameter, value: Any) -> bool:
     if isinstance(value, TensorBase):
         return p.is_list or p.type != "Tensor"
     return (p.is_list and isinstance(value, (list, tuple))) or p.type == "ScalarType"
-
-
-def is_number_tensor(value: Any) -> bool:
-    """Whether a tensor may stand for a number: it has no dimensions, and no gradient to lose."""
-    return isinstance(value, TensorBase) and not value._raw.ndim and not value._requires_grad
 
 
 def is_int(value: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from .. import dtypes as D
 from .._array import types as T
+from .._core.inplace import may_record
 from .._core.storage import TensorBase
 from ..errors import type_name
 from ..schema import REQUIRED, Parameter
@@ -221,9 +222,9 @@ def takes(p: Parameter, value: Any, name: str, place: int) -> int | None:
     if kind == "Tensor":
         fits = isinstance(value, TensorBase) or (name in NUMBERS_TOO and is_number(value))
     elif kind == "Scalar":
-        fits = is_number(value) or _is_scalar(value)
+        fits = is_number(value) or is_number_tensor(value)
     elif kind == "float":
-        fits = (is_number(value) and not isinstance(value, complex)) or _is_scalar(value)
+        fits = (is_number(value) and not isinstance(value, complex)) or is_number_tensor(value)
     elif kind == "int":
         fits = is_integer(value)
     elif kind == "bool":
@@ -288,9 +289,9 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, complex)) or T.is_number(value)
 
 
-def _is_scalar(value: Any) -> bool:
-    """Whether a value is a tensor that may stand for a number."""
-    return isinstance(value, TensorBase) and value._raw.ndim == 0 and not value._requires_grad
+def is_number_tensor(value: Any) -> bool:
+    """Whether a tensor may stand for a number: it has no dimensions, and no gradient to lose."""
+    return isinstance(value, TensorBase) and not value._raw.ndim and not may_record(value)
 
 
 def is_integer(value: Any) -> bool:
@@ -299,7 +300,7 @@ def is_integer(value: Any) -> bool:
         return False
     if isinstance(value, int) or T.is_integer_scalar(value):
         return True
-    return _is_scalar(value) and value._raw.dtype.kind in "iu"
+    return is_number_tensor(value) and value._raw.dtype.kind in "iu"
 
 
 def is_index(value: Any) -> bool:

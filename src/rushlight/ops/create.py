@@ -16,9 +16,9 @@ from .._core.slow import NOT_HANDLED, read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..device import hollow
 from . import _hollow
-from ._accepts import is_number_tensor
 from ._composite import composite
 from ._once import warn_of_array
+from ._parse import is_number_tensor
 from ._sizes import size_of as size_of
 from ._steps import array_like, hollow_like, steps_of
 

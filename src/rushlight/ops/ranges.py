@@ -14,10 +14,10 @@ from .._core.slow import read_by_python
 from .._core.storage import TensorBase
 from ..device import hollow
 from . import _hollow
-from ._accepts import is_number_tensor
 from ._composite import composite
 from ._explain import combination
 from ._once import warn_the_caller
+from ._parse import is_number_tensor
 from .create import delivered, dtype_or_default, type_for
 
 

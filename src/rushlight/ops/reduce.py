@@ -11,9 +11,9 @@ from .._array.later import later
 from .._core.apply import apply_n
 from .._core.slow import read_by_python
 from .._core.storage import TensorBase
-from ._accepts import is_number_tensor
 from ._composite import composite
 from ._out import apply_out
+from ._parse import is_number_tensor
 from ._row import general, linear
 from ._traced import expand_reduced, table
 

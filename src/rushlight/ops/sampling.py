@@ -17,6 +17,7 @@ from . import _hollow
 from ._composite import composite
 from ._explain import combination
 from ._generator import Generator, stream_of
+from ._parse import is_number_tensor
 from ._refill import refill, refuse_leaf
 from ._row import Row, general
 from ._steps import array_like, hollow_like
@@ -250,7 +251,7 @@ def _as_number(value: Any, given: tuple[Any, ...]) -> Any:
     """
     if not isinstance(value, TensorBase):
         return value
-    if value._raw.ndim or value._requires_grad:
+    if not is_number_tensor(value):
         raise combination("normal", given, {})
     return read_by_python(value, "normal()").item()
 

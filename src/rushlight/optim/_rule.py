@@ -146,6 +146,15 @@ def _fits(value: Tensor, p: Tensor) -> bool:
     return bool(value._raw.shape == p._raw.shape and value._raw.dtype == p._raw.dtype)
 
 
+def fits(value: Any, like: Tensor, shape: Any = None) -> bool:
+    """Whether something is a dense state of one's type and shape, each element with its memory."""
+    if not isinstance(value, Tensor) or not value._plain:
+        return False
+    raw, own = value._raw, like._raw
+    whole = raw.shape == (own.shape if shape is None else shape)
+    return bool(whole and raw.dtype == own.dtype and 0 not in raw.strides)
+
+
 def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:
     """The gradient to go against: negated for `maximize`, with coupled weight decay added."""
     grad: Tensor = -p.grad if group["maximize"] else p.grad

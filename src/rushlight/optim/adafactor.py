@@ -4,11 +4,25 @@ from typing import Any
 
 from .._array import adaptive_sweep as sweep
 from ._ground import Tensor, bump, f, finfo
-from ._plain import next_step
-from ._rule import RuleOptimizer, counted, new_count
+from ._plain import next_step, with_gradient
+from ._rule import RuleOptimizer, counted, fits, new_count
 from .optimizer import scalar
 
 __all__ = ["Adafactor"]
+
+
+_MISSING = (
+    "row_var and col_var should be defined when grad is multidimensional",
+    "variance should be defined when grad is a vector",
+)
+
+
+def _shapes(grad: Tensor) -> dict[str, tuple[int, ...]]:
+    """The averages that are kept, and their shapes."""
+    shape = tuple(grad.shape)
+    if len(shape) < 2:
+        return {"variance": shape}
+    return {"row_var": (*shape[:-1], 1), "col_var": (*shape[:-2], 1, shape[-1])}
 
 
 class Adafactor(RuleOptimizer):
@@ -36,17 +50,17 @@ class Adafactor(RuleOptimizer):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if not beta2_decay <= 0.0:
+        if not 0.0 >= beta2_decay:
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        if eps[0] is not None and not eps[0] >= 0.0:
+        if eps[0] is not None and not 0.0 <= eps[0]:
             raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
-        if not eps[1] >= 0.0:
+        if not 0.0 <= eps[1]:
             raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
-        if not d >= 1.0:
+        if not 1.0 <= d:
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not weight_decay >= 0.0:
+        if not 0.0 <= weight_decay:
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
         defaults = {
             "lr": lr,
@@ -65,6 +79,26 @@ class Adafactor(RuleOptimizer):
             # What other rules have, and this one hasn't.
             group.pop("differentiable", None)
 
+    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
+        """All parameters, with states that have been looked at: nothing has been changed yet."""
+        params = with_gradient(group["params"])
+        for p in params:
+            if p.is_complex():
+                raise RuntimeError("Adafactor does not support complex parameters")
+            if p.grad.is_sparse:
+                self._update_rows(p, group)
+        states = [self._state(p) for p in params]
+        if not all(isinstance(state["step"], Tensor) for state in states):
+            raise RuntimeError("`state_steps` argument must contain a list of singleton tensors")
+        for p, state in zip(params, states, strict=True):
+            for key, shape in _shapes(p.grad).items():
+                value = state.get(key)
+                if value is None:
+                    raise AssertionError(_MISSING[key == "variance"])
+                if not fits(value, p.grad, shape):
+                    value.lerp_(p.grad.new_zeros(shape), 0.0)
+        return params
+
     def _state(self, p: Tensor) -> dict[str, Any]:
         """The parameter's state, made now if this is its first step."""
         state: dict[str, Any] = self.state[p]
@@ -72,8 +106,7 @@ class Adafactor(RuleOptimizer):
         if not state:
             state["step"] = new_count()
             if grad.dim() > 1:
-                state["row_var"] = grad.new_zeros((*grad.shape[:-1], 1))
-                state["col_var"] = grad.new_zeros((*grad.shape[:-2], 1, grad.shape[-1]))
+                state |= {key: grad.new_zeros(shape) for key, shape in _shapes(grad).items()}
             else:
                 state["variance"] = f.zeros_like(grad)
         return state
@@ -100,15 +133,14 @@ class Adafactor(RuleOptimizer):
         bump(p)
 
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        if p.is_complex():
-            raise RuntimeError("Adafactor does not support complex parameters")
-        state = self._state(p)
+        state: dict[str, Any] = self.state[p]
         grad: Tensor = p.grad
         if (
             p._plain
             and grad._plain
             and grad.dim() > 1
             and p.is_contiguous()
+            and all(fits(state[key], p, shape) for key, shape in _shapes(grad).items())
             and (p._raw.dtype is grad._raw.dtype and p._raw.dtype in sweep.PLAIN and p.numel())
         ):
             self._raw_update(p, group, state)

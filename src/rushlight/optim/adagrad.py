@@ -43,7 +43,7 @@ class Adagrad(RuleOptimizer):
         check_lr(lr)
         check_at_least_zero("lr_decay", lr_decay)
         check_at_least_zero("weight_decay", weight_decay)
-        if not initial_accumulator_value >= 0.0:
+        if not 0.0 <= initial_accumulator_value:
             raise ValueError(
                 f"Invalid initial_accumulator_value value: {initial_accumulator_value}"
             )

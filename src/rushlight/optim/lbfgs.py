@@ -18,7 +18,8 @@ def _add_scaled(target: Tensor, other: Tensor, alpha: Any) -> None:
 
     The products of differences that follow make a last digit the first one within a few steps.
     """
-    if target._plain and other._plain and target._raw.dtype is FLOAT32:
+    number = not isinstance(alpha, bool) and not getattr(alpha, "requires_grad", False)
+    if target._plain and other._plain and target._raw.dtype is FLOAT32 and number:
         add_scaled_(target._raw, other._raw, float(alpha))
         bump(target)
     else:
@@ -94,7 +95,12 @@ class LBFGS(Optimizer):
 
         Raises:
             RuntimeError: for a line search other than "strong_wolfe".
+            AssertionError: where a group was added.
         """
+        if len(self.param_groups) != 1:
+            raise AssertionError(
+                f"Expected exactly one param_group, but got {len(self.param_groups)}"
+            )
         evaluate: Callable[[], Any] = enable_grad()(closure)
         group = self.param_groups[0]
         lr, history = flat(group["lr"]), group["history_size"]
@@ -123,7 +129,7 @@ class LBFGS(Optimizer):
                 memory.clear()
             else:
                 memory.add(gradient.sub(previous), direction.mul(length), history)
-                direction = memory.direction(gradient)
+                direction = memory.direction(gradient, history)
             if previous is None:
                 previous = gradient.clone()
             else:
@@ -198,11 +204,8 @@ class _Memory:
 
     def add(self, change: Tensor, step: Tensor, most: int) -> None:
         """Remembers a change of gradient along a step, if the loss is convex there."""
-        if self.factors is None:
-            # Numbers of the two loops in `direction`, kept where PyTorch keeps them.
-            self.factors = self.state["al"] = [None] * most
         curvature = change.dot(step)
-        if curvature <= 1e-10:
+        if not curvature > 1e-10:
             return
         if len(self.changes) == most:
             for kept in (self.changes, self.steps, self.weights):
@@ -212,10 +215,13 @@ class _Memory:
         self.weights.append(1.0 / curvature)
         self.scale = curvature / change.dot(change)
 
-    def direction(self, gradient: Tensor) -> Tensor:
+    def direction(self, gradient: Tensor, most: int) -> Tensor:
         """Minus the inverse Hessian times the gradient (Nocedal and Wright, algorithm 7.4)."""
         count = len(self.changes)
-        factors = self.factors if self.factors is not None else []
+        if self.factors is None:
+            # Numbers of the two loops, kept where PyTorch keeps them.
+            self.factors = self.state["al"] = [None] * most
+        factors = self.factors
         q: Tensor = gradient.neg()
         for i in reversed(range(count)):
             factors[i] = self.steps[i].dot(q) * self.weights[i]

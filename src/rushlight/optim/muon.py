@@ -6,6 +6,7 @@ from typing import Any
 
 from ._ground import Tensor, dtypes, f, no_grad
 from ._plain import with_gradient
+from ._rule import fits
 from .optimizer import Optimizer, loss_of, scalar
 
 __all__ = ["Muon"]
@@ -36,11 +37,11 @@ class Muon(Optimizer):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
+        if not 0.0 <= lr:
             raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if not momentum >= 0.0:
+        if not 0.0 <= momentum:
             raise ValueError(f"momentum should be >= 0 but is: {momentum}")
-        if not weight_decay >= 0.0:
+        if not 0.0 <= weight_decay:
             raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
         if adjust_lr_fn is not None and adjust_lr_fn not in ("original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
@@ -65,13 +66,18 @@ class Muon(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Updates every matrix that has a gradient; returns what `closure` returned."""
+        """Updates every matrix that has a gradient; returns what `closure` returned.
+
+        Raises:
+            ValueError: for other than three coefficients, or 100 iterations and more.
+        """
         loss = loss_of(closure)
         for group in self.param_groups:
             lr = scalar(group["lr"])
-            for p in with_gradient(group["params"]):
-                if p.is_complex():
-                    raise RuntimeError("Muon does not support complex parameters")
+            params = with_gradient(group["params"])
+            if params:
+                self._check(params, group)
+            for p in params:
                 grad = p.grad
                 state = self.state[p]
                 if "momentum_buffer" not in state:
@@ -86,6 +92,28 @@ class Muon(Optimizer):
                 p.add_(update, alpha=-float(_adjusted(lr, group["adjust_lr_fn"], p.shape)))
         return loss
 
+    def _check(self, params: list[Tensor], group: dict[str, Any]) -> None:
+        """Refuses what the rule can't do, before anything is changed."""
+        for p in params:
+            if p.is_complex():
+                raise RuntimeError("Muon does not support complex parameters")
+            if p.grad.is_sparse:
+                raise RuntimeError("Muon does not support sparse gradients")
+        for p in params:
+            if p.grad.ndim != 2:
+                raise ValueError("Param gradient must be a 2D matrix")
+            state = self.state.get(p, {})
+            if "momentum_buffer" in state and not fits(state["momentum_buffer"], p.grad):
+                state["momentum_buffer"].lerp_(f.zeros_like(p.grad), 0.0)
+                if state["momentum_buffer"].ndim != 2:
+                    raise ValueError("Input tensor gradient must be a 2D matrix")
+            if p.shape != p.grad.shape:
+                p.clone().add_(p.grad)
+        if group["ns_steps"] >= 100:
+            raise ValueError("Number of steps must be less than 100 for computational efficiency")
+        if len(group["ns_coefficients"]) != 3:
+            raise ValueError("Coefficients must be a tuple of exactly 3 values")
+
 
 def _adjusted(lr: Any, how: str | None, shape: Any) -> Any:
     rows, columns = shape[:2]
@@ -95,17 +123,7 @@ def _adjusted(lr: Any, how: str | None, shape: Any) -> Any:
 
 
 def _orthogonal(matrix: Tensor, coefficients: _Coefficients, steps: int, eps: float) -> Tensor:
-    """About the nearest orthogonal matrix, by Newton-Schulz iterations in bfloat16.
-
-    Raises:
-        ValueError: for other than three coefficients, or 100 steps and more.
-    """
-    if steps >= 100:
-        raise ValueError("Number of steps must be less than 100 for computational efficiency")
-    if len(matrix.shape) != 2:
-        raise ValueError("Input tensor gradient must be a 2D matrix")
-    if len(coefficients) != 3:
-        raise ValueError("Coefficients must be a tuple of exactly 3 values")
+    """About the nearest orthogonal matrix, by Newton-Schulz iterations in bfloat16."""
     a, b, c = coefficients
     x: Tensor = matrix.to(dtypes.bfloat16)
     tall = matrix.size(0) > matrix.size(1)

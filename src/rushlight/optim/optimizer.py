@@ -332,7 +332,7 @@ class Optimizer:
         for group in self.param_groups:
             packed = {key: value for key, value in group.items() if key != "params"}
             for place, parameter in enumerate(group["params"], count):
-                numbers.setdefault(id(parameter), place)
+                numbers[id(parameter)] = place  # the last place, where it stands in two
             packed["params"] = [numbers[id(parameter)] for parameter in group["params"]]
             count += len(packed["params"])
             groups.append(packed)
@@ -484,21 +484,21 @@ def check_lr(lr: Any) -> None:
     """Refuses a tensor that isn't one number, and a rate below zero."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if not lr >= 0.0:
+    if not 0.0 <= lr:
         raise ValueError(f"Invalid learning rate: {lr}")
 
 
 def check_at_least_zero(name: str, value: float) -> None:
     """Refuses an option below zero, and nan."""
-    if not value >= 0.0:
+    if not 0.0 <= value:
         raise ValueError(f"Invalid {name} value: {value}")
 
 
 def check_betas(betas: Sequence[Any]) -> None:
     """Refuses rates of moving averages outside of [0, 1)."""
-    for place, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
+    for place in (0, 1):
+        if not 0.0 <= betas[place] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
 
 
 def flat(value: Any) -> Any:

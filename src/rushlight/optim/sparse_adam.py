@@ -4,9 +4,9 @@ from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
-from ._ground import Tensor, no_grad
+from ._ground import Tensor, f, no_grad
 from ._plain import with_gradient
-from ._rule import rows_of, zeros_for
+from ._rule import fits, rows_of, zeros_for
 from .optimizer import Optimizer, check_betas, loss_of, scalar
 
 __all__ = ["SparseAdam"]
@@ -29,23 +29,24 @@ class SparseAdam(Optimizer):
     ) -> None:
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
-        if not lr > 0.0:
+        if not 0.0 < lr:
             raise ValueError(f"Invalid learning rate: {lr}")
-        if not eps > 0.0:
+        if not 0.0 < eps:
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-        complex_ones = [
-            [place, number]
-            for place, group in enumerate(self.param_groups)
-            for number, p in enumerate(group["params"])
-            if p.is_complex()
-        ]
-        if complex_ones:
-            raise ValueError(
-                f"Complex params at indices {complex_ones}: SparseAdam does not support complex "
-                "parameters"
-            )
+        for kind, refuses, why in (
+            ("Sparse", lambda p: p.is_sparse, "SparseAdam requires dense parameter tensors"),
+            ("Complex", Tensor.is_complex, "SparseAdam does not support complex parameters"),
+        ):
+            places = [
+                [place, number]
+                for place, group in enumerate(self.param_groups)
+                for number, p in enumerate(group["params"])
+                if refuses(p)
+            ]
+            if places:
+                raise ValueError(f"{kind} params at indices {places}: {why}")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates the rows that have a gradient; returns what `closure` returned.
@@ -61,17 +62,37 @@ class SparseAdam(Optimizer):
                     raise RuntimeError(
                         "SparseAdam does not support dense gradients, please consider Adam instead"
                     )
-                for p in params:
-                    self._update(p, group)
+                found = [self._rows(p, group) for p in params]  # before anything is changed
+                for p, (where, rows) in zip(params, found, strict=True):
+                    self._update(p, where, rows, group)
         return loss
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
+    def _rows(self, p: Tensor, group: dict[str, Any]) -> tuple[tuple[Tensor, ...], Tensor]:
+        """Where a parameter's gradient is and what it is; its state is made, or looked at.
+
+        Raises:
+            RuntimeError: for a state of another shape or type.
+        """
         state = self.state[p]
         if not state:
             state["step"] = 0
             state["exp_avg"], state["exp_avg_sq"] = zeros_for(p), zeros_for(p)
-        state["step"] += 1
         where, rows = rows_of(-p.grad if group["maximize"] else p.grad)
+        count = state["step"]
+        if not isinstance(count, Tensor):
+            count += 1
+        for value in (state["exp_avg"], state["exp_avg_sq"]):
+            if rows.numel() and not fits(value, rows, tuple(p.shape)):
+                value.sparse_mask(p.grad)
+                value.mul_(1)
+                value.index_put_(where, f.zeros_like(rows), accumulate=True)
+        return where, rows
+
+    def _update(
+        self, p: Tensor, where: tuple[Tensor, ...], rows: Tensor, group: dict[str, Any]
+    ) -> None:
+        state = self.state[p]
+        state["step"] += 1
         if not rows.numel():
             return
         first, second = group["betas"]
