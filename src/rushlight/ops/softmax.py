@@ -157,7 +157,7 @@ def gumbel_softmax(
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     noise = logits.detach().clone().exponential_()
-    soft = ((logits - noise.log()) / tau).softmax(dim)
+    soft = ((logits + -noise.log()) / tau).softmax(dim)
     if not hard:
         return soft
     index = soft.detach().max(dim, keepdim=True)[1]

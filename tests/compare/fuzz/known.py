@@ -192,6 +192,8 @@ KNOWN: list[Named] = [
     ),
     # Systems without a solution.
     Named("Signs of singular vectors", "grad|value", program=r"lstsq"),
+    # Products of less than full rank, some of whose vectors are any that are left.
+    Named("Signs of singular vectors", "value", r"(eigh|svd)\((\w+) @ \2\.t\(\)"),
     Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
     Named("The last digits", "value", torch=r"\d{7}", program=r"view\(torch.int32\)"),
     Named("Signs of singular vectors", "value", r"svd|eigh|qr", signs=True),
