@@ -365,7 +365,29 @@ def cholesky_ex(x: Any, upper: bool = False, check_errors: bool = False) -> tupl
     factor, found = _factored(x, upper)
     if found and _is_number(factor):
         return factor, _no_info(x)
-    return factor, _minors(x, upper)
+    info = _minors(x, upper)
+    if not found:
+        lower = (adjoint(x) if upper else x).reshape(-1, *x.shape[-2:])
+        parts = [_partial(one, code) for one, code in zip(lower, info.reshape(-1))]
+        factor = np.stack(parts).reshape(x.shape)
+        factor = adjoint(factor) if upper else factor
+    return factor, info
+
+
+def _partial(x: Any, code: int) -> Any:
+    """What is there of the lower factor when the minor of order `code` isn't positive.
+
+    The rows of the columns before are done, the pivot that ends it is not yet a root, and what
+    comes after is the triangle of what was given.
+    """
+    if not code:
+        return _factored(x, False)[0]
+    out, k = np.tril(x), code - 1
+    head = _factored(x[:k, :k], False)[0]
+    out[:k, :k] = head
+    out[k:, :k] = adjoint(solve_triangular(head, adjoint(x[k:, :k]), False))
+    out[k, k] = x[k, k].real - np.vdot(out[k, :k], out[k, :k]).real
+    return out
 
 
 def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:
@@ -408,8 +430,9 @@ def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
             f"cholesky_inverse: {where}The diagonal element {code} is zero, the inversion could "
             "not be completed because the input matrix is singular."
         )
-    # For complex numbers LAPACK reads the diagonal as real, which the gradient doesn't.
-    found = lapack.routine("potri", factor.dtype) if factor.dtype.kind == "f" else None
+    if factor.dtype.kind == "c" and factor.size:
+        return _complex_product(factor, upper)
+    found = lapack.routine("potri", factor.dtype)
     if found is None or factor.ndim > 2 or not factor.size:
         eye = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
         return cholesky_solve(eye, factor, upper)
@@ -418,6 +441,22 @@ def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
     n = len(half)
     np.copyto(half, half.T.copy(), where=lapack.under(n, n) if upper else lapack.under(n, n).T)
     return half
+
+
+def _complex_product(factor: Any, upper: bool) -> Any:
+    """W^H W of the inverse W of a lower factor, as LAPACK's lauum multiplies it.
+
+    Of the diagonal of the left W it takes the real part alone, and of that of the product all but
+    the last element are real.
+    """
+    eye = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
+    inverse = solve_triangular(adjoint(factor) if upper else factor, eye, False)
+    left, every = inverse.copy(), np.arange(factor.shape[-1])
+    left[..., every, every] = left[..., every, every].real
+    lower = np.tril(np.matmul(adjoint(left), inverse))
+    lower[..., every[:-1], every[:-1]] = lower[..., every[:-1], every[:-1]].real
+    whole = lower + adjoint(np.tril(lower, -1))
+    return adjoint(whole) if upper else whole
 
 
 # ---- functions of matrices --------------------------------------------------------------------
