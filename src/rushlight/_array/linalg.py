@@ -369,8 +369,8 @@ def cholesky_ex(x: Any, upper: bool = False, check_errors: bool = False) -> tupl
     if not found:
         lower = (adjoint(x) if upper else x).reshape(-1, *x.shape[-2:])
         parts = [_partial(one, code) for one, code in zip(lower, info.reshape(-1))]
-        factor = np.stack(parts).reshape(x.shape)
-        factor = adjoint(factor) if upper else factor
+        whole = np.stack(parts).reshape(x.shape)
+        factor[...] = adjoint(whole) if upper else whole
     return factor, info
 
 
@@ -430,9 +430,8 @@ def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
             f"cholesky_inverse: {where}The diagonal element {code} is zero, the inversion could "
             "not be completed because the input matrix is singular."
         )
-    if factor.dtype.kind == "c" and factor.size:
-        return _complex_product(factor, upper)
-    found = lapack.routine("potri", factor.dtype)
+    # For complex numbers LAPACK reads the diagonal as real, which the gradient doesn't.
+    found = lapack.routine("potri", factor.dtype) if factor.dtype.kind == "f" else None
     if found is None or factor.ndim > 2 or not factor.size:
         eye = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
         return cholesky_solve(eye, factor, upper)
@@ -441,22 +440,6 @@ def cholesky_inverse(factor: Any, upper: bool = False) -> Any:
     n = len(half)
     np.copyto(half, half.T.copy(), where=lapack.under(n, n) if upper else lapack.under(n, n).T)
     return half
-
-
-def _complex_product(factor: Any, upper: bool) -> Any:
-    """W^H W of the inverse W of a lower factor, as LAPACK's lauum multiplies it.
-
-    Of the diagonal of the left W it takes the real part alone, and of that of the product all but
-    the last element are real.
-    """
-    eye = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
-    inverse = solve_triangular(adjoint(factor) if upper else factor, eye, False)
-    left, every = inverse.copy(), np.arange(factor.shape[-1])
-    left[..., every, every] = left[..., every, every].real
-    lower = np.tril(np.matmul(adjoint(left), inverse))
-    lower[..., every[:-1], every[:-1]] = lower[..., every[:-1], every[:-1]].real
-    whole = lower + adjoint(np.tril(lower, -1))
-    return adjoint(whole) if upper else whole
 
 
 # ---- functions of matrices --------------------------------------------------------------------
