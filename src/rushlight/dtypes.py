@@ -272,11 +272,28 @@ def set_default_dtype(d: dtype) -> None:
 
 
 def number_dtype(value: object) -> dtype:
-    """The dtype at which a Python number takes part in promotion."""
+    """The dtype at which a Python number takes part in promotion.
+
+    Raises: OverflowError for an integer of more than 64 bits.
+    """
     if value is True or value is False:
         return bool_
     if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 64:
+            refuse_beyond(value)
         return int64
     if isinstance(value, float):
         return _default.float_
     return _default.float_.to_complex() if _default.float_ is not bfloat16 else complex64
+
+
+def refuse_beyond(value: int) -> None:
+    """Refuses an integer that neither 64 bits with a sign nor without one can hold.
+
+    Raises:
+        OverflowError: in Python's words.
+    """
+    if value < -(1 << 63):
+        raise OverflowError("can't convert negative int to unsigned")
+    if value >= 1 << 64:
+        raise OverflowError("int too big to convert")

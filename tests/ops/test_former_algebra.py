@@ -73,3 +73,14 @@ def test_covariances_without_freedom_warn_once() -> None:
     assert len(said) == 1
     with pytest.raises(RuntimeError, match="weights sum to zero"):
         torch.cov(torch.ones(2), fweights=torch.tensor([0, 0]))
+
+
+def test_what_was_factored_before_a_minor_that_is_not_positive_is_given() -> None:
+    a = torch.tensor([[4.0, 2, 3], [2, 1, 5], [3, 5, 9]])
+    factors, info = torch.linalg.cholesky_ex(torch.stack([a, torch.eye(3) * 4]))
+    assert info.tolist() == [2, 0]
+    assert factors.tolist() == [
+        [[2, 0, 0], [1, 0, 0], [1.5, 5, 9]],
+        [[2, 0, 0], [0, 2, 0], [0, 0, 2]],
+    ]
+    assert torch.linalg.cholesky_ex(a, upper=True)[0].tolist() == factors[0].T.tolist()

@@ -398,3 +398,16 @@ def test_gradients_of_halves_keep_their_type():
     x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True)
     (x * 0.9 + x**2.5).sum().backward()
     assert x.grad.dtype is torch.bfloat16
+
+
+def test_the_ends_of_logit_may_have_changed_places() -> None:
+    x = torch.tensor([0.25, 0.5, 0.875])
+    assert torch.logit(x, 1.0).tolist() == [float("inf")] * 3
+    low, middle, high = torch.logit(x, 0.75).tolist()
+    assert low == middle > 0 > high
+    torch.testing.assert_close(torch.logit(x, float("nan")), torch.logit(x))
+
+
+def test_logit_of_half_precision_rounds_at_every_step() -> None:
+    x = torch.tensor([0.3, 0.9], dtype=torch.float16)
+    assert torch.equal(torch.logit(x), torch.log(x / (1 - x)))

@@ -171,3 +171,24 @@ def test_each_way_of_a_packed_layer_begins_at_its_own_end_of_spare_rows() -> Non
     first = layer(PackedSequence(data[:3], sizes))[0].data
     last = layer(PackedSequence(data[2:], sizes))[0].data
     assert rl.equal(both[:, :3], first[:, :3]) and rl.equal(both[:, 3:], last[:, 3:])
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "sub", "eq", "lt", "bitwise_or", "fmod", "pow"])
+def test_integers_of_more_than_64_bits_are_refused_and_never_wrap(name: str) -> None:
+    for x in (rl.tensor([3]), rl.tensor(3, dtype=rl.uint8), rl.tensor([True])):
+        with pytest.raises(OverflowError, match="int too big to convert"):
+            getattr(x, name)(2**64)
+        with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
+            getattr(x, name)(-(2**63) - 1)
+    with pytest.raises(OverflowError, match="int too big to convert"):
+        rl.ones(2) + 2**64
+    assert (rl.tensor([3]) + 2**63).tolist() == [3 - 2**63]
+
+
+def test_bits_of_a_number_and_a_tensor() -> None:
+    x = rl.tensor([1, 6], dtype=rl.uint8)
+    assert rl.bitwise_and(2, x).tolist() == [0, 2]
+    assert rl.bitwise_or(2, x).dtype is rl.uint8
+    assert rl.bitwise_xor(True, rl.tensor([True, False])).tolist() == [False, True]
+    with pytest.raises(NotImplementedError, match=r'"bitwise_and_cpu" not implemented for .Float'):
+        rl.bitwise_and(1.5, x)

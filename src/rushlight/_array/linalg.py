@@ -365,7 +365,29 @@ def cholesky_ex(x: Any, upper: bool = False, check_errors: bool = False) -> tupl
     factor, found = _factored(x, upper)
     if found and _is_number(factor):
         return factor, _no_info(x)
-    return factor, _minors(x, upper)
+    info = _minors(x, upper)
+    if not found:
+        lower = (adjoint(x) if upper else x).reshape(-1, *x.shape[-2:])
+        parts = [_partial(one, code) for one, code in zip(lower, info.reshape(-1))]
+        whole = np.stack(parts).reshape(x.shape)
+        factor[...] = adjoint(whole) if upper else whole
+    return factor, info
+
+
+def _partial(x: Any, code: int) -> Any:
+    """What is there of the lower factor when the minor of order `code` isn't positive.
+
+    The rows of the columns before are done, the pivot that ends it is not yet a root, and what
+    comes after is the triangle of what was given.
+    """
+    if not code:
+        return _factored(x, False)[0]
+    out, k = np.tril(x), code - 1
+    head = _factored(x[:k, :k], False)[0]
+    out[:k, :k] = head
+    out[k:, :k] = adjoint(solve_triangular(head, adjoint(x[k:, :k]), False))
+    out[k, k] = x[k, k].real - np.vdot(out[k, :k], out[k, :k]).real
+    return out
 
 
 def cholesky_solve(b: Any, factor: Any, upper: bool = False) -> Any:

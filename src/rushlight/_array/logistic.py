@@ -379,11 +379,12 @@ def logit(x: Any, eps: float | None) -> Any:
         t = np.subtract(ONE[x.dtype], x)
         np.divide(x, t, t)
         return np.log(t, t)
-    if x.dtype.itemsize == 2:
-        return single(logit, x, eps)
-    if eps is not None:
-        x = np.minimum(np.maximum(x, x.dtype.type(eps)), x.dtype.type(1) - x.dtype.type(eps))
-    return np.log(np.divide(x, np.subtract(1, x)))
+    one = x.dtype.type(1)
+    if eps is not None and eps >= 0:
+        low = x.dtype.type(eps)
+        # From 1/2 on the ends change places: the lower one is looked at first.
+        x = np.where(x < low, low, np.where(x > one - low, one - low, x))
+    return np.log(np.divide(x, np.subtract(one, x)))
 
 
 def _finite_gap(a: Any, b: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..dtypes import get_default_dtype
+from ..dtypes import get_default_dtype, refuse_beyond
 from .types import from_raw, is_half, to_raw
 
 _C_NAMES: Final = {
@@ -56,6 +56,8 @@ def number_like(value: Any, dtype: Any) -> Any:
         info = np.iinfo(dtype)
         low = int(info.min) if kind == "i" or isinstance(value, float) else -int(info.max)
         if not low <= value <= int(info.max):
+            if isinstance(value, int):
+                refuse_beyond(value)
             raise _overflow(dtype)
         whole = int(value)
         return whole + int(info.max) + 1 if whole < 0 and kind == "u" else whole
@@ -83,18 +85,6 @@ def filling(value: Any, dtype: Any, count: int) -> Any:
         with np.errstate(over="ignore"):
             return np.float64(value.real).astype(dtype)
     return number_like(value, dtype)
-
-
-def refuse_beyond(value: int) -> None:
-    """Refuses an integer that neither 64 bits with a sign nor without one can hold.
-
-    Raises:
-        OverflowError: in Python's words.
-    """
-    if value < -(2**63):
-        raise OverflowError("can't convert negative int to unsigned")
-    if value >= 2**64:
-        raise OverflowError("int too big to convert")
 
 
 def _fits(*values: float) -> bool:

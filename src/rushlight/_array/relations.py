@@ -35,6 +35,16 @@ bitwise_or: Final = _bits(np.bitwise_or, "bitwise_or_cpu")
 bitwise_xor: Final = _bits(np.bitwise_xor, "bitwise_xor_cpu")
 
 
+def _after_number(combined: Any) -> Any:
+    """An operation whose operands may change places, with a number before the array."""
+    return lambda number, x: combined(x, number)
+
+
+number_and: Final = _after_number(bitwise_and)
+number_or: Final = _after_number(bitwise_or)
+number_xor: Final = _after_number(bitwise_xor)
+
+
 def bitwise_not(x: Any) -> Any:
     """Every bit turned; for bools `not`."""
     if x.dtype.kind not in "biu":

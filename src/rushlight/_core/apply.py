@@ -38,6 +38,8 @@ F32: Final[Any] = FLOAT32
 F64: Final[Any] = FLOAT64
 TRUTH: Final[Any] = BOOL
 I64: Final[Any] = INT64
+LEAST: Final[Any] = -(1 << 63)  # of the integers that fit everywhere
+MOST: Final[Any] = (1 << 63) - 1
 
 
 def apply1(op: Op, a: Any) -> Any:
@@ -86,7 +88,7 @@ def apply2(op: Op, a: Any, b: Any) -> Any:
         return _apply_discrete(op, [a, b])
     if not isinstance(b, TensorBase):
         kind = type(b)
-        if (kind is float or kind is int) and op.broadcasts:
+        if (kind is float or (kind is int and LEAST <= b <= MOST)) and op.broadcasts:
             return _apply_scalar(op, a, b, mode)
         return slow.apply(op, [a, b])
     if not b._plain:

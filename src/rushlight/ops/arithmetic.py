@@ -10,7 +10,7 @@ from .. import dtypes as D
 from .._array import numpy_ns as raw
 from .._array import quotients
 from .._array import types as T
-from .._array.number import number_like, refuse_beyond
+from .._array.number import number_like
 from .._core.storage import TensorBase
 from . import _checks
 from ._composite import composite
@@ -281,7 +281,7 @@ def _whole_power(args: list[Any], raws: list[Any]) -> None:
         if exponent < 0:
             raise RuntimeError(quotients.INTEGER_POWER)
         if exponent > 127:
-            refuse_beyond(exponent)
+            D.refuse_beyond(exponent)
             wanted = T.INT64 if exponent >= 2**63 else raws[0].dtype
             number_like(exponent, wanted)  # refuses what the type can't hold
 

@@ -167,19 +167,29 @@ bitwise_right_shift = _bitwise(
 )
 
 
-def _shifted_number(name: str, forward: Any) -> Row:
+def _of_number(name: str, forward: Any, doc: str) -> Row:
     return elementwise(
         f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
         forward,
         method=False,
         inplace=False,
         samples=lambda mk: [(5, mk(3, 4, integer=True, low=0, high=9))],
-        doc="A number's bits moved by `other` places.",
+        doc=doc,
     )
 
 
-shift_number_left = _shifted_number("bitwise_left_shift", relations.shift_number_left)
-shift_number_right = _shifted_number("bitwise_right_shift", relations.shift_number_right)
+_MOVED = "A number's bits moved by `other` places."
+shift_number_left = _of_number("bitwise_left_shift", relations.shift_number_left, _MOVED)
+shift_number_right = _of_number("bitwise_right_shift", relations.shift_number_right, _MOVED)
+and_number = _of_number(
+    "bitwise_and", relations.number_and, "The bits that a number and an element have."
+)
+or_number = _of_number(
+    "bitwise_or", relations.number_or, "The bits that a number or an element has."
+)
+xor_number = _of_number(
+    "bitwise_xor", relations.number_xor, "The bits that a number or an element alone has."
+)
 
 
 def _euclidean(name: str, forward: Any, doc: str) -> Row:

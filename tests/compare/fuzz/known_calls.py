@@ -68,6 +68,12 @@ CALLS: list[Named] = [
         torch="nan|inf",
         program="bfloat16",
     ),
+    Named(
+        "The inverse from a complex factor is that which its gradient is of",
+        kind="value",
+        statement=r"\bcholesky_inverse\(",
+        program="complex",
+    ),
     Named("Nothing is pinned", kind="accepted", statement=r"\.pin_memory\("),
     Named(
         "Python says what its own methods don't take",
@@ -88,7 +94,11 @@ CALLS: list[Named] = [
         torch=r"^\[(\('UserWarning', ['\"](?:(?!\), \().)+\)), \1\]$",
         ours=r"^\[\('UserWarning', ['\"](?:(?!\), \().)+\)\]$",
     ),
-    Named("Conjugates are computed at once", kind="is_view|shares", statement=r"\bconj\((x\d+)?\)"),
+    Named(
+        "Conjugates are computed at once",
+        kind="is_view|shares",
+        statement=r"\b(conj\((x\d+)?\)|adjoint\()",
+    ),
     Named(
         "Whether a new result is a view of a hidden tensor",
         kind="is_view",
