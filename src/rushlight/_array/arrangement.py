@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from . import dense
 from .allocation import allocating
 from .axes import ALL, axes_of, axis_of
 from .channels_last import laid_out_like
@@ -87,9 +88,7 @@ def flip(x: Any, dims: tuple[int, ...]) -> Any:
     if not x.ndim:
         return x.copy()
     key = tuple([slice(None, None, -1) if d in axes else ALL for d in range(x.ndim)])
-    out = np.empty_like(x)
-    out[...] = x[key]
-    return out
+    return dense.laid_out_like(x[key], x)
 
 
 def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
@@ -114,7 +113,7 @@ def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
         before = (slice(None),) * axis
         parts = x[(*before, slice(cut, None))], x[(*before, slice(0, cut))]
         return np.concatenate(parts, axis)
-    return np.roll(x, shifts, tuple([axis_of(d, x.ndim) for d in dims]))
+    return np.roll(np.ascontiguousarray(x), shifts, tuple([axis_of(d, x.ndim) for d in dims]))
 
 
 def rot90(x: Any, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Any:

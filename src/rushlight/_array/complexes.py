@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import dtypes as D
+from . import dense
 from .blocks import SIGN_BITS, fits, mapped
 from .masks import anywhere, where
 from .types import FLOAT32, FLOAT64, from_raw, to_raw
@@ -89,9 +90,9 @@ def compose(real: Any, imag: Any) -> Any:
             f"Expected object of scalar type {names[0]} but got scalar type {names[1]} for "
             f"second argument"
         )
-    out = np.empty(
-        np.broadcast_shapes(real.shape, imag.shape), to_raw(from_raw(real.dtype).to_complex())
-    )
+    shape = np.broadcast_shapes(real.shape, imag.shape)
+    raw = to_raw(from_raw(real.dtype).to_complex())
+    out = dense.empty_like(real, raw) if real.shape == shape else np.empty(shape, raw)
     out.real = real
     out.imag = imag
     return out

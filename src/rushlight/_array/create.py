@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from . import dense
 from .allocation import allocating, refusal
 from .fixed import fix
 from .number import filling
@@ -68,11 +69,8 @@ def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
 
 def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
     """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
-    order: Any = "C" if contiguous else "K"
-    try:
-        made = np.empty_like(array, dtype=to_raw(dtype), order=order, subok=False)
-    except (MemoryError, ValueError) as error:
-        raise refusal(error, array.shape) from None
+    raw = to_raw(dtype)
+    made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
     if fill is not None:
         made.fill(filling(fill, made.dtype, made.size))
     return made

@@ -15,8 +15,9 @@ import numpy as np
 
 from .. import dtypes as D
 from . import kernels
+from .dense import laid_out_like
 from .number import typed
-from .types import copy_like, to_raw
+from .types import to_raw
 
 _BITS: Final[dict[Any, Any]] = {
     np.dtype(kind): np.dtype(f"i{np.dtype(kind).itemsize}") for kind in ("f2", "f4", "f8", "c8")
@@ -75,7 +76,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return (
         result
         if condition.flags.c_contiguous or result.shape != condition.shape
-        else copy_like(result, condition)
+        else laid_out_like(result, condition)
     )
 
 
@@ -84,7 +85,7 @@ def ordered(raw: Any) -> Any:
 
     def laid_out(x: Any, *rest: Any) -> Any:
         result = raw(x, *rest)
-        return result if x.flags.c_contiguous else copy_like(result, x)
+        return result if x.flags.c_contiguous else laid_out_like(result, x)
 
     return laid_out
 
@@ -161,4 +162,5 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
         value = value.astype(x.dtype) if value.dtype == x.dtype else typed(value.item(), x.dtype)
     else:
         value = typed(value, x.dtype)
-    return where(mask, value, x)
+    result = where(mask, value, x)
+    return result if result.flags.c_contiguous else np.ascontiguousarray(result)

@@ -188,6 +188,9 @@ def fmod(a: Any, b: Any) -> Any:
     return rest
 
 
+_NO_NUMBER: Final = complex(np.nan, np.nan)
+
+
 def power_scalar(x: Any, exponent: Any) -> Any:
     """x to a Python number's power.
 
@@ -216,7 +219,18 @@ def power_scalar(x: Any, exponent: Any) -> Any:
         return np.array(x)
     if exponent == 0:
         return np.ones_like(x)
-    return np.power(x, exponent)
+    return np.power(x, exponent) if x.dtype.kind != "c" else _complex_power(x, exponent)
+
+
+def _complex_power(x: Any, exponent: Any) -> Any:
+    """x to a complex power; of zero what exp(exponent · log 0) is, as in PyTorch."""
+    result = np.power(x, exponent)
+    if np.all(x):
+        return result
+    real, imag = np.real(exponent), np.imag(exponent)
+    limit = np.where(real > 0, 0, np.where(real < 0, complex(np.inf, np.nan), _NO_NUMBER))
+    limit = np.where(np.isinf(imag) & np.isfinite(real), _NO_NUMBER, limit)
+    return np.where(np.equal(x, 0), limit, result).astype(result.dtype)
 
 
 def power(x: Any, exponent: Any) -> Any:
@@ -235,6 +249,8 @@ def power(x: Any, exponent: Any) -> Any:
             odd = where(np.not_equal(np.remainder(exponent, 2), 0), x, np.ones_like(x))
             unit = where(np.equal(x, 1), np.ones_like(x), where(np.equal(x, -1), odd, 0))
             return where(negative, unit, whole).astype(x.dtype)
+    if x.dtype.kind == "c":
+        return _complex_power(x, exponent)
     return np.power(x, exponent)
 
 

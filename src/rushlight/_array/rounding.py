@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import errors
 from ..dtypes import scalar_name
+from . import dense
 from .blocks import INF, LARGE, SIGN_BITS, clip, fits, mapped
 from .masks import anywhere, where
 from .types import from_raw
@@ -155,14 +156,14 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
         high, low = limit if posinf is None else posinf, -limit if neginf is None else neginf
         return nan_to_num(x.astype(np.float32), nan, high, low).astype(x.dtype)
     if x.dtype.kind not in "fc":
-        return np.array(x)
+        return dense.copy(x, x.dtype)
     if x.dtype.kind == "c":
-        result = np.empty_like(x)
+        result = dense.empty_like(x, x.dtype)
         result.real = nan_to_num(x.real, nan, posinf, neginf)
         result.imag = nan_to_num(x.imag, nan, posinf, neginf)
         return result
     if x.size < LARGE and not anywhere(np.logical_not(np.isfinite(x))):
-        return np.array(x)
+        return dense.copy(x, x.dtype)
     if posinf is None and neginf is None and fits(x):
         least, most = _LIMITS[x.dtype]
         result = clip(x, least, most)
@@ -170,7 +171,7 @@ def nan_to_num(x: Any, nan: float | None, posinf: float | None, neginf: float | 
             result[np.isnan(x)] = 0.0 if nan is None else nan
         return result
     limits = np.finfo(x.dtype)
-    result = np.array(x)
+    result = dense.copy(x, x.dtype)
     result[np.isnan(x)] = 0.0 if nan is None else nan
     result[np.equal(x, np.inf)] = limits.max if posinf is None else posinf
     result[np.equal(x, -np.inf)] = limits.min if neginf is None else neginf

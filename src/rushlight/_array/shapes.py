@@ -13,8 +13,9 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
+from . import dense
 from .axes import LEAD, axes_of, axis_of
-from .types import from_raw, in_order_copy, internal_type_name, is_dense, to_raw
+from .types import from_raw, in_order_copy, internal_type_name, to_raw
 from .windows import window
 
 _VIEW_ERROR: Final = (
@@ -362,17 +363,8 @@ def slice_backward(
 
 # ---- copies -----------------------------------------------------------------------------------
 def clone(x: Any) -> Any:
-    """A copy, laid out like `x` where that is dense."""
-    if x.flags.c_contiguous:
-        return x.copy()
-    if x.size and is_dense(x):
-        return x.copy("K")
-    return x.copy("K") if 0 not in x.strides else _without_overlap(x)
-
-
-def _without_overlap(x: Any) -> Any:
-    # PyTorch lays an expanded tensor out anew, in the order of its strides; ties keep their order.
-    return np.ascontiguousarray(x)
+    """A copy, laid out like `x`."""
+    return x.copy() if x.flags.c_contiguous else dense.copy(x, x.dtype)
 
 
 def contiguous_copy(x: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from . import dense
 from .extreme import refuse_empty_dimension, take_places, ties
 from .reduce import at_least_1d, axis_of, in_order, name_of
 
@@ -48,11 +49,7 @@ def sort(x: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
 
 
 def _laid_out_like(x: Any, r: Any) -> Any:
-    if x.flags.c_contiguous:
-        return np.ascontiguousarray(r)
-    out = np.empty_like(x, dtype=r.dtype)
-    out[...] = r
-    return out
+    return np.ascontiguousarray(r) if x.flags.c_contiguous else dense.laid_out_like(r, x)
 
 
 def sort_stable(

@@ -10,8 +10,10 @@ import numpy as np
 
 from .. import dtypes as D
 from .. import errors
-from . import kernels
+from . import dense, kernels
 from .allocation import refusal
+from .dense import empty_like as empty_like
+from .dense import is_dense as is_dense
 from .fixed import FIXED, fix
 
 ndarray: Final = np.ndarray
@@ -307,19 +309,6 @@ def refuse_shared(array: Any, other: Any, whole: bool = False) -> None:
         )
 
 
-def is_dense(array: Any) -> bool:
-    """Whether the elements fill their memory without gaps or overlap, in some order."""
-    if array.flags.c_contiguous:
-        return True
-    expected = array.itemsize
-    for stride, n in sorted(zip(array.strides, array.shape)):
-        if n != 1:
-            if stride != expected:
-                return False
-            expected *= n
-    return True
-
-
 def dtype_of(tensor: Any) -> D.dtype:
     """The dtype of a tensor's array."""
     return from_raw(tensor._raw.dtype)
@@ -426,14 +415,14 @@ def converted(array: Any, dtype: D.dtype) -> Any:
         array = array.real
     if array.dtype.kind == "f" and raw.kind in "iu":
         return _to_integers(array, raw)
-    return array.astype(raw)
+    return array.astype(raw) if array.flags.c_contiguous else dense.copy(array, raw)
 
 
 def _to_integers(array: Any, raw: Any) -> Any:
     """Floats cut off to integers as PyTorch's C casts do: through int64 where narrower."""
     if raw.itemsize < 4:
-        return array.astype(np.int64 if raw.kind == "i" or raw.itemsize < 8 else raw).astype(raw)
-    return array.astype(raw)
+        array = dense.copy(array, np.int64 if raw.kind == "i" or raw.itemsize < 8 else raw)
+    return dense.copy(array, raw)
 
 
 def dtype_of_type_name(name: str) -> D.dtype | None:
@@ -552,14 +541,6 @@ def copied_with_storage(array: Any, memo: dict[int, Any]) -> Any:
         memo.setdefault("keep", []).append(whole)  # type: ignore[call-overload]
     offset = address(array) - address(whole)
     return np.ndarray(array.shape, array.dtype, twin, offset, array.strides)
-
-
-def empty_like(array: Any, raw: Any) -> Any:
-    """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set."""
-    try:
-        return np.empty_like(array, dtype=raw)
-    except (MemoryError, ValueError) as error:
-        raise refusal(error, array.shape) from None
 
 
 def has_nan(array: Any) -> bool:
