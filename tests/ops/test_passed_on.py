@@ -57,3 +57,28 @@ def test_a_warning_names_the_line_of_the_program():
         F.kl_div(X, X)
         torch.nn.KLDivLoss()(X, X)
     assert [w.filename for w in seen] == [__file__, __file__]
+
+
+@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_alpha_dropout"])
+def test_dropouts_say_what_their_operators_take(name: str) -> None:
+    function, x = getattr(F, name), torch.ones(2, 3)
+    with pytest.raises(TypeError, match=rf"{name}\(\): argument 'train' \(position 3\) must be b"):
+        function(x, 0.5, 1)
+    with pytest.raises(TypeError, match=rf"{name}_\(\): argument 'train' \(position 3\) must be b"):
+        function(x, 0.5, float("nan"), True)
+    with pytest.raises(TypeError, match=rf"{name}_\(\): argument 'input' \(position 1\) must be T"):
+        function(1, 0.5, True, True)
+
+
+def test_dropout_of_integers_draws_before_it_is_refused() -> None:
+    torch.manual_seed(1)
+    with pytest.raises(RuntimeError, match="result type Float can't be cast"):
+        F.dropout(torch.ones(24, dtype=torch.int16))
+    after = torch.rand(1)
+    torch.manual_seed(1)
+    F.dropout(torch.ones(24))
+    assert torch.equal(torch.rand(1), after)
+
+
+def test_alpha_dropout_adds_in_place() -> None:
+    assert F.alpha_dropout(torch.ones(2, 3), training=True)._version == 1
