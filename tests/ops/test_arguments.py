@@ -151,3 +151,13 @@ def test_messages_name_the_types_of_several_results_with_their_module() -> None:
 def test_tensors_one_by_one_are_no_list(name: str) -> None:
     with pytest.raises(TypeError, match=r"element 0 in argument 0, but got list$"):
         getattr(torch, name)([torch.ones(2), torch.ones(2)])
+
+
+def test_a_bool_of_numpy_is_no_bool() -> None:
+    for call in (
+        lambda yes: torch.sum(torch.ones(2, 3), 0, yes),
+        lambda yes: torch.topk(torch.ones(3), 2, 0, yes),
+        lambda yes: torch.embedding(torch.ones(2, 3), torch.tensor([1]), -1, yes),
+    ):
+        with pytest.raises(TypeError, match=r"must be bool, not numpy\.bool"):
+            call(np.bool_(True))

@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 from .. import dtypes as D
-from .. import errors
 from .._array import types as T
 from .._array.later import later
 from .._core.mode import current
