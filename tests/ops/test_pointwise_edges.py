@@ -398,3 +398,20 @@ def test_gradients_of_halves_keep_their_type():
     x = torch.tensor([1.0, 2.0], dtype=torch.bfloat16, requires_grad=True)
     (x * 0.9 + x**2.5).sum().backward()
     assert x.grad.dtype is torch.bfloat16
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_logit_between_bounds_that_cross_goes_up_first(dtype: torch.dtype) -> None:
+    x = torch.tensor([0.5, 2.0, -1.0], dtype=dtype)
+    assert torch.logit(x, 1).tolist() == [torch.inf, -torch.inf, torch.inf]
+    assert torch.special.logit(x, -1).isnan().tolist() == [False, True, True]
+
+
+def test_the_bounds_of_logit_have_the_type_of_its_input() -> None:
+    assert torch.logit(torch.tensor(2.0, dtype=torch.bfloat16), 1e-5).item() == torch.inf
+
+
+def test_the_gradient_of_logit_passes_what_is_no_number() -> None:
+    x = torch.tensor([float("nan"), 0.5], requires_grad=True)
+    torch.logit(x, 0.1).sum().backward()
+    assert x.grad[0].isnan() and x.grad[1] == 4
