@@ -82,3 +82,19 @@ def test_dropout_of_integers_draws_before_it_is_refused() -> None:
 
 def test_alpha_dropout_adds_in_place() -> None:
     assert F.alpha_dropout(torch.ones(2, 3), training=True)._version == 1
+
+
+def test_rrelu_says_what_its_operator_takes() -> None:
+    with pytest.raises(TypeError, match=r"rrelu\(\): argument 'lower' \(position 2\) must be Num"):
+        F.rrelu(X, "a")
+    with pytest.raises(
+        TypeError, match=r"rrelu_\(\): argument 'training' \(position 4\) must be b"
+    ):
+        F.rrelu(X, training=1, inplace=True)
+    x = torch.ones(2, requires_grad=True)
+    assert F.rrelu_(x * 1).grad_fn.name() == "RreluWithNoiseBackward1"
+
+
+def test_losses_that_are_bounded_or_added_to_in_place_count_it() -> None:
+    assert torch.margin_ranking_loss(X, X, X)._version == 1
+    assert torch.poisson_nll_loss(X, X, True, True, 0.0, 0)._version == 1
