@@ -160,3 +160,13 @@ def test_a_tensor_that_has_a_gradient_to_lose_stands_for_no_number() -> None:
             with pytest.raises(TypeError, match="argument 'alpha' must be Number, not Tensor"):
                 x.add_(x, alpha=number)
         assert x.add_(x, alpha=rate.sum()).tolist() == [1.5, 1.5]
+
+
+def test_a_bool_of_numpy_is_no_bool() -> None:
+    for call in (
+        lambda yes: torch.sum(torch.ones(2, 3), 0, yes),
+        lambda yes: torch.topk(torch.ones(3), 2, 0, yes),
+        lambda yes: torch.embedding(torch.ones(2, 3), torch.tensor([1]), -1, yes),
+    ):
+        with pytest.raises(TypeError, match=r"must be bool, not numpy\.bool"):
+            call(np.bool_(True))

@@ -100,3 +100,13 @@ def test_an_old_order_takes_the_tensor_by_name():
 def test_a_number_may_stand_for_the_tensor_that_is_added():
     with pytest.warns(UserWarning, match="This overload of add is deprecated"):
         assert torch.equal(torch.add(ONES, 2, 3), ONES + 6)
+
+
+def test_a_second_number_of_subtract_is_alpha() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.subtract(torch.tensor([7]), 2, 3).tolist() == [1]
+    with pytest.raises(RuntimeError, match="alpha must not be a floating point number"):
+        torch.tensor([7]).subtract(2, 1.0)
+    with pytest.raises(RuntimeError, match="For non-complex input tensors, argument alpha"):
+        torch.tensor([7.0]).subtract_(2, 1j)

@@ -327,3 +327,26 @@ def test_a_mask_that_comes_first_must_fit_before_bytes_are_warned_of() -> None:
         torch.ones(3)[bytes_[None]]
     with pytest.raises(IndexError, match="must be long, int, byte or bool"):
         torch.ones(3, 3)[bytes_, torch.ones(3)]
+
+
+def test_scatter_looks_at_types_then_sizes_then_the_reduction() -> None:
+    x, index = torch.ones(3, 3), torch.zeros(2, 3)
+    with pytest.raises(RuntimeError, match="Expected dtype int32/int64 for index"):
+        x.scatter(0, index, torch.ones(2, 3, dtype=torch.int8))
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        x.scatter(5, index.long(), x, reduce="prod")
+    with pytest.raises(RuntimeError, match="same number of dimensions as self"):
+        x.scatter(0, index.long()[None], 1, reduce="prod")
+    with pytest.raises(RuntimeError, match="must be either add or multiply"):
+        x.scatter(0, index.long(), 1, reduce="prod")
+
+
+def test_scatter_of_nothing_copies() -> None:
+    x, index = torch.ones(3, 3), torch.zeros(0, 3, dtype=torch.int64)
+    for y in (x.scatter(0, index, torch.tensor(2.0)), x.scatter(0, index, 1j, reduce="add")):
+        assert torch.equal(x, y) and y.data_ptr() != x.data_ptr()
+
+
+def test_gather_of_a_number_looks_at_its_place() -> None:
+    with pytest.raises(RuntimeError, match="index 1 is out of bounds for dimension 0 with size 1"):
+        torch.gather(torch.tensor(5.0), 0, torch.tensor(1))

@@ -105,3 +105,12 @@ def test_questions_about_a_tensor_take_nothing_else() -> None:
     for name in ("get_device", "is_complex", "is_signed", "numel"):
         with pytest.raises(TypeError, match=r"'input' \(position 1\) must be Tensor, not torch"):
             getattr(torch, name)(torch.int64)
+
+
+def test_dimensions_changed_in_place_are_no_bools() -> None:
+    x = torch.zeros(2, 1)
+    for change in (x.unsqueeze_, x.squeeze_, lambda d: x.transpose_(d, 1)):
+        with pytest.raises(TypeError, match=r"must be int, not bool|invalid combination"):
+            change(False)
+    assert x.shape == (2, 1)
+    assert x.squeeze_(torch.tensor(1)).shape == (2,)

@@ -57,3 +57,44 @@ def test_a_warning_names_the_line_of_the_program():
         F.kl_div(X, X)
         torch.nn.KLDivLoss()(X, X)
     assert [w.filename for w in seen] == [__file__, __file__]
+
+
+@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_alpha_dropout"])
+def test_dropouts_say_what_their_operators_take(name: str) -> None:
+    function, x = getattr(F, name), torch.ones(2, 3)
+    with pytest.raises(TypeError, match=rf"{name}\(\): argument 'train' \(position 3\) must be b"):
+        function(x, 0.5, 1)
+    with pytest.raises(TypeError, match=rf"{name}_\(\): argument 'train' \(position 3\) must be b"):
+        function(x, 0.5, float("nan"), True)
+    with pytest.raises(TypeError, match=rf"{name}_\(\): argument 'input' \(position 1\) must be T"):
+        function(1, 0.5, True, True)
+
+
+def test_dropout_of_integers_draws_before_it_is_refused() -> None:
+    torch.manual_seed(1)
+    with pytest.raises(RuntimeError, match="result type Float can't be cast"):
+        F.dropout(torch.ones(24, dtype=torch.int16))
+    after = torch.rand(1)
+    torch.manual_seed(1)
+    F.dropout(torch.ones(24))
+    assert torch.equal(torch.rand(1), after)
+
+
+def test_alpha_dropout_adds_in_place() -> None:
+    assert F.alpha_dropout(torch.ones(2, 3), training=True)._version == 1
+
+
+def test_rrelu_says_what_its_operator_takes() -> None:
+    with pytest.raises(TypeError, match=r"rrelu\(\): argument 'lower' \(position 2\) must be Num"):
+        F.rrelu(X, "a")
+    with pytest.raises(
+        TypeError, match=r"rrelu_\(\): argument 'training' \(position 4\) must be b"
+    ):
+        F.rrelu(X, training=1, inplace=True)
+    x = torch.ones(2, requires_grad=True)
+    assert F.rrelu_(x * 1).grad_fn.name() == "RreluWithNoiseBackward1"
+
+
+def test_losses_that_are_bounded_or_added_to_in_place_count_it() -> None:
+    assert torch.margin_ranking_loss(X, X, X)._version == 1
+    assert torch.poisson_nll_loss(X, X, True, True, 0.0, 0)._version == 1

@@ -411,3 +411,20 @@ def test_the_ends_of_logit_may_have_changed_places() -> None:
 def test_logit_of_half_precision_rounds_at_every_step() -> None:
     x = torch.tensor([0.3, 0.9], dtype=torch.float16)
     assert torch.equal(torch.logit(x), torch.log(x / (1 - x)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_logit_between_bounds_that_cross_goes_up_first(dtype: torch.dtype) -> None:
+    x = torch.tensor([0.5, 2.0, -1.0], dtype=dtype)
+    assert torch.logit(x, 1).tolist() == [torch.inf, -torch.inf, torch.inf]
+    assert torch.special.logit(x, -1).isnan().tolist() == [False, True, True]
+
+
+def test_the_bounds_of_logit_have_the_type_of_its_input() -> None:
+    assert torch.logit(torch.tensor(2.0, dtype=torch.bfloat16), 1e-5).item() == torch.inf
+
+
+def test_the_gradient_of_logit_passes_what_is_no_number() -> None:
+    x = torch.tensor([float("nan"), 0.5], requires_grad=True)
+    torch.logit(x, 0.1).sum().backward()
+    assert x.grad[0].isnan() and x.grad[1] == 4

@@ -375,16 +375,20 @@ def prelu(x: Any, weight: Any) -> Any:
 
 def logit(x: Any, eps: float | None) -> Any:
     """log(x / (1 - x)), of `x` brought into [eps, 1 - eps] where `eps` is given."""
+    if eps is not None and eps < 0:
+        eps = None
     if eps is None and _few(x):
         t = np.subtract(ONE[x.dtype], x)
         np.divide(x, t, t)
         return np.log(t, t)
-    one = x.dtype.type(1)
-    if eps is not None and eps >= 0:
-        low = x.dtype.type(eps)
-        # From 1/2 on the ends change places: the lower one is looked at first.
-        x = np.where(x < low, low, np.where(x > one - low, one - low, x))
-    return np.log(np.divide(x, np.subtract(one, x)))
+    if eps is not None:
+        low = np.asarray(eps, x.dtype)
+        high = np.asarray(1, x.dtype) - low
+        if low <= high:
+            x = np.minimum(np.maximum(x, low), high)
+        else:  # what lies between the two goes up
+            x = where(np.less(x, low), low, where(np.greater(x, high), high, x))
+    return np.log(np.divide(x, np.subtract(np.asarray(1, x.dtype), x)))
 
 
 def _finite_gap(a: Any, b: Any) -> Any:

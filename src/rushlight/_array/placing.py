@@ -281,15 +281,19 @@ def _compare_sizes(axis: int, index: Any, limit: Any, source: Any) -> None:
             return
 
 
-def _same_type(x: Any, source: Any, name: str) -> None:
+def _check_scatter(x: Any, axis: int, index: Any, source: Any) -> None:
+    """Refuses what isn't written with a source: types before sizes."""
+    if index.size and not _integer_index(index):
+        raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
     if x.dtype != source.dtype:
-        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    _check_index(x, axis, index, source, "scatter", "self")
 
 
 def gather(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:
     """The elements of `x` that `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
-    if 0 < index.size <= _SMALL and index.ndim == x.ndim and index.dtype == _INT64:
+    if 0 < index.size <= _SMALL and 0 != index.ndim == x.ndim and index.dtype == _INT64:
         found = _gathered(x, axis, index)
         if found is not None:
             return found
@@ -335,8 +339,9 @@ def scatter(x: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -
         return _scatter_with(x, dim, index, src, reduce)
     axis = axis_of(dim, x.ndim)
     if isinstance(src, np.ndarray):
-        _same_type(x, src, "scatter")
-        _check_index(x, axis, index, src, "scatter", "self")
+        _check_scatter(x, axis, index, src)
+        if not index.size:
+            return x.copy()
         shape = x.shape
         x, index, src = _grown(x, index, src)
         return fast.scatter(x, axis, index, src).reshape(shape)
@@ -345,21 +350,24 @@ def scatter(x: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -
 
 
 def _scatter_with(x: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
+    axis = axis_of(dim, x.ndim)
+    if isinstance(src, np.ndarray):
+        _check_scatter(x, axis, index, src)
+    else:
+        _check_index(x, axis, index, None, "scatter", "self")
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
+    if not index.size:
+        return x.copy()
     if not isinstance(src, np.ndarray):
         src = np.full(index.shape, number_like(src, x.dtype), x.dtype)
-    axis = axis_of(dim, x.ndim)
-    _same_type(x, src, "scatter")
-    _check_index(x, axis, index, src, "scatter", "self")
     return _combined(x, axis, index, src, np.add if reduce == "add" else np.multiply, None)
 
 
 def scatter_add(x: Any, dim: int, index: Any, src: Any) -> Any:
     """A copy of `x` with the elements of `src` added where `index` names along a dimension."""
     axis = axis_of(dim, x.ndim)
-    _same_type(x, src, "scatter")
-    _check_index(x, axis, index, src, "scatter", "self")
+    _check_scatter(x, axis, index, src)
     shape = x.shape
     x, index, src = _grown(x, index, src)
     return fast.scatter_add(x, axis, index, src).reshape(shape)
@@ -402,20 +410,19 @@ def scatter_reduce(
     """A copy of `x` where elements of `src` with one place are reduced: sum, prod, mean, amax,
     amin.
     """
+    axis = axis_of(dim, x.ndim)
+    _check_scatter(x, axis, index, src)
     if reduce not in _COMBINE:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
-    if (x.dtype.kind == "c" and reduce in ("amax", "amin")) or (
+    if (x.dtype.kind == "c" and reduce in ("amax", "amin") and index.size) or (
         x.dtype.kind == "b" and reduce == "mean"
     ):
         kind = D.scalar_name(from_raw(x.dtype))
         raise NotImplementedError(
             errors.not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", kind)
         )
-    axis = axis_of(dim, x.ndim)
-    _same_type(x, src, "scatter")
-    _check_index(x, axis, index, src, "scatter", "self")
     start = None if include_self else _identity(reduce, x.dtype)
     out = _combined(x, axis, index, src, _COMBINE[reduce], start)
     if reduce == "mean":

@@ -356,11 +356,6 @@ def is_integer_scalar(value: Any) -> bool:
     return isinstance(value, np.integer)
 
 
-def is_bool_scalar(value: Any) -> bool:
-    """Whether a value is a NumPy bool."""
-    return isinstance(value, np.bool_)
-
-
 def python_number(value: Any) -> Any:
     """A NumPy number as the Python number of its kind; a bool is a float to PyTorch."""
     return float(value) if isinstance(value, np.bool_) else value.item()

@@ -84,7 +84,7 @@ def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, An
             return True, _item
         return T.is_number(value) and not isinstance(value, (bool, complex)), float
     if kind == "bool":
-        return isinstance(value, bool) or T.is_bool_scalar(value), bool
+        return isinstance(value, bool), None
     if kind == "str":
         return isinstance(value, str), None
     if kind == "ScalarType":

@@ -111,7 +111,7 @@ def scaling(args: list[Any], raws: list[Any]) -> None:
     highest = max(category(raws[0]), category(raws[1]))
     if isinstance(alpha, bool) and highest != D.BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and highest < D.FLOAT:
+    if isinstance(alpha, (float, complex)) and highest < D.FLOAT:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )

@@ -228,7 +228,7 @@ def takes(p: Parameter, value: Any, name: str, place: int) -> int | None:
     elif kind == "int":
         fits = is_integer(value)
     elif kind == "bool":
-        fits = isinstance(value, bool) or T.is_bool_scalar(value)
+        fits = isinstance(value, bool)
     elif kind == "str":
         fits = isinstance(value, str)
     elif kind == "ScalarType":

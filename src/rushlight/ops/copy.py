@@ -24,7 +24,7 @@ from ..memory_format import (
     preserve_format,
 )
 from ._composite import composite
-from ._parse import misuse
+from ._parse import complaint, dimension, misuse
 from ._resizing import resized
 from ._row import Row, general, linear
 from ._steps import steps_of
@@ -448,6 +448,8 @@ def _change(t: Any, row: Row, args: tuple[Any, ...]) -> Any:
 @composite("private", method=True)
 def unsqueeze_(self: Any, dim: int) -> Any:
     """Gives the tensor a dimension of size one, in place."""
+    if type(dim) is not int:
+        dim = dimension("unsqueeze_", dim)
     return _change(self, _unsqueeze, (dim,))
 
 
@@ -456,9 +458,11 @@ def squeeze_(self: Any, dim: Any = None) -> Any:
     """Takes away the tensor's dimensions of size one (or those of `dim`), in place."""
     if dim is None:
         return _change(self, _squeeze, ())
-    if isinstance(dim, int):
-        return _change(self, _squeeze_dim, (dim,))
-    return _change(self, _squeeze_dims, (tuple(dim),))
+    if isinstance(dim, (tuple, list)):
+        return _change(self, _squeeze_dims, (tuple(dim),))
+    if type(dim) is not int:
+        dim = dimension("squeeze_", dim)
+    return _change(self, _squeeze_dim, (dim,))
 
 
 @composite("private", method=True)
@@ -470,6 +474,11 @@ def t_(self: Any) -> Any:
 @composite("private", method=True)
 def transpose_(self: Any, dim0: int, dim1: int) -> Any:
     """Exchanges two dimensions, in place: the memory stays as it is."""
+    if type(dim0) is not int or type(dim1) is not int:
+        problem = complaint("method", "transpose_", (dim0, dim1), {})
+        if problem is not None:
+            raise problem
+        dim0, dim1 = int(dim0), int(dim1)
     return _change(self, _transpose, (dim0, dim1))
 
 

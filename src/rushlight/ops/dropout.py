@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 from .. import dtypes as D
-from .. import errors
 from .._array import types as T
 from .._array.later import later
 from .._core.mode import current
@@ -17,33 +16,32 @@ from ._generator import default_generator
 
 draw = later("discrete")
 
+EVERY = object()  # one draw for each element
 ALPHA = 1.7580993408473766  # minus the limit of SELU at -inf
 
 
-def _tensor(name: str, value: Any) -> None:
-    if not isinstance(value, TensorBase):
-        raise TypeError(errors.no_tensor(name, "input", value))
-
-
 def _range(p: float, error: type[Exception]) -> None:
-    if p < 0 or p > 1:
+    if p < 0.0 or p > 1.0:
         shown = f"{p:g}" if error is RuntimeError else p
         raise error(f"dropout probability has to be between 0 and 1, but got {shown}")
 
 
 def _noise(like: Any, shape: tuple[int, ...], keep: float) -> Any:
-    """Ones with probability `keep` and zeros, from the default stream."""
-    if like.dtype.kind not in "fV" and like.dtype.kind != "c":
+    """Ones with probability `keep` and zeros, from the default stream.
+
+    Raises: RuntimeError for an array of integers, after the drawing.
+    """
+    fresh = T.empty_like(like, like.dtype) if shape == like.shape else T.empty(shape, like.dtype)
+    noise = draw.bernoulli_(default_generator.stream, fresh, keep)
+    if like.dtype.kind not in "fVc":
         name = D.scalar_name(T.from_raw(like.dtype))
         raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
-    fresh = T.empty_like(like, like.dtype) if shape == like.shape else T.empty(shape, like.dtype)
-    return draw.bernoulli_(default_generator.stream, fresh, keep)
+    return noise
 
 
 def _dropped(input: Any, p: float, train: bool, inplace: bool, shape: Any, alpha: bool) -> Any:
     """Dropout with one draw for each element of `shape`, which broadcasts to the input's."""
     _range(p, RuntimeError)
-    inplace = bool(inplace)  # before anything is drawn
     if p == 0 or not train or not input._raw.size:
         return input
     if p == 1:
@@ -63,7 +61,7 @@ def _dropped(input: Any, p: float, train: bool, inplace: bool, shape: Any, alpha
         return input.mul_(masks[0]) if inplace else input * masks[0]
     if inplace:
         return input.mul_(masks[0]).add_(masks[1])
-    return input * masks[0] + masks[1]
+    return (input * masks[0]).add_(masks[1])
 
 
 def _mask(like: Any, shape: tuple[int, ...], p: float) -> list[Any]:
@@ -97,6 +95,26 @@ def _declare(name: str, alpha: bool, feature: bool, doc: str) -> None:
         composite("", name=shown)(function)
 
 
+def _called(
+    name: str, input: Any, p: Any, training: Any, inplace: Any, shape: Any, alpha: bool
+) -> Any:
+    """What a function in Python gives that calls the operator of that name, or its `name_`.
+
+    Raises: TypeError for what the operator doesn't take.
+    """
+    inplace = bool(inplace)
+    if type(p) is not float or type(training) is not bool or not isinstance(input, TensorBase):
+        from ._parse import complaint_of_c
+
+        problem = complaint_of_c("torch", name + "_" * inplace, (input, p, training), {})
+        if problem is not None:
+            raise problem
+        p = float(p)
+    if shape is EVERY:
+        shape = input._raw.shape
+    return _dropped(input, p, training, inplace, shape, alpha)
+
+
 _declare("dropout", False, False, "Zeros each element with probability `p`, scales the rest.")
 _declare(
     "feature_dropout", False, True, "Zeros each channel with probability `p`, scales the rest."
@@ -112,8 +130,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     Raises: ValueError for a probability outside [0, 1].
     """
     _range(p, ValueError)
-    _tensor("dropout_" if inplace else "dropout", input)
-    return _dropped(input, p, training, inplace, input._raw.shape, False)
+    return _called("dropout", input, p, training, inplace, EVERY, False)
 
 
 @composite("nn.functional")
@@ -123,8 +140,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
     Source: G. Klambauer et al., Self-normalizing neural networks (2017).
     """
     _range(p, ValueError)
-    _tensor("alpha_dropout_" if inplace else "alpha_dropout", input)
-    return _dropped(input, p, training, inplace, input._raw.shape, True)
+    return _called("alpha_dropout", input, p, training, inplace, EVERY, True)
 
 
 @composite("nn.functional")
@@ -136,8 +152,7 @@ def feature_alpha_dropout(
     Raises: ValueError for a probability outside [0, 1].
     """
     _range(p, ValueError)
-    _tensor("feature_alpha_dropout", input)
-    return _dropped(input, p, training, inplace, None, True)
+    return _called("feature_alpha_dropout", input, p, training, inplace, None, True)
 
 
 @composite("nn.functional")
@@ -161,9 +176,9 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 def _channels(input: Any, p: float, training: bool, inplace: bool, single: bool) -> Any:
     """Dropout of channels; a `single` sample has no batch dimension."""
     if not single:
-        return _dropped(input, p, training, inplace, None, False)
+        return _called("feature_dropout", input, p, training, inplace, None, False)
     batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _dropped(batch, p, training, inplace, None, False)
+    result = _called("feature_dropout", batch, p, training, inplace, None, False)
     return result.squeeze_(0) if inplace else result.squeeze(0)
 
 
@@ -201,7 +216,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "behavior, please switch to using dropout1d instead.",
             stacklevel=2,
         )
-    return _dropped(input, p, training, inplace, None, False)
+    return _called("feature_dropout", input, p, training, inplace, None, False)
 
 
 @composite("nn.functional")

@@ -149,9 +149,10 @@ sigmoid = elementwise(
 
 def _logit_gradient(xp: Any, g: Any, self: Any, eps: Any) -> Any:
     slope = g / (self * (1 - self))
-    if eps is None:
+    if eps is None or eps < 0:
         return xp.where((self < 0) | (self > 1), float("nan"), slope)
-    return xp.keep(slope, (self >= eps) & (self <= 1 - eps))
+    low = xp.zeros((), self.dtype) + eps
+    return xp.where((self < low) | (self > 1 - low), 0, slope)
 
 
 logit = elementwise(

@@ -531,7 +531,7 @@ def poisson_nll_operator(
         loss = input - target * apply_n(plus.op, [input, eps]).log()
     if full:
         term = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        loss = loss + term.masked_fill(target <= 1, 0)
+        loss.add_(term.masked_fill(target <= 1, 0))
     return R.apply(loss, reduction)
 
 

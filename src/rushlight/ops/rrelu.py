@@ -14,38 +14,53 @@ from .._core.storage import TensorBase, new_tensor
 from . import _checks
 from ._composite import composite
 from ._generator import stream_of
+from ._parse import complaint_of_c
 from ._row import general
 
 draw = later("discrete")
 
-rrelu_row = general(
-    "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, "
-    "Scalar upper=0.3333333333333333, bool training=False) -> Tensor",
-    lambda x, noise, lower, upper, training: draw.leaky(
-        x, noise if training else (lower + upper) / 2
-    ),
-    self=lambda xp, g, self, noise, lower, upper, training: (
-        g * noise if training else xp.where(self > 0, g, g * ((lower + upper) / 2))
-    ),
-    namespace="private",
-    method=False,
-    inplace=False,
-    out=False,
-    dtypes="float",
-    check=_checks.takes("leaky_relu_cpu", "f"),
-    samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.1, 0.3, False)],
-    doc="Each element where it is positive, else its own slope times it.",
-)
+
+def _row(node: str) -> Any:
+    return general(
+        "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, "
+        "Scalar upper=0.3333333333333333, bool training=False) -> Tensor",
+        lambda x, noise, lower, upper, training: draw.leaky(
+            x, noise if training else (lower + upper) / 2
+        ),
+        self=lambda xp, g, self, noise, lower, upper, training: (
+            g * noise if training else xp.where(self > 0, g, g * ((lower + upper) / 2))
+        ),
+        namespace="private",
+        method=False,
+        inplace=False,
+        out=False,
+        dtypes="float",
+        node=node,
+        check=_checks.takes("leaky_relu_cpu", "f"),
+        samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.1, 0.3, False)],
+        doc="Each element where it is positive, else its own slope times it.",
+    )
+
+
+rrelu_row = _row("RreluWithNoiseBackward0")
+_written = _row("RreluWithNoiseBackward1")  # in place
 
 
 def _run(
     input: Any, lower: float, upper: float, training: bool, inplace: bool, generator: Any
 ) -> Any:
+    if (
+        type(training) is not bool
+        or type(lower) is not float
+        or type(upper) is not float
+        or not isinstance(input, TensorBase)
+    ):
+        name = "rrelu_" if inplace else "rrelu"
+        problem = complaint_of_c("torch", name, (input, lower, upper, training), {})
+        if problem is not None:
+            raise problem
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    if not isinstance(input, TensorBase):
-        kind = errors.type_name(input)
-        raise TypeError(f"rrelu(): argument 'input' (position 1) must be Tensor, not {kind}")
     x = input._raw
     if training:
         if x.dtype.kind not in "fV" or x.dtype.name == "float16":
@@ -56,7 +71,7 @@ def _run(
     else:
         noise = new_tensor(T.empty((0,), x.dtype))
     args = [input, noise, lower, upper, training]
-    return apply_inplace(rrelu_row.op, args) if inplace else apply_n(rrelu_row.op, args)
+    return apply_inplace(_written.op, args) if inplace else apply_n(rrelu_row.op, args)
 
 
 @composite("", method=False)

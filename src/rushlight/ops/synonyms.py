@@ -52,9 +52,24 @@ def _function(name: str) -> Any:
     return function
 
 
+def _with_alpha(name: str, target: str) -> Any:
+    """The same, where a second number is `alpha`: this name has no old order of arguments."""
+    second = _second(name, target)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 3:
+            return second(*args[:2], alpha=args[2], **kwargs)
+        return second(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__module__ = second.__doc__, second.__module__
+    return function
+
+
 for _name, _target in SYNONYMS.items():
-    composite("", method=True, name=_name)(_second(_name, _target))
-    composite("private", method=True, name=_name + "_")(_second(_name + "_", _target + "_"))
+    _make = _with_alpha if _name == "subtract" else _second
+    composite("", method=True, name=_name)(_make(_name, _target))
+    composite("private", method=True, name=_name + "_")(_make(_name + "_", _target + "_"))
 for _name, _target in SPECIAL.items():
     composite("special", name=_name)(_second(_name, _target))
 for _name in FUNCTIONS.split():
