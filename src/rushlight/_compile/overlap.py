@@ -112,6 +112,22 @@ def guard_writable(program: Program, names: dict[int, str], lines: Lines) -> Non
             lines.unless(f"{names[value.number]}.flags.writeable")
 
 
+def _may_be_read(t: Any, state: Any) -> bool:
+    """Whether the step may have read a tensor from where it was before: it names its place."""
+    if state.read is None:
+        return True
+    objects = {id(place.container) for place, _ in state.objects}
+    known = False
+    for place in state.places:
+        by_name = place.kind == "names" or id(place.container) in objects
+        for key, x in place.entries.items():
+            if x is t:
+                known = True
+                if not by_name or type(key) is not str or key in state.read:
+                    return True
+    return not known
+
+
 def guard_shared(program: Program, arguments: list[Any], state: Any, lines: Lines) -> None:
     """Checks that tensors that were there before share one array where they did.
 
@@ -119,11 +135,15 @@ def guard_shared(program: Program, arguments: list[Any], state: Any, lines: Line
     and its argument where the step reads a tensor of its own that it was given.
     """
     held = [v.holder for v in program.inputs if v.kind == "tensor"]
-    others = {id(t): t for t in (*state.tensors.values(), *program.leaves, *held)}
-    found = [(t, f"a{n}") for n, t in enumerate(arguments)] + [(t, "") for t in others.values()]
-    often = Counter(id(t._raw) for t, _ in found)
+    found = {id(t): (t, f"a{n}") for n, t in enumerate(arguments)}
+    for t in (*state.tensors.values(), *program.leaves, *held):
+        name = found.setdefault(id(t), (t, ""))[1]
+        if name and _may_be_read(t, state):
+            lines.unless(f"t{name[1:]} is {lines.name(t)}")
+            found[id(t)] = t, ""
+    often = Counter(id(t._raw) for t, _ in found.values())
     first: dict[int, str] = {}
-    for t, name in found:
+    for t, name in found.values():
         if often[id(t._raw)] > 1:
             text = name or f"{lines.name(t)}._raw"
             known = first.setdefault(id(t._raw), text)

@@ -97,6 +97,7 @@ class State:
         """`values` are arguments that are no tensors; of these only the classes matter."""
         self.places: list[Place] = []
         self.names: set[str] = set()  # of attributes
+        self.read: set[str] | None = None  # names in the code that ran; None: any may be read
         self.globals: set[str] = set()
         self.globals_of: dict[int, set[str]] = {}  # by the ids of namespaces
         self.anything = False  # the code may use names that don't stand in it

@@ -282,6 +282,7 @@ class CompiledStep:
         refuse_opaque(state, observation.codes)
         changed = given.changed() or state.changed()
         names = names_of(observation.own())
+        state.read = names if keeping.tells_reads() else None
         state.widen(observation.standard())
         keeping.loosen_again()
         if "state" in names:

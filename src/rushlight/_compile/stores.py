@@ -140,7 +140,7 @@ class Keeping:
     def _look(self, place: Place) -> None:
         if place.kind == "list":
             items = _tail(place)
-            if items and self._unread() and self._reached(place.container) == {"grow"}:
+            if items and self.tells_reads() and self._reached(place.container) == {"grow"}:
                 self.grown.append((place, items))
             return
         if place.kind not in ("dict", "names", "cell", "slots", "class"):
@@ -155,10 +155,10 @@ class Keeping:
                 continue
             if (id(place.container), key) in self.state.moved:
                 continue  # a number's effect, see `sources`
-            if self._unread() and self._only_stored(place, key):
+            if self.tells_reads() and self._only_stored(place, key):
                 self.stored.append((place, key, now[key]))
 
-    def _unread(self) -> bool:
+    def tells_reads(self) -> bool:
         """Whether names in the code tell all that it reads."""
         if self.uses is None:
             self.uses = Uses(self.own)
@@ -274,7 +274,7 @@ class Keeping:
                          and p.kind == source.kind and key in p.entries)  # fmt: skip
             free = any(x is not None and x.container is place.container and x.key == key
                        for e in effects for x in e.expr.sources())  # fmt: skip
-            if not free and self._unread() and self._only_stored(place, key):
+            if not free and self.tells_reads() and self._only_stored(place, key):
                 self.loosen(place, key)
 
     def _unwatch(self, place: Place) -> None:
