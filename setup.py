@@ -26,16 +26,16 @@ C_CODE = ROOT / "build" / "c"
 
 #: What the core imports and mypyc must see beside it: layer 0 and the types of the arrays.
 BELOW_THE_CORE = (
-    "errors.py",
-    "dtypes.py",
-    "device.py",
-    "schema.py",
-    "_native.py",
+    "_base/errors.py",
+    "_base/dtypes.py",
+    "_base/device.py",
+    "_base/schema.py",
+    "_base/mypyc_words.py",
     "_array/types.py",
     "_array/kernels/__init__.py",
     "_array/axes.py",
-    "_array/windows.py",
-    "_array/strided.py",
+    "_array/shape/as_strided.py",
+    "_array/shape/strided.py",
 )
 
 #: One shared library for all modules, in the package; `storage.so` and the others are its doors.
@@ -108,7 +108,9 @@ def stage() -> list[str]:
     for package in ("", "_array", "_core"):
         (STAGE / "rushlight" / package / "__init__.py").touch()
     for name in BELOW_THE_CORE:
-        (STAGE / "rushlight" / name).parent.mkdir(exist_ok=True)
+        folder = (STAGE / "rushlight" / name).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").touch()
         shutil.copy2(SOURCE / name, STAGE / "rushlight" / name)
     modules = sorted(p for p in (SOURCE / "_core").glob("*.py") if p.name != "__init__.py")
     for path in modules:

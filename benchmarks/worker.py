@@ -64,8 +64,7 @@ def describe(module: Any) -> dict[str, Any]:
     config = getattr(module, "__config__", None)
     version = getattr(module, "__version__", None)
     if version is None:
-        from importlib.metadata import PackageNotFoundError
-        from importlib.metadata import version as installed_version
+        from importlib.metadata import PackageNotFoundError, version as installed_version
 
         try:
             version = installed_version(module.__name__)

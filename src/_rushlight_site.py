@@ -59,7 +59,7 @@ class TorchName(MetaPathFinder):
         name = getattr(context, "name", None)
         if name is not None and name.lower() != "torch":
             return ()
-        from rushlight.torch_alias import TorchDistribution
+        from rushlight._torch.alias import TorchDistribution
 
         return (TorchDistribution(),)
 

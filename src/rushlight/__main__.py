@@ -11,8 +11,8 @@ from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 
+from ._torch.alias import install_as_torch
 from ._version import __version__
-from .torch_alias import install_as_torch
 
 USAGE = """\
 usage: python -m rushlight SCRIPT [ARGUMENT …]

@@ -13,7 +13,9 @@ import gc
 _collecting = gc.isenabled()
 gc.disable()
 try:
-    from . import _methods, autograd, layouts, legacy, random
+    from . import autograd, random
+    from ._tensor import legacy_constructors as legacy, methods as _methods
+    from .sparse import attachments
 
     if not gc.get_freeze_count():  # else the program keeps objects frozen, which must stay so
         gc.freeze()  # all to a generation of its own …
@@ -22,4 +24,4 @@ finally:
     if _collecting:
         gc.enable()
 
-__all__ = ["_methods", "autograd", "layouts", "legacy", "random"]
+__all__ = ["_methods", "autograd", "attachments", "legacy", "random"]

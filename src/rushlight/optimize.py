@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import dtypes
+from ._base import dtypes
+from ._tensor.tensor import Tensor
 from .autograd.backward import grad
 from .autograd.grad_mode import enable_grad
 from .nn._ground import f as _f
-from .tensor import Tensor
 
 __all__ = ["flattened", "hessian_product", "unflattened", "value_and_grad"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .ops._generator import Generator, default_generator
+from ._table.random.generator import Generator, default_generator
 
 
 def manual_seed(seed: Any) -> Generator:

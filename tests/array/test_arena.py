@@ -3,7 +3,7 @@
 import sys
 import sysconfig
 
-from rushlight._array import arena
+from rushlight._array.memory import arena
 
 
 def test_every_cpython_with_a_lock_is_known() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import special
+from rushlight._array.elementwise import special
 
 scipy_special = pytest.importorskip("scipy.special")
 

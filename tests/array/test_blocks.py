@@ -9,22 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import (
-    blocks,
+from rushlight._array import kernels
+from rushlight._array.elementwise import (
+    activations as logistic,
+    blocked as blocks,
+    comparison as relations,
     complexes,
-    element_losses,
-    extreme,
-    indexing,
-    kernels,
-    logistic,
-    parallel,
-    quotients,
-    reduce,
-    relations,
+    division as quotients,
     rounding,
-    scan,
-    sort,
 )
+from rushlight._array.memory import parallel
+from rushlight._array.nn import element_losses
+from rushlight._array.reduce import extreme, reduce, scan, sort
+from rushlight._array.shape import indexing
 
 
 @pytest.fixture(autouse=True)

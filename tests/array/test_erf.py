@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import erf as module
+from rushlight._array.elementwise import erf as module
 
 FLOATS = (np.float32, np.float64)
 

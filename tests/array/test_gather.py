@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import gather as module
+from rushlight._array.shape import gather as module
 
 DTYPES = [np.float32, np.float64, np.int64, np.complex64]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import losses as module
-from rushlight._array.rows import log_softmax, logsumexp
+from rushlight._array.nn import cross_entropy as module
+from rushlight._array.reduce.softmax import log_softmax, logsumexp
 
 
 def normal(*shape: int, scale: float = 1.0, offset: float = 0.0, dtype: type = np.float64) -> Any:

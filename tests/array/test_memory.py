@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rushlight._array import memory
+from rushlight._array.memory import allocator as memory
 
 
 def run(program: str, setting: str | None = None) -> str:
@@ -25,7 +25,7 @@ def run(program: str, setting: str | None = None) -> str:
 FAULTS = """
 import resource
 import numpy as np
-from rushlight._array import memory
+from rushlight._array.memory import allocator as memory
 memory.disable()
 {prepare}
 x = np.ones(1_000_000, np.float32)
@@ -68,7 +68,7 @@ def test_disable_gives_memory_back_again() -> None:
 def test_empty_cache_returns_what_was_kept() -> None:
     program = """
 import numpy as np
-from rushlight._array import memory
+from rushlight._array.memory import allocator as memory
 memory.enable()
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
@@ -81,7 +81,10 @@ print(kept - resident())
     assert int(run(program)) > 60_000_000
 
 
-PROGRAM = "from rushlight._array import memory; memory.disable(); print(memory.apply_environment())"
+PROGRAM = (
+    "from rushlight._array.memory import allocator; allocator.disable(); "
+    "print(allocator.apply_environment())"
+)
 
 
 @on_glibc
@@ -95,7 +98,7 @@ def test_the_environment_decides(setting: str | None, enabled: bool) -> None:
 
 def test_nothing_is_done_where_the_c_library_is_another() -> None:
     program = """
-from rushlight._array import memory
+from rushlight._array.memory import allocator as memory
 memory.disable()
 memory._glibc = lambda: None
 print(memory.enable(), memory.is_enabled(), memory.empty_cache(), memory.apply_environment())

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import parallel
+from rushlight._array.memory import parallel
 
 SIZE = 50_003
 
@@ -205,7 +205,7 @@ def test_a_forked_child_splits_with_workers_of_its_own() -> None:
     program = """
 import os, threading
 import numpy as np
-from rushlight._array import parallel
+from rushlight._array.memory import parallel
 parallel.set_num_threads(3)
 multiply = parallel.parallel_binary(np.multiply, limit=1000)
 x = np.arange(50000, dtype=np.float32)
@@ -228,7 +228,7 @@ def test_the_interpreter_exits_while_workers_are_idle() -> None:
     program = """
 import atexit
 import numpy as np
-from rushlight._array import parallel
+from rushlight._array.memory import parallel
 parallel.set_num_threads(3)
 multiply = parallel.parallel_binary(np.multiply, limit=1000)
 x = np.arange(50000, dtype=np.float32)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import rows as module
+from rushlight._array.reduce import softmax as module
 
 
 def normal(*shape: int, scale: float = 1.0, offset: float = 0.0, dtype: type = np.float64) -> Any:

@@ -19,8 +19,8 @@ import time
 from collections.abc import Callable
 
 import rushlight as torch
-from rushlight._codegen import engine, target
-from rushlight._codegen.emit import I64, Module
+from rushlight._native.llvm import loader as engine, target
+from rushlight._native.llvm.emit import I64, Module
 
 #: Modules that nothing loads at import, dropped and loaded again while forks happen.
 LAZY = ["rushlight.futures", "rushlight.quasirandom", "rushlight.hub", "rushlight._lobpcg",

@@ -18,13 +18,14 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+from rushlight.overrides import TorchFunctionMode
+
 import rushlight as torch
 from rushlight._core.mode import CURRENT, STARTING, Mode
 from rushlight._core.run import RUNNING
+from rushlight._tensor.torch_function import _off
 from rushlight.amp import switches
 from rushlight.autograd import forward_ad
-from rushlight.overrides import TorchFunctionMode
-from rushlight.subclasses import _off
 from rushlight.utils._python_dispatch import TorchDispatchMode
 
 
@@ -48,7 +49,7 @@ def _keep(t: Any) -> Any:
 
 X = torch.ones(3, requires_grad=True)
 
-devices = sys.modules["rushlight.device"]  # of that name there is a class too
+devices = sys.modules["rushlight._base.device"]  # of that name there is a class too
 
 CONTEXTS: dict[str, Callable[[], Any]] = {
     "no_grad": torch.no_grad,

@@ -234,7 +234,7 @@ def test_switched_off_forward_mode_shows_no_tangents() -> None:
 
 def test_a_rows_own_rule_is_used_for_tangents() -> None:
     from rushlight._core.apply import apply_n
-    from rushlight.ops.arithmetic import square
+    from rushlight._table.elementwise.arithmetic import square
 
     seen: list[float] = []
 

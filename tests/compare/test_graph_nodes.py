@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the comparison needs torch")
 
 import rushlight  # noqa: E402
-from rushlight import dtypes as D  # noqa: E402
+from rushlight._base import dtypes as D  # noqa: E402
 from tests.compare.test_table import NAMED, ours, theirs, to_torch  # noqa: E402
 from tests.table._samples import Case  # noqa: E402
 

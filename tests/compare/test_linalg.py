@@ -333,7 +333,7 @@ def test_results_lie_in_memory_as_those_of_torch(name: str) -> None:
 def test_values_are_the_same_by_every_way_to_lapack(
     name: str, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rushlight._array import lapack
+    from rushlight._array.linalg import lapack
 
     function, arrays = CASES[name]
     usual = outputs(function(rushlight, *[rushlight.tensor(a) for a in arrays]))
@@ -363,7 +363,7 @@ BROKEN = {
 def test_the_first_matrix_that_fails_is_the_one_that_torch_names(
     name: str, kind: str, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rushlight._array import lapack
+    from rushlight._array.linalg import lapack
 
     if missing == "scipy":
         monkeypatch.setattr(lapack, "_routines", {})

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rushlight
-from rushlight import ops
+from rushlight import _table as ops
 from rushlight._core.storage import new_tensor
 
 from .pointwise_cases import BINARY_IN_PLACE, CASES, METHODS_IN_PLACE, Case

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import text
+from rushlight._array import printing as text
 
 torch = pytest.importorskip("torch")
 torch_text = pytest.importorskip("torch._tensor_str")

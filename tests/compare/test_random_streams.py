@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import rushlight as rl
-from rushlight._array import discrete as disc
-from rushlight._array import distributions as dist
-from rushlight._array.mt19937 import Stream
+from rushlight._array.random import discrete as disc, distributions as dist
+from rushlight._array.random.mt19937 import Stream
 
 torch: Any = pytest.importorskip("torch")
 ml_dtypes: Any = pytest.importorskip("ml_dtypes")

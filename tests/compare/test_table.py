@@ -12,10 +12,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="the comparison needs torch")
 
 import rushlight  # noqa: E402
-from rushlight import dtypes as D  # noqa: E402
 from rushlight._array import types as T  # noqa: E402
-from rushlight._coverage import is_public  # noqa: E402
-from rushlight.ops import Row  # noqa: E402
+from rushlight._base import dtypes as D  # noqa: E402
+from rushlight._table import Row  # noqa: E402
+from rushlight._table.coverage import is_public  # noqa: E402
 from tests.table._closeness import ROUNDING, assert_same  # noqa: E402
 from tests.table._samples import CASES, Case, as_tensors, listed  # noqa: E402
 

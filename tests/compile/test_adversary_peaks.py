@@ -17,7 +17,7 @@ import rushlight as torch
 from rushlight import nn, optim
 
 BOTH = pytest.mark.parametrize("native", [True, False], ids=["native", "replayed"])
-OURS = ("rushlight._compile", "rushlight._core", "rushlight.tensor", "rushlight.nn", "numpy")
+OURS = ("rushlight._compile", "rushlight._core", "rushlight._tensor", "rushlight.nn", "numpy")
 CHILD = """
 import gc, json, sys
 import rushlight as torch

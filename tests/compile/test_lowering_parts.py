@@ -7,7 +7,7 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn
-from rushlight._codegen import target
+from rushlight._native.llvm import target
 from rushlight.nn import functional as F
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="without llvmlite: replayed")

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import rushlight as torch
-from rushlight import dtypes as D
-from rushlight._codegen import target
-from rushlight._compile import elementwise, meanings, plan, symbols
+from rushlight._base import dtypes as D
+from rushlight._compile.ir import iteration_values as symbols
+from rushlight._compile.lowering import elementwise, lowering_rules as meanings, plan
 from rushlight._compile.step import CompiledStep
+from rushlight._native.llvm import target
 from tests.table._samples import CASES, Case
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="without llvmlite: replayed")

@@ -5,13 +5,13 @@ from textwrap import dedent
 from typing import Any
 
 import rushlight as torch
+from rushlight._compile.passes.common_subexpressions import without_repeats
 from rushlight._compile.passes.constants import folded
 from rushlight._compile.passes.copies import without_copies
-from rushlight._compile.passes.dead import without_dead
+from rushlight._compile.passes.dead_code import without_dead
 from rushlight._compile.passes.layout import laid_out
 from rushlight._compile.passes.norms import apart
-from rushlight._compile.passes.pieces import in_pieces
-from rushlight._compile.passes.repeats import without_repeats
+from rushlight._compile.passes.split_reductions import in_pieces
 from rushlight._compile.step import CompiledStep
 
 

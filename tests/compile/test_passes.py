@@ -3,11 +3,11 @@
 from typing import Any
 
 import rushlight as torch
-from rushlight._compile.guards import structure_of
-from rushlight._compile.passes.apart import held_apart
+from rushlight._compile.guards.guards import structure_of
+from rushlight._compile.passes.common_subexpressions import without_repeats
 from rushlight._compile.passes.copies import without_copies
-from rushlight._compile.passes.dead import without_dead
-from rushlight._compile.passes.repeats import without_repeats
+from rushlight._compile.passes.dead_code import without_dead
+from rushlight._compile.passes.split_allocations import held_apart
 from rushlight._compile.step import CompiledStep
 
 

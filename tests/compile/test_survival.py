@@ -24,8 +24,8 @@ import pytest
 
 import rushlight as torch
 from rushlight import nn, optim
+from rushlight._table.calls import argument_parser as _parse
 from rushlight.nn import functional as F
-from rushlight.ops import _parse
 
 
 def make(seed: int = 0, width: int = 24, dtype: Any = torch.float64) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import rushlight as torch
-from rushlight import _locks
+from rushlight._base import fork_locks as _locks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 LIMIT = 60.0

@@ -218,8 +218,9 @@ def test_training_with_checkpoints_hooks_profiles_and_errors_keeps_memory_flat()
 
 
 def test_what_watches_operations_leaves_no_cycle() -> None:
-    from rushlight.autograd.profiler import profile
     from rushlight.overrides import BaseTorchFunctionMode
+
+    from rushlight.autograd.profiler import profile
     from rushlight.utils._python_dispatch import BaseTorchDispatchMode
     from rushlight.utils.flop_counter import FlopCounterMode
 

@@ -204,7 +204,7 @@ def test_a_full_disk_is_an_error_that_loses_nothing(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = torch.rand(64, 64, requires_grad=True)
-    from rushlight._array import disk
+    from rushlight._array.memory import disk
 
     with graph.save_on_disk(tmp_path, min_bytes=1024):
         y = x.exp()

@@ -4,8 +4,7 @@ import pytest
 
 import rushlight as torch
 from rushlight._C import _functorch as wrappers
-from rushlight._functorch import make_functional, package
-from rushlight._functorch import vmap as steps
+from rushlight._functorch import make_functional, package, vmap as steps
 from rushlight.utils import _pytree
 
 

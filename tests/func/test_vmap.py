@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import rushlight as torch
-from rushlight.batching import BatchedTensor
+from rushlight._tensor.batching import BatchedTensor
 from rushlight.func import debug_unwrap, grad, vmap
 
 X = torch.arange(6.0).view(3, 2)

@@ -12,23 +12,16 @@ from _tree import PACKAGE, module_name, parsed, python_files, relative
 
 #: Every module and package that lies directly in `rushlight`. What is not listed has no place yet.
 LAYERS = {
-    0: "advice torch_version handles errors dtypes device schema _version _native _locks size "
-    "memory_format limits readonly atomic_files _codegen",
+    0: "_version _base _formula _native",
     1: "_array",
     2: "_core",
-    3: "ops",
-    4: "array_protocol printed_form copies sharing tensor return_types legacy subclasses batching "
-    "_methods",
-    5: "absent sparse layouts storage foreach _coverage autograd fft func linalg masked random "
-    "settings signal special watching wrappers",
-    6: "_compile _loaded types version testing distributions _C _functorch compiler cuda amp "
-    "backends accelerator cpu library mps mtia nested quantization ao xpu package streams nn optim "
-    "optimize utils serialization viz overrides profiler jit futures _jit_internal "
-    "multiprocessing distributed hub onnx _dynamo _inductor export functional _higher_order_ops "
-    "_utils _tensor _vmap_internals _VF _linalg_utils _lowrank _lobpcg _logging __future__ "
-    "_subclasses _custom_ops symbols _tensor_str quasirandom checks classes _guards fx _ops",
-    7: "torch_alias __main__",
-    8: "__config__ rushlight",  # `rushlight` is `__init__.py`: the names that users see
+    3: "_table",
+    4: "_tensor",
+    5: "autograd",
+    6: "func random sparse _compile nn optim optimize distributions distributed utils "
+    "serialization amp profiler testing multiprocessing viz",
+    7: "_torch __main__",
+    8: "__config__ _loaded rushlight",  # `rushlight` is `__init__.py`: the names that users see
 }
 LAYER = {name: number for number, names in LAYERS.items() for name in names.split()}
 
@@ -36,11 +29,12 @@ LAYER = {name: number for number, names in LAYERS.items() for name in names.spli
 ARRAYS = {"numpy", "scipy", "ml_dtypes", "cupy"}
 #: What else may be imported from outside the standard library, and by whom.
 GUESTS = {
-    "llvmlite": {"rushlight._codegen.llvm"},
-    "mypy_extensions": {"rushlight._native"},
+    "llvmlite": {"rushlight._native.llvm.llvmlite_binding"},
+    "mypy_extensions": {"rushlight._base.mypyc_words"},
     "rich": {"rushlight.viz.progress"},
+    "safetensors": {"rushlight.serialization.safetensors"},
     "tensorboardX": {"rushlight.utils.tensorboard"},
-    "tqdm": {"rushlight.hub"},
+    "tqdm": {"rushlight._torch.hub"},
 }
 
 

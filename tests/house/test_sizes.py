@@ -14,7 +14,7 @@ NAMELESS = {"utils.py", "helpers.py", "common.py", "misc.py"}
 NAMED_BY_PYTORCH = {
     "src/rushlight/autograd/_functions/utils.py",
     "src/rushlight/distributions/utils.py",
-    "src/rushlight/_dynamo/utils.py",
+    "src/rushlight/_torch/_dynamo/utils.py",
     "src/rushlight/nn/modules/utils.py",
 }
 

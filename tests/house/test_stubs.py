@@ -65,8 +65,8 @@ def test_a_type_checker_knows_what_functions_give(tmp_path: Path) -> None:
         "torch.add('a', x)\n"
     )
     lines = checked(program, tmp_path)
-    assert 'Revealed type is "rushlight.tensor.Tensor"' in lines, lines
-    assert 'Revealed type is "rushlight.dtypes.dtype"' in lines, lines
+    assert 'Revealed type is "rushlight._tensor.tensor.Tensor"' in lines, lines
+    assert 'Revealed type is "rushlight._base.dtypes.dtype"' in lines, lines
     assert "no_such_function" in lines, lines
     assert 'Argument 1 to "add" has incompatible type "str"' in lines, lines
 
@@ -87,7 +87,7 @@ def test_a_typed_forward_types_the_call_of_its_module(tmp_path: Path) -> None:
         "    reveal_type(module(1, k=2))\n"
     )
     lines = checked(program, tmp_path)
-    assert 'Revealed type is "tuple[rushlight.tensor.Tensor, int]"' in lines, lines
-    assert 'Revealed type is "rushlight.tensor.Tensor"' in lines, lines
+    assert 'Revealed type is "tuple[rushlight._tensor.tensor.Tensor, int]"' in lines, lines
+    assert 'Revealed type is "rushlight._tensor.tensor.Tensor"' in lines, lines
     assert 'incompatible type "str"; expected "Tensor"' in lines, lines
     assert 'Revealed type is "Any"' in lines, lines

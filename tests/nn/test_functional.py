@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rushlight as torch
+from rushlight._table import PUBLIC
 from rushlight.nn import functional as F
-from rushlight.ops import PUBLIC
 
 
 def test_the_module_lists_every_function_of_its_namespace() -> None:

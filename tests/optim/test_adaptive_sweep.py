@@ -6,7 +6,7 @@ import pytest
 
 import rushlight as rl
 from rushlight import optim
-from rushlight._array.sweep import SMALL
+from rushlight._array.optimizers.updates import SMALL
 from rushlight.optim._rule import RuleOptimizer
 
 RULES: list[tuple[Any, dict[str, Any]]] = [

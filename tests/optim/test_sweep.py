@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import kernels, sweep
+from rushlight._array import kernels
+from rushlight._array.optimizers import updates as sweep
 
 LARGE = 2 * sweep.BLOCK + 5
 

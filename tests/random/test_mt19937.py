@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import discrete as disc
-from rushlight._array import distributions as dist
-from rushlight._array.mt19937 import STATE_BYTES, Stream
+from rushlight._array.random import discrete as disc, distributions as dist
+from rushlight._array.random.mt19937 import STATE_BYTES, Stream
 
 N = 10007
 F16, F32, F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)

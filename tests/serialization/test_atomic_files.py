@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import rushlight as rl
-from rushlight import atomic_files
+from rushlight._base import atomic_files
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="POSIX files")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}

@@ -16,11 +16,11 @@ import numpy as np
 
 import rushlight
 from rushlight import autograd
-from rushlight import dtypes as D
 from rushlight._array import types as T
+from rushlight._base import dtypes as D
+from rushlight._base.schema import REQUIRED, Parameter
 from rushlight._core.storage import TensorBase, new_tensor
-from rushlight.ops import ROWS, Row
-from rushlight.schema import REQUIRED, Parameter
+from rushlight._table import ROWS, Row
 
 #: The element types that the cases of a row come in, by what the row says in `dtypes=`.
 TYPES = {

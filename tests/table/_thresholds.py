@@ -20,7 +20,8 @@ from typing import Any
 from unittest import mock
 
 import rushlight
-from rushlight._array import kernels, parallel
+from rushlight._array import kernels
+from rushlight._array.memory import parallel
 
 #: Without native kernels, with them, and without them where only what large arrays need is lowered,
 #: and not what small ones may have: the latter can be ways of their own for what lies between.
@@ -34,15 +35,15 @@ FOLDERS = ("_array", "ops")
 
 #: Limits that aren't of sizes, or beyond which a result would be wrong: they stay.
 FIXED = {
-    "_array.arrangement._KEPT": "what is kept, not how it is computed",
-    "_array.discrete._TWO_WORDS": "numbers that one word of the generator can't give",
-    "_array.distributions.PART": "a part of the generator's stream",
-    "_array.spread._HUGE": "where the plain way answers again",
-    "_array.hollow._SMALL": "tensors without elements",
-    "_array.mt19937.BLOCK": "the words of the generator's state",
-    "_array.mt19937._KEPT": "states that are kept",
-    "_array.norm.D": "an element type",
-    "_array.pairs._MANY": "PyTorch's own limit, with its digits",
+    "_array.shape.rearrange._KEPT": "what is kept, not how it is computed",
+    "_array.random.discrete._TWO_WORDS": "numbers that one word of the generator can't give",
+    "_array.random.distributions.PART": "a part of the generator's stream",
+    "_array.reduce.variance._HUGE": "where the plain way answers again",
+    "_array.memory.meta._SMALL": "tensors without elements",
+    "_array.random.mt19937.BLOCK": "the words of the generator's state",
+    "_array.random.mt19937._KEPT": "states that are kept",
+    "_array.reduce.norm.D": "an element type",
+    "_array.linalg.vector_products._MANY": "PyTorch's own limit, with its digits",
     "_array.kernels.launch.ROW_LIMIT": "the scratch memory of a compiled kernel",
     "_array.kernels.launch.REGISTERS": "the registers of a compiled kernel",
     "_array.kernels.slots.SHARES": "a number of threads' shares",
@@ -53,24 +54,24 @@ FIXED = {
     "_array.kernels.sampling._MOST": "numbers of 32 bits",
     "_array.kernels.small_planes._PLACES": "what the kernel is written for",
     "_array.kernels.turned._MANY": "calls at most",
-    "ops._hollow._FEW": "tensors without elements",
-    "ops._hollow._MANY": "tensors without elements",
+    "_table.modes.meta._FEW": "tensors without elements",
+    "_table.modes.meta._MANY": "tensors without elements",
 }
 
 #: Lengths of pieces that large arrays are worked through in: no comparison shows them.
 PIECES = {
-    "_array.blocks.BLOCK": 3,
-    "_array.blocks._CHUNK": 3,
-    "_array.blocks._ROW": 3,
-    "_array.element_losses._PIECE": 1,
-    "_array.gather._RUN": 2,
-    "_array.moments._BLOCK": 3,
-    "_array.parallel._SUM_CHUNK": 4,
-    "_array.parallel._SUM_ROW": 2,
-    "_array.reduce._LANES": 2,
-    "_array.rows.LONG_ROW": 1,
-    "_array.rows._BLOCK": 3,
-    "_array.scan._TILE": 2,
+    "_array.elementwise.blocked.BLOCK": 3,
+    "_array.elementwise.blocked._CHUNK": 3,
+    "_array.elementwise.blocked._ROW": 3,
+    "_array.nn.element_losses._PIECE": 1,
+    "_array.shape.gather._RUN": 2,
+    "_array.reduce.layer_norm._BLOCK": 3,
+    "_array.memory.parallel._SUM_CHUNK": 4,
+    "_array.memory.parallel._SUM_ROW": 2,
+    "_array.reduce.reduce._LANES": 2,
+    "_array.reduce.softmax.LONG_ROW": 1,
+    "_array.reduce.softmax._BLOCK": 3,
+    "_array.reduce.scan._TILE": 2,
     "_array.kernels.channel_softmax._BLOCK": 3,
     "_array.kernels.maxima._CHUNK": 3,
     "_array.kernels.scans._CHUNK": 3,

@@ -16,14 +16,14 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from rushlight import dtypes as D
 from rushlight._array import types as T
+from rushlight._base import dtypes as D
+from rushlight._base.schema import REQUIRED, Parameter, public_name
 from rushlight._core.apply import apply_n
 from rushlight._core.storage import new_tensor
-from rushlight._coverage import coverage, is_public, support
-from rushlight.ops import ROWS, Row
-from rushlight.ops._composite import COMPOSITES, METHODS
-from rushlight.schema import REQUIRED, Parameter, public_name
+from rushlight._table import ROWS, Row
+from rushlight._table.coverage import coverage, is_public, support
+from rushlight._table.rows.composite import COMPOSITES, METHODS
 from tests.table._expected_failures import EXPECTED
 from tests.table._samples import TYPES, Maker, all_rows, given_samples, normalised
 

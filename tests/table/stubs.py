@@ -18,9 +18,10 @@ from types import ModuleType
 from typing import Any
 
 import rushlight
-from rushlight import ops
-from rushlight.ops._composite import COMPOSITES
-from rushlight.schema import REQUIRED, Parameter, public_name
+from rushlight import _table as ops
+from rushlight._base.schema import REQUIRED, Parameter, public_name
+from rushlight._table.rows.composite import COMPOSITES
+from rushlight._torch.names import HOMES, MODULES
 
 PATH = Path(rushlight.__file__).with_name("__init__.pyi")
 HEAD = '''\
@@ -143,22 +144,19 @@ def functions() -> Iterator[str]:
 
 def others(taken: set[str]) -> Iterator[str]:
     """Names that aren't operations: modules, classes, dtypes, settings, numbers."""
-    for name in sorted({*rushlight._LAZY, "autograd"}):
-        if name[0] == "_" and name != "_C":
+    for name, place in sorted(MODULES.items()):
+        if (name[0] == "_" and name != "_C") or "." in name:
             continue
-        try:
-            importlib.import_module(f"rushlight.{name}")
-        except ModuleNotFoundError:
-            continue
-        yield f"from . import {name} as {name}"
-    for name, module in sorted(rushlight._ELSEWHERE.items()):
+        folder, _, last = place.rpartition(".")
+        yield f"from .{folder} import {last} as {name}"
+    for name, module in sorted(HOMES.items()):
         if name not in taken:
             yield f"from .{module} import {name} as {name}"
     for name in sorted(vars(rushlight)):
         value = vars(rushlight)[name]
-        if name[0] == "_" or name in taken or name in rushlight._LAZY:
+        if name[0] == "_" or name in taken or name in MODULES:
             continue
-        if name in rushlight._ELSEWHERE:
+        if name in HOMES:
             continue
         home = getattr(value, "__module__", None)
         if home in ("typing", "builtins", "__future__"):
@@ -185,7 +183,7 @@ def text() -> str:
     rest = list(others(taken))
     imports = sorted(line for line in rest if line.startswith("from"))
     values = sorted(line for line in rest if not line.startswith("from"))
-    start = ["from .types import Number as Number", "", "__version__: str"]
+    start = ["from ._torch.types import Number as Number", "", "__version__: str"]
     switches = [
         f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
         for name in importlib.import_module("rushlight.amp.switches").NAMES

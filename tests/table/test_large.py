@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight import dtypes as D
+from rushlight._base import dtypes as D
 from tests.table._closeness import ROUNDING, assert_same
 from tests.table._samples import CASES, Case, with_arrays
 from tests.table._thresholds import FOLDERS, ROOT, WAYS, limits, lowered
@@ -269,11 +269,11 @@ def shifted_number(node: ast.BinOp) -> int:
 def test_lowering_reaches_the_limits_of_blocks_threads_and_reductions() -> None:
     known = limits()
     for name in (
-        "blocks.LARGE",
-        "blocks.BLOCK",
-        "blocks._THREADED",
-        "reduce._LARGE",
-        "sort._LARGE",
+        "elementwise.blocked.LARGE",
+        "elementwise.blocked.BLOCK",
+        "elementwise.blocked._THREADED",
+        "reduce.reduce._LARGE",
+        "reduce.sort._LARGE",
     ):
         assert f"_array.{name}" in known
     assert len(known) > 60

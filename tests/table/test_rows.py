@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from rushlight import dtypes as D
-from rushlight._array import numpy_ns as raw
+from rushlight._array import numpy_namespace as raw
+from rushlight._base import dtypes as D
+from rushlight._base.schema import REQUIRED, parse
 from rushlight._core.engine import WORLDS
 from rushlight._core.storage import TensorBase
-from rushlight._coverage import has, vocabulary
-from rushlight.ops import ROWS, Row
-from rushlight.ops._nodes import NODE_CLASSES
-from rushlight.ops._row import Unsettled, declare, settle, when_settled
-from rushlight.schema import REQUIRED, parse
+from rushlight._table import ROWS, Row
+from rushlight._table.coverage import has, vocabulary
+from rushlight._table.rows.node_classes import NODE_CLASSES
+from rushlight._table.rows.row import Unsettled, declare, settle, when_settled
 from tests.table._expected_failures import EXPECTED
 from tests.table._samples import CASES, MARGIN, Case, Maker, all_rows, row_name
 
@@ -26,9 +26,9 @@ from tests.table._samples import CASES, MARGIN, Case, Maker, all_rows, row_name
 @pytest.fixture
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows declared in a test do not stay in the table."""
-    monkeypatch.setattr("rushlight.ops._row.ROWS", {})
-    monkeypatch.setattr("rushlight.ops._row._node_numbers", {})
-    monkeypatch.setattr("rushlight.ops._nodes.NODE_CLASSES", {})
+    monkeypatch.setattr("rushlight._table.rows.row.ROWS", {})
+    monkeypatch.setattr("rushlight._table.rows.row._node_numbers", {})
+    monkeypatch.setattr("rushlight._table.rows.node_classes.NODE_CLASSES", {})
 
 
 TWO = "twofold(Tensor self, Tensor other, int dim=0) -> Tensor"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rushlight
-from rushlight import dtypes as D
+from rushlight._base import dtypes as D
 from rushlight._core.storage import new_tensor
 from tests.table._samples import CASES, Case, listed
 from tests.table.test_vmap import at, filled, places

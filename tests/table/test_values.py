@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import rushlight
-from rushlight import dtypes as D
 from rushlight._array import types as T
+from rushlight._base import dtypes as D
 from rushlight._core.storage import TensorBase, new_tensor
-from rushlight.ops import TENSOR_METHODS, Row
-from rushlight.ops._kinds import kind_of
-from rushlight.ops._parse import complaint
+from rushlight._table import TENSOR_METHODS, Row
+from rushlight._table.calls.argument_parser import complaint
+from rushlight._table.calls.signature_kinds import kind_of
 from tests.table._closeness import ROUNDING, assert_same
 from tests.table._samples import (
     BROKEN,

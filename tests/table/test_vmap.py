@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from rushlight import autograd
-from rushlight import dtypes as D
+from rushlight._base import dtypes as D
 from rushlight._core.storage import TensorBase, new_tensor
+from rushlight._table import Row
+from rushlight._table.modes.batching_rules import rule_of
 from rushlight.func import vmap
-from rushlight.ops import Row
-from rushlight.ops._batch import rule_of
 from tests.table._closeness import ROUNDING, assert_same
 from tests.table._samples import CASES, Case, Maker, derived, given_samples, listed, normalised
 

@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-
-import rushlight as torch
 from rushlight.overrides import (
     TorchFunctionMode,
     handle_torch_function,
     has_torch_function,
     resolve_name,
 )
+
+import rushlight as torch
 
 
 class Duck:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import text
+from rushlight._array import printing as text
 
 nan, inf = float("nan"), float("inf")
 

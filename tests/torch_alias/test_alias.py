@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rushlight
-from rushlight.torch_alias import TORCH_VERSION
+from rushlight._torch.alias import TORCH_VERSION
 
 VERSION = rushlight._version.__version__
 
@@ -254,7 +254,8 @@ print("torch" in m.packages_distributions())
     want = f"2.13.0 ['rushlight (=={VERSION})'] torch\nTrue"
     assert aliased(code) == want
     code = (
-        "import rushlight.torch_alias, sys; print([f for f in sys.meta_path if 'rush' in str(f)])"
+        "import rushlight._torch.alias, sys; "
+        "print([f for f in sys.meta_path if 'alias' in type(f).__module__])"
     )
     assert python("-c", code).stdout.strip() == "[]"
 

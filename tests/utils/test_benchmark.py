@@ -2,8 +2,7 @@
 
 from collections import namedtuple
 
-from rushlight.utils import _pytree as tree
-from rushlight.utils import benchmark
+from rushlight.utils import _pytree as tree, benchmark
 
 Pair = namedtuple("Pair", "first second")
 

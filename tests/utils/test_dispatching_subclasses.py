@@ -5,7 +5,7 @@ import gc
 import pytest
 
 import rushlight
-from rushlight.ops import _hollow
+from rushlight._table.modes import meta as _hollow
 from rushlight.utils._pytree import tree_map
 
 

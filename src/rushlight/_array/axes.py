@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .. import errors
+from .._base import errors
 
 ALL: Final = slice(None)
 LEAD: Final = tuple((ALL,) * d for d in range(65))  # the first d dimensions, whole

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..dtypes import get_default_dtype, refuse_beyond
+from .._base.dtypes import get_default_dtype, refuse_beyond
 from .types import from_raw, is_half, to_raw
 
 _C_NAMES: Final = {

@@ -8,13 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from .. import dtypes as D
-from .. import errors
-from . import dense, kernels
-from .allocation import refusal
-from .dense import empty_like as empty_like
-from .dense import is_dense as is_dense
-from .fixed import FIXED, fix
+from .._base import dtypes as D, errors
+from . import kernels
+from .memory import dense_layout as dense
+from .memory.dense_layout import empty_like as empty_like, is_dense as is_dense
+from .memory.exported import FIXED, fix
+from .memory.out_of_memory import refusal
 
 ndarray: Final = np.ndarray
 ufunc: Final = np.ufunc

@@ -16,30 +16,30 @@ import sys
 from types import MethodType
 from typing import Any, Final
 
-from .. import watching as watching
-from .._array.allocation import refusal as memory_refusal
+from .._array.memory.out_of_memory import refusal as memory_refusal
+from .._base.fork_locks import long_lock
 from .._core.mode import CURRENT, current, ready, replaced
-from .._locks import long_lock
-from . import reads as reads
-from .arguments import Given, returned_container, standing_in
-from .asked import compares_identity
-from .blame import advice_for, formats, place_of
-from .guards import Spot, check_inputs
-from .joint import live_outputs, record_gradients
-from .observation import Observation
-from .opaque import names_of, refuse_opaque
-from .outputs import described
+from .._tensor import dispatch_modes as watching  # noqa: F401
+from .capture import element_reads as reads
+from .capture.argument_effects import Given, returned_container, standing_in
+from .capture.code_observation import Observation
+from .capture.forward_backward import live_outputs, record_gradients
+from .capture.names_in_code import compares_identity
+from .capture.number_sources import Numbers, Substitution, freed
+from .capture.output_structure import described
+from .capture.recorder import Recorder
+from .capture.side_effects import Keeping
+from .capture.unwatchable import names_of, refuse_opaque
+from .diagnostics import advice_for, formats, place_of
+from .guards.branch_guards import hoisted, misses, outcomes
+from .guards.captured_state import State
+from .guards.environment import ask_library, take_up
+from .guards.guards import Spot, check_inputs
+from .guards.tiering import FAILED, warm
+from .ir.program import Program, difference
 from .passes import improved
-from .program import Program, difference
-from .recorder import Recorder
 from .refusal import Refusal, Unreached
-from .replay import Variant
-from .sources import Numbers, Substitution, freed
-from .speculation import hoisted, misses, outcomes
-from .state import State
-from .stores import Keeping
-from .surroundings import ask_library, take_up
-from .warming import FAILED, warm
+from .runtime.replay import Variant
 
 MAX_VARIANTS: Final = 8
 MAX_RECORDINGS: Final = 12

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .._array.allocation import refusal
-from .._array.types import BOOL, FLOAT32, FLOAT64, INT64, as_array
-from .._array.types import ndarray as _ndarray
+from .._array.memory.out_of_memory import refusal
+from .._array.types import BOOL, FLOAT32, FLOAT64, INT64, as_array, ndarray as _ndarray
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Node, Vertex, new_node

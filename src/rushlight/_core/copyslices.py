@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
-from .._array import strided as S
 from .._array import types as T
+from .._array.shape import strided as S
+from .._base import errors
 from .formulas import WORLDS, input_gradients, traced_world
 from .mode import CURRENT, ready, replaced
 from .node import GENERAL, Node, fill_node, new_node

@@ -17,10 +17,10 @@ from operator import attrgetter
 from typing import Any, Final
 
 from .._array import types as T
-from .._array.allocation import refusal
+from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
-from .formulas import WORLDS as WORLDS
 from .formulas import (
+    WORLDS as WORLDS,
     call_formula,
     fixed,
     input_gradients,

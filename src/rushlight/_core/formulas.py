@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .. import errors
 from .._array.types import ndarray as _ndarray
+from .._base import errors
 from .mode import Mode, current
 from .node import PACKED, Node
 from .op import CALL_G, CALL_G_SAVED, PICK_G, PICK_G0, PICK_GS, PICK_NEED, PICK_XP

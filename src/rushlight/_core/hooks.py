@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
-from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
+from .._base import errors
 from .mode import CURRENT, ready, with_grad
 from .node import Node, Vertex
 from .run import Run

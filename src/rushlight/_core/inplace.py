@@ -6,15 +6,16 @@ import warnings
 from typing import Any, Final
 from weakref import ref
 
-from .. import dtypes as D
-from .. import errors
 from .._array import types as T
-from .._array.allocation import refusal
-from .._array.types import FLOAT32 as _FLOAT32
-from .._array.types import FLOAT64 as _FLOAT64
-from .._array.types import INT64 as _INT64
-from .._array.types import ndarray as _ndarray
-from .._array.types import ufunc as _ufunc
+from .._array.memory.out_of_memory import refusal
+from .._array.types import (
+    FLOAT32 as _FLOAT32,
+    FLOAT64 as _FLOAT64,
+    INT64 as _INT64,
+    ndarray as _ndarray,
+    ufunc as _ufunc,
+)
+from .._base import dtypes as D, errors
 from . import slow
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained

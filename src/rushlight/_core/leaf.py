@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
-from .._locks import lock as make_lock
+from .._base.fork_locks import lock as make_lock
 from .hooks import SPARSE, Hooks, checked_hook_result
 from .mode import CURRENT, current, ready, replaced, with_grad
 from .slow import HANDLERS

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from .._native import mypyc_attr
+from .._base.mypyc_words import mypyc_attr
 
 if TYPE_CHECKING:
     from .op import Op

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .. import errors
 from .._array import types as T
 from .._array.types import ndarray as _ndarray
+from .._base import errors
 from .mode import CURRENT, current, replaced
-from .node import GENERAL, PACKED, Node
-from .node import operation_name as operation_name
+from .node import GENERAL, PACKED, Node, operation_name as operation_name
 from .op import ARG, FREED, Op
 from .storage import TensorBase, new_tensor, version_cell, version_of
 from .views import current_node

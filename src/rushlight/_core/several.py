@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .._array.types import FLOAT32, FLOAT64, as_array
-from .._array.types import ndarray as _ndarray
+from .._array.types import FLOAT32, FLOAT64, as_array, ndarray as _ndarray
 from . import slow
 from .mode import Mode, current
 from .node import FIX, Vertex, new_node

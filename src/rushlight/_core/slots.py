@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Final
 
-from .._locks import in_child
+from .._base.fork_locks import in_child
 from .node import Node
 from .run import RUNNING, Run
 

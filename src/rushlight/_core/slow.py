@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .. import dtypes as D
-from .. import errors
 from .._array import types as T
-from .._array.allocation import refusal
+from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
+from .._base import dtypes as D, errors
 from .mode import Mode, current, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
 from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .._array.types import ndarray as _ndarray
-from .._native import mypyc_attr
+from .._base.mypyc_words import mypyc_attr
 from .node import Node, Vertex
 
 ndarray: Final = _ndarray

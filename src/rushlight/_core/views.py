@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .. import errors
-from .._array import strided as S
 from .._array import types as T
+from .._array.shape import strided as S
+from .._base import errors
 from .hooks import carry_retained
 from .mode import current
 from .node import Node, Vertex, operation_name

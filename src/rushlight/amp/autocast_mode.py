@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from .. import dtypes as D
+from .._base import dtypes as D
 from .._core.storage import TensorBase
 from . import switches
 from .switches import is_autocast_available

@@ -10,13 +10,13 @@ from enum import Enum
 from math import inf
 from typing import Any
 
-from .. import dtypes as D
 from .._array import types as T
-from .._array.numpy_ns import isfinite
+from .._array.numpy_namespace import isfinite
+from .._base import dtypes as D
+from .._base.device import device as _device
 from .._core.slow import holds, read_by_python
 from .._core.storage import TensorBase, new_tensor
 from ..autograd.grad_mode import no_grad
-from ..device import device as _device
 
 __all__ = ["GradScaler", "OptState"]
 

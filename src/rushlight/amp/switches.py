@@ -9,11 +9,11 @@ import warnings
 from contextvars import ContextVar
 from typing import Any, Final
 
-from .. import dtypes as D
+from .._base import dtypes as D
+from .._base.device import device
 from .._core.mode import CURRENT, current, ready, replaced
-from ..device import device
-from ..ops import _autocast
-from ..ops._autocast import Casting
+from .._table.modes import autocast as _autocast
+from .._table.modes.autocast import Casting
 
 _DTYPES: Final = {
     "cpu": D.bfloat16, "cuda": D.float16, "xla": D.bfloat16, "ipu": D.float16, "xpu": D.float16,

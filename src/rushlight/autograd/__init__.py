@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import attributes as _attributes  # noqa: F401
-from . import forward_ad, graph
+from . import (
+    attributes as _attributes,  # noqa: F401
+    forward_ad,
+    graph,
+)
 from .anomaly import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._core.storage import TensorBase
-from ..ops import PUBLIC
+from .._table import PUBLIC
 from .backward import grad
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .. import dtypes as D
 from .._array import types as T
+from .._base import dtypes as D
 from .._core.hooks import GRAD_DTYPE, hooks_of
 from .._core.storage import TensorBase
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 
 
 def _get_grad_dtype(self: TensorBase) -> D.dtype | None:

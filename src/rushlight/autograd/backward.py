@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .. import errors
-from .._array import hollow
 from .._array import types as T
+from .._array.memory import meta as hollow
+from .._base import errors
+from .._base.device import META
 from .._core import engine
 from .._core.hooks import wrapped
 from .._core.mode import CURRENT, ready, replaced
@@ -18,10 +19,9 @@ from .._core.node import Vertex
 from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
-from ..device import META
-from ..ops import _hollow
-from ..settings import is_warn_always_enabled
-from ..tensor import Tensor
+from .._table.modes import meta as _hollow
+from .._tensor.settings import is_warn_always_enabled
+from .._tensor.tensor import Tensor
 from .edges import GradientEdge, core_of, place_of
 from .hooks import retain_grad
 from .output_metadata import outputs_of
@@ -331,7 +331,7 @@ def _gradients(roots: list[Vertex], nrs: list[int], values: list[Any], keep: boo
 def _batched(roots: list[Vertex], nrs: list[int], values: list[Any], keep: bool, traced: bool,
              places: list[tuple[Vertex, int]]) -> list[Any]:  # fmt: skip
     """One run on whole batches, whose entries are along the gradients' first dimension."""
-    from ..batching import Batching, unwrapped, wrap
+    from .._tensor.batching import Batching, unwrapped, wrap
 
     former_mode = CURRENT.get()
     try:

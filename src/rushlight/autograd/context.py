@@ -18,18 +18,17 @@ import warnings
 import weakref
 from typing import Any, Final
 
-from .. import errors
 from .._array import types as T
+from .._base import errors
 from .._core import engine, slow
 from .._core.formulas import check_fits
 from .._core.hooks import GRAD_DTYPE, enter, wrapped
 from .._core.mode import CURRENT, Mode, ready
-from .._core.node import Node as CoreNode
-from .._core.node import Vertex
+from .._core.node import Node as CoreNode, Vertex
 from .._core.op import FREED
 from .._core.saved import Packed, _packed, _unpack_packed, operation_name, output_tensor
 from .._core.storage import TensorBase, Version, new_tensor, version_cell, version_of
-from ..ops._nodes import SavedTensor
+from .._table.rows.node_classes import SavedTensor
 from .edges import _NodeFace
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
+from .._base import errors
 from .._core import engine
 from .._core.mode import CURRENT, ready, replaced
 from .._core.storage import TensorBase, new_tensor, version_of

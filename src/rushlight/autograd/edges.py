@@ -14,15 +14,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .. import errors
+from .._base import errors
+from .._base.handles import RemovableHandle, register
 from .._core.formulas import input_gradients
 from .._core.hooks import hooks_of, wrapped
 from .._core.leaf import receive
 from .._core.mode import ready
-from .._core.node import STEP, Vertex, note_output
-from .._core.node import Node as CoreNode
+from .._core.node import STEP, Node as CoreNode, Vertex, note_output
 from .._core.storage import TensorBase
-from ..handles import RemovableHandle, register
 from .hooks import vertex_of_tensor
 from .output_metadata import input_metadata, note_inputs
 

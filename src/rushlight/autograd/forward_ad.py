@@ -8,7 +8,7 @@ from .._array import types as T
 from .._core.mode import CURRENT, ready, replaced
 from .._core.saved import TANGENTS
 from .._core.storage import TensorBase
-from ..ops import dual as rows
+from .._table.modes import dual as rows
 from . import pushforward as _pushforward  # noqa: F401 - says how operations carry tangents
 from .duals import LEVELS, Level, begin_anew, set_tangent, tangent_of
 from .grad_mode import _ModeContext
@@ -100,7 +100,7 @@ class dual_level(_ModeContext):
 
 def _batches() -> Any:
     """The module of what `vmap` maps over, which programs without it never load."""
-    from .. import batching
+    from .._tensor import batching
 
     return batching
 

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
-from .. import errors
 from .._array import types as T
+from .._base import errors
 from .._core import slow
 from .._core.copyslices import custom_op, rebase
 from .._core.hooks import carry_retained

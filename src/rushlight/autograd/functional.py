@@ -13,13 +13,15 @@ from typing import Any, Final
 from .._array import types as T
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
-from ..batching import Batching, unwrapped, wrap
-from ..ops import PUBLIC
+from .._table import PUBLIC
+from .._tensor.batching import Batching, unwrapped, wrap
 from . import forward_ad
-from ._functional_parts import gradient as _autograd_grad  # noqa: F401
-from ._functional_parts import settled as _grad_postprocess  # noqa: F401
-from ._functional_parts import standard_basis as _construct_standard_basis_for  # noqa: F401
-from ._functional_parts import unpacked as _tuple_postprocess  # noqa: F401
+from ._functional_parts import (
+    gradient as _autograd_grad,  # noqa: F401
+    settled as _grad_postprocess,  # noqa: F401
+    standard_basis as _construct_standard_basis_for,  # noqa: F401
+    unpacked as _tuple_postprocess,  # noqa: F401
+)
 from .backward import grad
 from .grad_mode import enable_grad
 

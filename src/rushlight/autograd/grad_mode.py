@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .. import errors
+from .._base import errors
 from .._core.mode import (
     CURRENT,
     is_grad_enabled,

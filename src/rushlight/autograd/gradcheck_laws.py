@@ -8,8 +8,8 @@ from typing import Any
 
 from .._array import types as T
 from .._core.storage import TensorBase, new_tensor
-from ..batching import Batching, unwrapped, wrap
-from ..ops import PUBLIC
+from .._table import PUBLIC
+from .._tensor.batching import Batching, unwrapped, wrap
 from . import forward_ad
 from .backward import grad
 from .function import Function

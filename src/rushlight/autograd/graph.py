@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from .._base.fork_locks import lock as make_lock
 from .._core.run import RUNNING, will_run
 from .._core.storage import TensorBase, bump
-from .._locks import lock as make_lock
 from .edges import GradientEdge, Node, get_gradient_edge
 from .engine_calls import _engine_run_backward, _get_grad_fn_or_grad_acc
 from .hooks import register_hook, vertex_of_tensor

@@ -12,12 +12,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from .._base.handles import RemovableHandle, register
 from .._core.hooks import hooks_of
 from .._core.node import Vertex
 from .._core.storage import TensorBase
 from .._core.views import current_node
-from ..handles import RemovableHandle, register
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 
 
 def vertex_of_tensor(t: TensorBase) -> tuple[Vertex, int]:

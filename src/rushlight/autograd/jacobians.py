@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import dtypes as D
 from .._array import types as T
+from .._base import dtypes as D
+from .._base.size import Size
 from .._core.engine import WORLDS
 from .._core.storage import TensorBase, new_tensor
-from ..ops import PUBLIC
-from ..size import Size
+from .._table import PUBLIC
 from . import forward_ad
 from .backward import grad
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from .._array import types as T
-from .._core.node import OUTPUT, Vertex
-from .._core.node import Node as CoreNode
+from .._base.device import CPU
+from .._core.node import OUTPUT, Node as CoreNode, Vertex
 from .._core.op import ARG, SHAPE
 from .._core.storage import TensorBase
-from ..device import CPU
 
 
 class _InputMetadata:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..atomic_files import write_whole
+from .._base.atomic_files import write_whole
 
 MEMORY_EVENT_NAME: Final = "[memory]"
 

@@ -13,12 +13,12 @@ import threading
 from time import perf_counter_ns
 from typing import Any, Final
 
-from .. import watching as _watching
 from .._core.mode import Mode, replaced
 from .._core.node import Node
 from .._core.op import Op
 from .._core.storage import TensorBase
-from ..ops._aten_forms import seen
+from .._table.names.aten_forms import seen
+from .._tensor import dispatch_modes as _watching
 
 OPERATION: Final = "cpu_op"
 ANNOTATION: Final = "user_annotation"

@@ -8,16 +8,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors
-from .._array import disk
 from .._array import types as T
+from .._array.memory import disk
+from .._base import errors
 from .._core.copyslices import custom_op
 from .._core.mode import CURRENT, ready, replaced
-from .._core.node import Node as CoreNode
-from .._core.node import new_node
+from .._core.node import Node as CoreNode, new_node
 from .._core.saved import IDENTITY
 from .._core.storage import new_tensor, version_cell
-from ..ops._nodes import SavedTensor
+from .._table.rows.node_classes import SavedTensor
 
 
 class AliasBackward0(CoreNode):

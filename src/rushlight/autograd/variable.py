@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core.run import RUNNING
-from .._core.run import queue_callback as _queue
+from .._core.run import RUNNING, queue_callback as _queue
 from .._core.storage import TensorBase
-from ..tensor import Tensor, set_requires_grad
+from .._tensor.tensor import Tensor, set_requires_grad
 from .backward import backward, grad
 
 

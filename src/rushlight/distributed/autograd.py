@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ..advice import advised
+from .._base.error_notes import advised
 
 __all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_available"]
 

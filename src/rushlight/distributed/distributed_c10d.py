@@ -10,13 +10,12 @@ from .process_group import *  # noqa: F403
 from .process_group import (
     DEFAULT_GROUP_TIMEOUT,
     ProcessGroup,
+    __all__ as _groups,
     chosen,
     default_group,
 )
-from .process_group import __all__ as _groups
 from .stores import *  # noqa: F403
-from .stores import Store
-from .stores import __all__ as _stores
+from .stores import Store, __all__ as _stores
 
 default_pg_timeout = DEFAULT_GROUP_TIMEOUT
 

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
-from ..tensor import Tensor
 from .process_group import GroupMember, Work, chosen
 
 __all__ = [

@@ -6,8 +6,8 @@ import os
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from ..advice import advised
-from ..futures import Future
+from .._base.error_notes import advised
+from ..utils._futures import Future
 from .stores import DEFAULT_TIMEOUT, HashStore, Store
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from .._locks import condition
+from .._base.fork_locks import condition
 
 __all__ = ["FileStore", "HashStore", "PrefixStore", "Store", "TCPStore"]
 

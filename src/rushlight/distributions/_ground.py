@@ -5,17 +5,17 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
-from .. import dtypes
+from .._base import dtypes
+from .._base.memory_format import contiguous_format
+from .._base.numeric_limits import finfo
+from .._base.size import Size
+from .._table import namespace
+from .._tensor.tensor import Tensor
 from ..autograd.backward import grad
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
-from ..limits import finfo
-from ..memory_format import contiguous_format
 from ..nn import functional as _functional
 from ..nn._ground import f, linalg
-from ..ops import namespace
-from ..size import Size
-from ..tensor import Tensor
 
 special: Any = namespace("special").module("rushlight's special functions")
 binary_cross_entropy_with_logits: Any = _functional.binary_cross_entropy_with_logits

@@ -11,11 +11,9 @@ from ._chains import (
     IndependentTransform,
     ReshapeTransform,
     Transform,
+    _InverseTransform as _InverseTransform,
     _Plain,
     identity_transform,
-)
-from ._chains import (
-    _InverseTransform as _InverseTransform,
 )
 from ._ground import f, finfo, softplus
 from ._vector_transforms import (

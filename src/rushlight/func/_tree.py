@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from ..size import Size
+from .._base.size import Size
 
 #: The classes that programs have registered as containers (`utils._pytree` hands its table over).
 REGISTERED: list[dict[Any, Any]] = []

@@ -15,9 +15,9 @@ from .._core import slow
 from .._core.mode import CURRENT, ready
 from .._core.run import TRANSFORMS as DERIVATIVES
 from .._core.storage import TensorBase
+from .._table import PUBLIC
+from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 from ..autograd.function import TRANSFORMS, Function, _is_setup_context_defined
-from ..batching import BatchedTensor, Batching, Layer, unwrapped, wrap
-from ..ops import PUBLIC
 from ._tree import flatten, shown, spread, unflatten
 
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))

@@ -22,10 +22,10 @@ from .._core.mode import CURRENT, ready, replaced
 from .._core.run import TRANSFORMS
 from .._core.storage import TensorBase
 from .._core.views import view_target
+from .._table import PUBLIC
+from .._tensor.batching import BatchedTensor, Layer, gathered, spread_over
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.grad_mode import enable_grad
-from ..batching import BatchedTensor, Layer, gathered, spread_over
-from ..ops import PUBLIC
 from ._tree import Spec, flatten, pictured, shown, tree_map, unflatten
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._core.storage import TensorBase
-from ..ops import PUBLIC
+from .._table import PUBLIC
 
 
 def _holder(module: Any, path: str) -> tuple[Any, str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._core.storage import TensorBase
-from ..batching import BatchedTensor
+from .._tensor.batching import BatchedTensor
 
 
 def debug_unwrap(tensor: Any, *, recurse: bool = True) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 
 from .._array import types as T
 from .._core.storage import TensorBase
+from .._table import PUBLIC
 from ..autograd.grad_mode import enable_grad
-from ..ops import PUBLIC
 from ..random import get_rng_state, set_rng_state
 from ._tree import flatten, tree_map, unflatten
 from .derivatives import Linear, _Level, _picked, vjp

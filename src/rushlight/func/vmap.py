@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.storage import TensorBase
-from ..batching import BatchedTensor, Batching, Layer, unwrapped, wrap
-from ..ops import PUBLIC
+from .._table import PUBLIC
+from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 from ..random import get_rng_state, set_rng_state
 from ._tree import Spec, flatten, shown, spread, unflatten
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from .._tensor.sharing import reduce_tensor
+from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter, _rebuild_parameter, _rebuild_parameter_with_state
-from ..sharing import reduce_tensor
-from ..tensor import Tensor
 
 __all__ = ["init_reductions", "reduce_parameter", "reduce_tensor"]
 

@@ -6,15 +6,15 @@ the free functions of the table (`f.empty`, `f.zeros_like`, `linalg.qr` …), un
 
 from typing import Any
 
-from .. import dtypes
+from .._base import dtypes
+from .._base.device import device
+from .._base.handles import RemovableHandle
+from .._base.memory_format import preserve_format
+from .._table import namespace
+from .._tensor.tensor import Tensor
 from ..autograd.function import Function
 from ..autograd.grad_mode import is_grad_enabled, no_grad
-from ..device import device
-from ..handles import RemovableHandle
-from ..memory_format import preserve_format
-from ..ops import namespace
 from ..random import Generator
-from ..tensor import Tensor
 
 __all__ = [
     "Function",

@@ -2,7 +2,7 @@
 
 from typing import TypeVar, Union
 
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 
 T = TypeVar("T")
 _scalar_or_tuple_any_t = Union[T, tuple[T, ...]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .. import ops as _ops
+from .. import _table as _ops
 
 _TABLE: Final = _ops.namespace("nn.functional")
 _TABLE.fill(globals())

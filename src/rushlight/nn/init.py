@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .._array import factor
+from .._array.linalg import factorizations as factor
 from ._ground import Generator, Tensor, dtypes, f, no_grad
 
 __all__ = [

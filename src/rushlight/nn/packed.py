@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
-from ..ops.packing import pad_rows as _pad_rows
+from .._table.nn.packed_sequences import pad_rows as _pad_rows
 from ._ground import Tensor, dtypes, f
 
 __all__ = [

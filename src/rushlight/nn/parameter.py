@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import Any
 
-from ..subclasses import without_rules
+from .._tensor.torch_function import without_rules
 from ._ground import Tensor, dtypes, f, preserve_format
 
 __all__ = [

@@ -10,17 +10,19 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any, Final
 
-from . import adadelta as _adadelta
-from . import adagrad as _adagrad
-from . import adam as _adam
-from . import adamax as _adamax
-from . import adamw as _adamw
-from . import asgd as _asgd
-from . import nadam as _nadam
-from . import radam as _radam
-from . import rmsprop as _rmsprop
-from . import rprop as _rprop
-from . import sgd as _sgd
+from . import (
+    adadelta as _adadelta,
+    adagrad as _adagrad,
+    adam as _adam,
+    adamax as _adamax,
+    adamw as _adamw,
+    asgd as _asgd,
+    nadam as _nadam,
+    radam as _radam,
+    rmsprop as _rmsprop,
+    rprop as _rprop,
+    sgd as _sgd,
+)
 from ._ground import Tensor, no_grad
 from ._rule import RuleOptimizer
 

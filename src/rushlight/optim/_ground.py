@@ -1,12 +1,12 @@
 """Everything that `optim` takes from the layers below it, named once."""
 
-from .. import dtypes
+from .._base import dtypes
+from .._base.handles import RemovableHandle
+from .._base.numeric_limits import finfo
 from .._core.storage import bump
+from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
-from ..handles import RemovableHandle
-from ..limits import finfo
 from ..nn._ground import f, typename
-from ..tensor import Tensor
 
 __all__ = [
     "RemovableHandle",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._array import adaptive_sweep as sweep
+from .._array.optimizers import rare_updates as sweep
 from ._ground import Tensor, bump, f, finfo
 from ._plain import next_step, with_gradient
 from ._rule import RuleOptimizer, counted, fits, new_count

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._array import sweep
+from .._array.optimizers import updates as sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, new_count, rate_of, settled, zeros_for

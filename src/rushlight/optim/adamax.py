@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._array import adaptive_sweep as sweep
+from .._array.optimizers import rare_updates as sweep
 from ._ground import Tensor, f
 from ._plain import Plain, next_step
 from ._rule import (

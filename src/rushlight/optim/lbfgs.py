@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._array.sweep import FLOAT32, add_scaled_
+from .._array.optimizers.updates import FLOAT32, add_scaled_
 from ._ground import Tensor, bump, enable_grad, f, no_grad
-from ._wolfe import cubic_interpolate as _cubic_interpolate  # noqa: F401
-from ._wolfe import search as _strong_wolfe  # noqa: F401
-from ._wolfe import strong_wolfe
+from ._wolfe import (
+    cubic_interpolate as _cubic_interpolate,  # noqa: F401
+    search as _strong_wolfe,  # noqa: F401
+    strong_wolfe,
+)
 from .optimizer import Optimizer, check_lr, flat
 
 __all__ = ["LBFGS"]

@@ -11,13 +11,15 @@ from typing import Any
 
 from .._core.mode import current
 from ._ground import RemovableHandle, Tensor, enable_grad, set_grad_enabled, typename
-from ._own import ParamsT as ParamsT
-from ._own import _default_to_fused_or_foreach as _default_to_fused_or_foreach
-from ._own import _get_value as _get_value
-from ._own import _stack_if_compiling as _stack_if_compiling
-from ._own import _to_scalar as _to_scalar
-from ._own import _use_grad_for_differentiable as _use_grad_for_differentiable
-from ._own import _view_as_real as _view_as_real
+from ._own import (
+    ParamsT as ParamsT,
+    _default_to_fused_or_foreach as _default_to_fused_or_foreach,
+    _get_value as _get_value,
+    _stack_if_compiling as _stack_if_compiling,
+    _to_scalar as _to_scalar,
+    _use_grad_for_differentiable as _use_grad_for_differentiable,
+    _view_as_real as _view_as_real,
+)
 
 __all__ = [
     "Optimizer",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._array import adaptive_sweep as sweep
+from .._array.optimizers import rare_updates as sweep
 from ._ground import Tensor
 from ._plain import Plain, next_step
 from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, settled, zeros_for

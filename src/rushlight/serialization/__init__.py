@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import IO, Any, TypeAlias
 
-from ..device import device
+from .._base.device import device
 from .budget import load_limits
 from .inspection import get_unsafe_globals_in_checkpoint, peek
 from .load import load

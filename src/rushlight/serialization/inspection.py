@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .. import dtypes as D
+from .._base import dtypes as D
 from . import names, stream
 from .archive import MARK, ArchiveReader
 from .budget import Budget, size_left

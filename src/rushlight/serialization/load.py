@@ -8,9 +8,9 @@ import pickle
 import sys
 from typing import Any
 
-from .. import dtypes as D
-from .._array import memory_of as M
-from ..device import device
+from .._array.memory import storage_views as M
+from .._base import dtypes as D
+from .._base.device import device
 from . import settings, stream, tar
 from .archive import MARK, ArchiveReader, check_version
 from .budget import Budget

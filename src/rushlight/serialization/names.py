@@ -11,14 +11,14 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final
 
-from .. import dtypes as D
-from .._array import memory_of as M
+from .._array.memory import storage_views as M
+from .._base import dtypes as D
+from .._base.device import device
+from .._base.memory_format import layout, strided
+from .._base.size import Size
 from .._core.storage import TensorBase, new_tensor
-from ..device import device
-from ..memory_format import layout, strided
-from ..ops._hollow import emptied, made_with_strides
-from ..size import Size
-from ..tensor import Tensor
+from .._table.modes.meta import emptied, made_with_strides
+from .._tensor.tensor import Tensor
 
 STORAGE_NAMES: Final[dict[D.dtype, str]] = {
     D.bool_: "BoolStorage", D.uint8: "ByteStorage", D.int8: "CharStorage", D.int16: "ShortStorage",
@@ -214,9 +214,9 @@ _COST_OF: Final = {id(function): cost for function, cost in _COSTS.items()}
 
 #: Rushlight's names that torch keeps elsewhere than at the same place of its own tree.
 ELSEWHERE: Final[dict[tuple[str, str], tuple[str, str]]] = {
-    ("rushlight.tensor", "Tensor"): ("torch", "Tensor"),
-    ("rushlight.size", "Size"): ("torch", "Size"),
-    ("rushlight.device", "device"): ("torch", "device"),
+    ("rushlight._tensor.tensor", "Tensor"): ("torch", "Tensor"),
+    ("rushlight._base.size", "Size"): ("torch", "Size"),
+    ("rushlight._base.device", "device"): ("torch", "device"),
     ("rushlight.random", "Generator"): ("torch._C", "Generator"),
     ("rushlight.nn.parameter", "_rebuild_parameter"): ("torch._utils", "_rebuild_parameter"),
     ("rushlight.nn.parameter", "_rebuild_parameter_with_state"):

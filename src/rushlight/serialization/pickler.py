@@ -6,15 +6,15 @@ import pickle
 from collections import OrderedDict
 from typing import IO, Any, Final
 
-from .. import dtypes as D
-from .._array import memory_of as M
 from .._array import types as T
+from .._array.memory import storage_views as M
+from .._base import dtypes as D
+from .._base.device import device
+from .._base.memory_format import layout
+from .._base.size import Size
 from .._core.storage import TensorBase
-from ..copies import warn_if_has_hooks
-from ..device import device
-from ..memory_format import layout
-from ..size import Size
-from ..tensor import Tensor
+from .._tensor.copies import warn_if_has_hooks
+from .._tensor.tensor import Tensor
 from .names import STORAGE_NAMES, torch_name
 
 

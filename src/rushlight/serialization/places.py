@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..device import check_cpu, device
+from .._base.device import check_cpu, device
 
 __all__ = ["Place", "UntypedStorage", "place_of"]
 

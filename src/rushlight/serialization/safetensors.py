@@ -13,8 +13,8 @@ import os
 import pickle
 from typing import Any, BinaryIO, Final
 
-from .. import dtypes as D
-from .._array import memory_of as M
+from .._array.memory import storage_views as M
+from .._base import dtypes as D
 from .._core.storage import new_tensor
 from .budget import Budget, size_left
 from .flow import read_exactly, read_into, write_all

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._array import memory_of as M
-from ..atomic_files import write_whole
+from .._array.memory import storage_views as M
+from .._base.atomic_files import write_whole
 from . import stream
 from .archive import ArchiveWriter
 from .pickler import Storage, TorchPickler

@@ -10,8 +10,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from .. import dtypes as D
-from .._array import memory_of as M
+from .._array.memory import storage_views as M
+from .._base import dtypes as D
 from .budget import Budget, size_left
 from .flow import read_into, write_all
 from .metering import describe

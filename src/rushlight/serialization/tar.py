@@ -12,8 +12,8 @@ import struct
 import tarfile
 from typing import Any, BinaryIO, Final
 
-from .. import dtypes as D
-from .._array import memory_of as M
+from .._array.memory import storage_views as M
+from .._base import dtypes as D
 from . import names
 from .budget import size_left
 from .flow import read_into

@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any, Final
 
-from .. import dtypes as D
+from .._base import dtypes as D
 from . import names
 from .budget import Budget, size_left
 from .metering import Metered, describe

@@ -5,15 +5,60 @@ Compressed columns, blocks and semi-structured forms aren't here and say so.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Final
 
-from . import arithmetic, products
-from .arithmetic import sum_of as sum
-from .coordinates import SparseTensor
-from .make import INVARIANTS, sparse_coo_tensor, sparse_mask, spdiags, to_sparse
-from .products import addmm, log_softmax, mm, softmax
-from .rows import RowsTensor, sparse_csr_tensor, to_sparse_csr
-from .typed import TYPES as _TYPES
+from .._base.lazy import lazy
+
+#: Sparse tensors by element type, as PyTorch had them before dtypes.
+_TYPED: Final = (
+    "ByteTensor",
+    "CharTensor",
+    "ShortTensor",
+    "IntTensor",
+    "LongTensor",
+    "HalfTensor",
+    "BFloat16Tensor",
+    "FloatTensor",
+    "DoubleTensor",
+)
+_HOMES: Final = {
+    **{name: f"typed:{name}" for name in _TYPED},
+    **{
+        name: name
+        for name in (
+            "arithmetic",
+            "attachments",
+            "coordinates",
+            "gradients",
+            "make",
+            "products",
+            "rows",
+            "typed",
+            "unstructured",
+        )
+    },
+    "RowsTensor": "rows:RowsTensor",
+    "SparseSemiStructuredTensor": "unstructured:SparseSemiStructuredTensor",
+    "SparseTensor": "coordinates:SparseTensor",
+    "addmm": "products:addmm",
+    "as_sparse_gradcheck": "unstructured:as_sparse_gradcheck",
+    "check_sparse_tensor_invariants": "unstructured:check_sparse_tensor_invariants",
+    "log_softmax": "products:log_softmax",
+    "mm": "products:mm",
+    "smm": "products:mm",
+    "softmax": "products:softmax",
+    "solve": "unstructured:solve",
+    "sparse_coo_tensor": "make:sparse_coo_tensor",
+    "sparse_csr_tensor": "rows:sparse_csr_tensor",
+    "sparse_mask": "make:sparse_mask",
+    "spdiags": "make:spdiags",
+    "spmm": "products:mm",
+    "sum": "arithmetic:sum_of",
+    "to_sparse": "make:to_sparse",
+    "to_sparse_csr": "rows:to_sparse_csr",
+    "to_sparse_semi_structured": "unstructured:to_sparse_semi_structured",
+}
+__getattr__ = lazy(__name__, _HOMES)
 
 __all__ = [
     "RowsTensor", "SparseSemiStructuredTensor", "SparseTensor", "addmm", "as_sparse_gradcheck",
@@ -21,65 +66,7 @@ __all__ = [
     "sparse_coo_tensor", "sparse_csr_tensor", "sparse_mask", "spdiags", "spmm", "sum", "to_sparse",
     "to_sparse_csr", "to_sparse_semi_structured",
 ]  # fmt: skip
-spmm = smm = mm
-globals().update(_TYPES)
 
 
-class SparseSemiStructuredTensor:
-    """Two values of each four; can't be made."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        to_sparse_semi_structured(*args, **kwargs)
-
-
-def to_sparse_semi_structured(original_tensor: Any, transposed: bool = False) -> NoReturn:
-    """Raises NotImplementedError: there is no such form."""
-    raise NotImplementedError(
-        "to_sparse_semi_structured: Rushlight has no semi-structured form; sparse tensors are made "
-        "by Tensor.to_sparse()"
-    )
-
-
-def solve(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raises NotImplementedError: there is no sparse solver."""
-    raise NotImplementedError(
-        "torch.sparse.solve isn't there: call torch.linalg.solve(a.to_dense(), b)"
-    )
-
-
-def as_sparse_gradcheck(gradcheck: Any) -> Any:
-    """The function itself: values are ordinary tensors."""
-    return gradcheck
-
-
-class check_sparse_tensor_invariants:
-    """A context, or a decorator, in which the places of new sparse tensors are checked."""
-
-    def __init__(self, enable: bool = True) -> None:
-        self.state = enable
-        self._before: bool | None = None
-
-    @staticmethod
-    def is_enabled() -> bool:
-        """Whether places are checked where nobody says."""
-        return INVARIANTS.checked
-
-    @staticmethod
-    def enable() -> None:
-        """Has places checked where nobody says."""
-        INVARIANTS.checked = True
-
-    @staticmethod
-    def disable() -> None:
-        """Has places not checked where nobody says."""
-        INVARIANTS.checked = False
-
-    def __enter__(self) -> None:
-        self._before = INVARIANTS.checked
-        INVARIANTS.checked = self.state
-
-    def __exit__(self, *exc: object) -> None:
-        INVARIANTS.checked = bool(self._before)
-
-
-_ = (arithmetic, products)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

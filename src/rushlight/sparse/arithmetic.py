@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .._array import sparse as raw
+from .._array.shape import sparse as raw
 from .._core.storage import TensorBase, new_tensor
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor, functions, lacking, sparse
 
 _RULES: Final = SparseTensor.RULES

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .. import dtypes as D
-from .. import ops
-from .._array import sparse as raw
+from .. import _table as ops
 from .._array import types as T
+from .._array.shape import sparse as raw
+from .._base import dtypes as D
+from .._base.memory_format import sparse_coo
 from .._core.storage import TensorBase, init_tensor, new_tensor
-from ..memory_format import sparse_coo
-from ..subclasses import DisableTorchFunctionSubclass
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
+from .._tensor.torch_function import DisableTorchFunctionSubclass
 
 functions: Any = ops.namespace("").module("rushlight's functions")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import sparse_gradient as raw
+from .._array.shape import sparse_gradient as raw
 from .._core.storage import new_tensor
 from ..autograd.grad_mode import no_grad
 from .coordinates import SparseTensor, sparse

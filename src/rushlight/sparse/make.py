@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes as D
+from .._base import dtypes as D
 from .._core.mode import current
 from .._core.storage import TensorBase
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor, checked_type, functions, sparse
 
 

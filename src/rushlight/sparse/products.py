@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._array import sparse as raw
+from .._array.shape import sparse as raw
 from .._core.storage import new_tensor
-from ..ops.sparse import _sparse_product
-from ..tensor import Tensor
+from .._table.shape.sparse import _sparse_product
+from .._tensor.tensor import Tensor
 from .arithmetic import rule, selected
 from .coordinates import SparseTensor, functions, sparse
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes as D
-from .._array import sparse as raw
+from .._array.shape import sparse as raw
+from .._base import dtypes as D
+from .._base.memory_format import sparse_csr
 from .._core.storage import new_tensor
-from ..memory_format import sparse_csr
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor, checked_type, functions, sparse, text_of
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .. import dtypes as D
-from ..ops._once import say_once
-from ..ops.create import empty
-from ..tensor import Tensor
+from .._base import dtypes as D
+from .._table.rows.warn_once import say_once
+from .._table.shape.create import empty
+from .._tensor.tensor import Tensor
 from .coordinates import SparseTensor
 from .make import sparse_coo_tensor
 

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
-from .. import dtypes
+from .._base import dtypes
+from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
 from ..nn._ground import f
-from ..tensor import Tensor
 
 Message = str | Callable[[str], str] | None
 

@@ -6,11 +6,11 @@ import math
 import warnings
 from typing import Any
 
-from .. import dtypes
+from .._base import dtypes
+from .._base.numeric_limits import finfo, iinfo
+from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import no_grad
-from ..limits import finfo, iinfo
 from ..nn._ground import f
-from ..tensor import Tensor
 
 _INTEGERS = (
     dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint16, dtypes.uint32,

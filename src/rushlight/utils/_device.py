@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..device import device as Device
+from .._base.device import device as Device
 
 __all__ = ["DeviceContext", "device_decorator", "set_device"]
 

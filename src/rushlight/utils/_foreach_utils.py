@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from ..device import device as Device
+from .._base.device import device as Device
+from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
-from ..tensor import Tensor
 
 __all__: list[str] = []
 

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from .. import watching as _watching
 from .._core.mode import CURRENT, current, ready, replaced
+from .._tensor import dispatch_modes as _watching
 
 
 class TorchDispatchMode:

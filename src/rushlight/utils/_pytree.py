@@ -8,8 +8,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..ops._return_types import NamedResults
-from ..size import Size
+from .._base.size import Size
+from .._table.rows.return_type_classes import NamedResults
 from . import _pytree_text
 from ._pytree_keys import GetAttrKey, MappingKey, SequenceKey, key_get, keys_of, keystr
 from ._pytree_text import (

@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from .. import ops
+from .. import _table as ops
 from .._core.storage import TensorBase, new_tensor, version_cell, version_of
 from ._python_dispatch import TorchDispatchMode
 
-SAC_IGNORED_OPS: Final = {ops.aten.detach.default}
+SAC_IGNORED_OPS: Final = {ops.aten().detach.default}
 
 
 class CheckpointPolicy(enum.Enum):

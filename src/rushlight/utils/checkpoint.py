@@ -24,11 +24,11 @@ from .._array import types as T
 from .._core.mode import CURRENT, current, ready, replaced
 from .._core.run import RUNNING
 from .._core.storage import TensorBase, new_tensor, version_cell
+from .._tensor.tensor import Tensor
 from ..autograd.backward import backward as run_backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.saving import saved_tensors_hooks
-from ..tensor import Tensor
 
 _early_stop: Final[ContextVar[bool | None]] = ContextVar("rushlight_early_stop", default=None)
 _group: Final[ContextVar[GraphExecGroup | None]] = ContextVar("rushlight_exec_group", default=None)

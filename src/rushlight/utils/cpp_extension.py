@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NoReturn
 
-from ..advice import advised
+from .._base.error_notes import advised
 
 __all__ = [
     "BuildExtension", "CUDAExtension", "CUDA_HOME", "CppExtension", "IS_HIP_EXTENSION", "ROCM_HOME",

@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from .. import ops
+from .. import _table as ops
 from .._core.storage import TensorBase
 from ..autograd.graph import register_multi_grad_hook
 from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from ._python_dispatch import TorchDispatchMode
 
 F = TypeVar("F", bound=Callable[..., Any])
-aten: Final = ops.aten
+aten: Final = ops.aten()
 
 #: What is counted: operator -> function of the shapes of its arguments and of `out_shape`.
 flop_registry: Final[dict[Any, Callable[..., Any]]] = {}

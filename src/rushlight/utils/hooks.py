@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..copies import warn_if_has_hooks
-from ..handles import RemovableHandle
+from .._base.handles import RemovableHandle
+from .._tensor.copies import warn_if_has_hooks
 
 
 def unserializable_hook(f: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from ..advice import advised
+from .._base.error_notes import advised
 
 __all__ = ["LintCode", "MobileOptimizerType", "optimize_for_mobile"]
 

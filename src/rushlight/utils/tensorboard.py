@@ -56,8 +56,8 @@ def __getattr__(name: str) -> Any:
 
 def _plain(value: Any) -> Any:
     """Arrays in place of tensors, also in lists and dictionaries."""
-    from ..dtypes import bfloat16
-    from ..tensor import Tensor
+    from .._base.dtypes import bfloat16
+    from .._tensor.tensor import Tensor
 
     if isinstance(value, Tensor):
         known = value.float() if value.dtype is bfloat16 else value

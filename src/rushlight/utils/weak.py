@@ -91,7 +91,7 @@ class TensorWeakRef:
     """A weak reference to a tensor: calling it gives the tensor, or None."""
 
     def __init__(self, tensor: Any) -> None:
-        from ..tensor import Tensor
+        from .._tensor.tensor import Tensor
 
         if not isinstance(tensor, Tensor):
             raise AssertionError(f"expected torch.Tensor, got {type(tensor)}.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ..atomic_files import write_whole
+from .._base.atomic_files import write_whole
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #5d6472; --page: #f5f6f8; --card: #ffffff;

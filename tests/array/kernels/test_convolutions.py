@@ -10,9 +10,11 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from rushlight._array import convolve, kernels, parallel
+from rushlight._array import kernels
 from rushlight._array.kernels import convolution, depthwise, small_planes, sums, volumes
-from rushlight._codegen import target
+from rushlight._array.memory import parallel
+from rushlight._array.nn import convolution as convolve
+from rushlight._native.llvm import target
 
 if not target.available():
     pytest.skip("this machine can't run emitted code", allow_module_level=True)
@@ -251,9 +253,10 @@ def test_sums_of_planes_equal_numpys(shape: tuple[int, ...], dtype: str) -> None
 
 PROGRAM = """
 import numpy as np
-from rushlight._array import convolve, kernels
+from rushlight._array.nn import convolution as convolve
+from rushlight._array import kernels
 from rushlight._array.kernels import convolution, maxima
-from rushlight._codegen import target
+from rushlight._native.llvm import target
 assert target.machine().width <= 32
 assert not any(part.startswith("+avx512") for part in target.machine().features.split(","))
 x = np.random.default_rng(0).standard_normal((3, 12, 17, 19)).astype("f4")

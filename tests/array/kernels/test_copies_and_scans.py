@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import kernels, scan
+from rushlight._array import kernels
 from rushlight._array.kernels import scans, turned
+from rushlight._array.reduce import scan
 from rushlight._array.types import in_order_copy
-from rushlight._codegen import target
+from rushlight._native.llvm import target
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import discrete, distributions, mt19937, rejection
-from rushlight._array.mt19937 import NATIVE, Stream
+from rushlight._array.random import discrete, distributions, mt19937, rejection
+from rushlight._array.random.mt19937 import NATIVE, Stream
 
 pytest.importorskip("llvmlite")
 from rushlight._array.kernels import draws
-from rushlight._codegen import target
+from rushlight._native.llvm import target
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
 

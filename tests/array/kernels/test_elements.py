@@ -6,9 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import element_losses as losses
-from rushlight._array import gating, kernels, logistic, masks, reduce, resample, slopes
-from rushlight._codegen import target
+from rushlight._array import kernels
+from rushlight._array.elementwise import (
+    activation_gradients as slopes,
+    activations as logistic,
+    gated_linear as gating,
+    masks,
+)
+from rushlight._array.nn import element_losses as losses, interpolation as resample
+from rushlight._array.reduce import reduce
+from rushlight._native.llvm import target
 from tests.array.kernels.test_kernels import both, normal
 
 pytest.importorskip("llvmlite")

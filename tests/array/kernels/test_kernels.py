@@ -9,20 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import (
-    attention,
-    channels,
-    class_losses,
-    erf,
-    gather,
-    kernels,
-    logistic,
-    moments,
-    recurrent,
-    rows,
-    sweep,
-)
-from rushlight._codegen import target
+from rushlight._array import kernels
+from rushlight._array.elementwise import activations as logistic, erf
+from rushlight._array.nn import attention, batch_norm as channels, class_losses, recurrent
+from rushlight._array.optimizers import updates as sweep
+from rushlight._array.reduce import layer_norm as moments, softmax as rows
+from rushlight._array.shape import gather
+from rushlight._native.llvm import target
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
@@ -301,7 +294,7 @@ def test_arrays_of_other_layouts_and_dtypes_go_the_old_way(
 def test_large_work_is_the_same_for_any_number_of_threads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from rushlight._array import parallel
+    from rushlight._array.memory import parallel
 
     monkeypatch.setattr(kernels, "LEAST", 0)
     x, g = normal(56, np.float32, 3000, 384), normal(57, np.float32, 3000, 384)

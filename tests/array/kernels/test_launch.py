@@ -6,11 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import class_losses, erf, kernels, rows, sweep
+from rushlight._array import kernels
+from rushlight._array.elementwise import erf
+from rushlight._array.nn import class_losses
+from rushlight._array.optimizers import updates as sweep
+from rushlight._array.reduce import softmax as rows
 
 pytest.importorskip("llvmlite")
 from rushlight._array.kernels import formulas, launch
-from rushlight._codegen import target
+from rushlight._native.llvm import target
 
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
 

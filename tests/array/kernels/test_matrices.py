@@ -8,10 +8,11 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from rushlight._array import kernels, parallel
+from rushlight._array import kernels
 from rushlight._array.kernels import matrices
-from rushlight._array.matmul import matrix_product
-from rushlight._codegen import target
+from rushlight._array.linalg.matmul import matrix_product
+from rushlight._array.memory import parallel
+from rushlight._native.llvm import target
 
 if not target.available():
     pytest.skip("this machine can't run emitted code", allow_module_level=True)

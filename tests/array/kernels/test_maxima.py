@@ -7,9 +7,11 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from rushlight._array import kernels, parallel, pool
+from rushlight._array import kernels
 from rushlight._array.kernels import maxima
-from rushlight._codegen import target
+from rushlight._array.memory import parallel
+from rushlight._array.nn import pooling as pool
+from rushlight._native.llvm import target
 
 if not target.available():
     pytest.skip("this machine can't run emitted code", allow_module_level=True)

@@ -6,21 +6,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import convolve, grid, kernels, pool, scan
+from rushlight._array import kernels
+from rushlight._array.nn import convolution as convolve, grid_sample as grid, pooling as pool
+from rushlight._array.reduce import scan
 from rushlight._array.types import in_order_copy
-from rushlight._codegen import convolution as convolution_code
-from rushlight._codegen import depthwise as depthwise_code
-from rushlight._codegen import (
-    engine,
+from rushlight._native.emitted import (
+    bias_gradients as plane_sums,
+    convolution as convolution_code,
+    depthwise as depthwise_code,
     gemm,
-    maxima,
-    plane_sums,
-    sampling,
-    small_planes,
-    target,
-    turning,
+    grid_sample as sampling,
+    max_pool as maxima,
+    scan as scan_code,
+    small_convolution as small_planes,
+    transpose as turning,
 )
-from rushlight._codegen import scan as scan_code
+from rushlight._native.llvm import loader as engine, target
 from tests.array.kernels.test_kernels import normal
 
 pytest.importorskip("llvmlite")

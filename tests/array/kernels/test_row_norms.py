@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import channels, kernels, moments, reduce
-from rushlight._codegen import target
+from rushlight._array import kernels
+from rushlight._array.nn import batch_norm as channels
+from rushlight._array.reduce import layer_norm as moments, reduce
+from rushlight._native.llvm import target
 from tests.array.kernels.test_kernels import both, normal
 
 pytest.importorskip("llvmlite")

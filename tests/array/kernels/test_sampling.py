@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import grid, kernels
+from rushlight._array import kernels
 from rushlight._array.kernels import sampling
-from rushlight._codegen import target
+from rushlight._array.nn import grid_sample as grid
+from rushlight._native.llvm import target
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")

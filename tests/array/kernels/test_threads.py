@@ -6,9 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rushlight._array import convolve, grid, kernels, logistic, parallel, reduce, rows, scan
+from rushlight._array import kernels
+from rushlight._array.elementwise import activations as logistic
+from rushlight._array.memory import parallel
+from rushlight._array.nn import convolution as convolve, grid_sample as grid
+from rushlight._array.reduce import reduce, scan, softmax as rows
 from rushlight._array.types import in_order_copy
-from rushlight._codegen import pool, target
+from rushlight._native.llvm import target
+from rushlight._native.threads import thread_pool as pool
 from tests.array.kernels.test_kernels import normal
 
 pytest.importorskip("llvmlite")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from rushlight.schema import Parameter
+from rushlight._base.schema import Parameter
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 INTEGERS = ("int64", "int32", "int16", "int8", "uint8")

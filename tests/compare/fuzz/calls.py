@@ -8,9 +8,9 @@ import random
 from typing import Any
 
 import rushlight
-from rushlight.ops import PUBLIC, ROWS, TENSOR_METHODS
-from rushlight.ops._signatures import signatures
-from rushlight.schema import REQUIRED, Parameter, public_name
+from rushlight._base.schema import REQUIRED, Parameter, public_name
+from rushlight._table import PUBLIC, ROWS, TENSOR_METHODS
+from rushlight._table.calls.overload_texts import signatures
 from tests.compare.fuzz.arguments import COMPLEX, DTYPES, FLOATS, INTEGERS, Writer
 
 PREFIX = {"": "torch", "nn.functional": "torch.nn.functional", "special": "torch.special",

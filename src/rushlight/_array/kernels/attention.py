@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..matmul import matrix_product
+from ..linalg.matmul import matrix_product
 from . import formulas
 from .launch import Kernel, floating, plain, ready
 

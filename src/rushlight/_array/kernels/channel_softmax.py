@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import channel_softmax as code
-from ..._codegen import pool
-from ..._codegen.emit import F32, F64
-from ..parallel import get_num_threads
+from ..._native.emitted import channel_softmax as code
+from ..._native.llvm.emit import F32, F64
+from ..._native.threads import thread_pool as pool
+from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, guarded, plain, ready
 

@@ -1,7 +1,7 @@
 """Convolutions over one or two dimensions by emitted code, and their gradients.
 
-What `_codegen/convolution.py` needs is put together here: the plan of the geometry (see `lines`),
-weights in the order of the tiles, and memory for padded samples.
+What `_native/emitted/convolution.py` needs is put together here: the plan of the geometry (see
+`lines`), weights in the order of the tiles, and memory for padded samples.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import convolution as code
-from ..._codegen import pool, target
-from ..._codegen.emit import F32, F64
-from ..parallel import get_num_threads
+from ..._native.emitted import convolution as code
+from ..._native.llvm import target
+from ..._native.llvm.emit import F32, F64
+from ..._native.threads import thread_pool as pool
+from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
 from . import depthwise, lines, small_planes
 from .launch import address, guarded, ready

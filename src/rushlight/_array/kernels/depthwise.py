@@ -1,6 +1,6 @@
 """Convolutions with one kernel for each channel, of planes as they lie, by emitted code; or None.
 
-See `_codegen/depthwise.py`.
+See `_native/emitted/depthwise.py`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import depthwise as code
-from ..._codegen import pool
-from ..._codegen.emit import F32, F64
-from ..parallel import get_num_threads
+from ..._native.emitted import depthwise as code
+from ..._native.llvm.emit import F32, F64
+from ..._native.threads import thread_pool as pool
+from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, plain
 from .slots import THREADED

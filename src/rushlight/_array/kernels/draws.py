@@ -1,4 +1,4 @@
-"""Random draws by emitted code: see `_codegen.mersenne`."""
+"""Random draws by emitted code: see `_native.emitted.mt19937`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import mersenne
+from ..._native.emitted import mt19937 as mersenne
 from .launch import _REFUSALS, address, ready, refused
 
 __all__ = ["Draws", "code"]

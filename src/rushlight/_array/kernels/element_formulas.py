@@ -1,7 +1,7 @@
 """What the kernels of activations and of losses by element compute, written on symbols.
 
 The parameters behind the arrays may be symbols or Python numbers. Each function is traced once per
-dtype; see `_codegen.group` for the vocabulary.
+dtype; see `_formula.ir` for the vocabulary.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..._codegen.group import Symbol, absolute, exp, expm1, log1p, maximum, minimum, total, where
+from ..._formula.ir import Symbol, absolute, exp, expm1, log1p, maximum, minimum, total, where
 
 __all__ = ["ACTIVATIONS", "LOSSES", "LOSS_SLOPES", "SLOPES"]
 

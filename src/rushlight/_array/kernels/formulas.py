@@ -1,4 +1,4 @@
-"""What the kernels compute, written on symbols: see `_codegen.group`.
+"""What the kernels compute, written on symbols: see `_formula.ir`.
 
 Each function here is traced once per dtype; its parameters are named in `launch.Kernel`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import inf, pi, sqrt
 from typing import Any, Final
 
-from ..._codegen.group import (
+from ..._formula.ir import (
     Symbol,
     cast,
     column,
@@ -22,10 +22,10 @@ from ..._codegen.group import (
     row_sum,
     row_top,
     sigmoid,
+    sqrt as root,
     tanh,
     where,
 )
-from ..._codegen.group import sqrt as root
 
 _LOWEST: Final = -3e38  # shift of a row whose scores are all -inf
 # ---- softmax -----------------------------------------------------------------------------------

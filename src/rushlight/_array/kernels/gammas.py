@@ -1,4 +1,4 @@
-"""Gamma draws by emitted code: see `_codegen.gamma_draws`."""
+"""Gamma draws by emitted code: see `_native.emitted.gamma`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import gamma_draws
+from ..._native.emitted import gamma as gamma_draws
 from .launch import _REFUSALS, address, refused
 
 __all__ = ["fill"]

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen.group import Group, Instruction
-from ..erf import erf as _erf
+from ..._formula.ir import Group, Instruction
+from ..elementwise.erf import erf as _erf
 
 __all__ = ["RAW_DTYPES", "interpret"]
 

@@ -26,12 +26,15 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from ..._codegen import engine, launcher, pool, target
-from ..._codegen.group import Group, Symbol, trace
-from ..._codegen.rows import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
-from ..._codegen.stages import expensive, planned
-from .. import kernels, parallel
-from ..allocation import is_refusal
+from ..._formula.ir import Group, Symbol, trace
+from ..._native.fusion import kernel_call as launcher
+from ..._native.fusion.row_loops import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
+from ..._native.fusion.schedule import expensive, planned
+from ..._native.llvm import loader as engine, target
+from ..._native.threads import thread_pool as pool
+from .. import kernels
+from ..memory import parallel
+from ..memory.out_of_memory import is_refusal
 from ..types import FLOAT32, FLOAT64
 
 __all__ = [
@@ -214,7 +217,7 @@ def _shared() -> Any:
 class _Compiled(Code):
     """A group as machine code for one dtype, and perhaps one length of rows.
 
-    `launch` is the builtin (elements, columns, state, *arrays): see `_codegen.launcher`.
+    `launch` is the builtin (elements, columns, state, *arrays): see `_native.fusion.kernel_call`.
     """
 
     __slots__ = ("frame", "group", "launch", "mode", "pack", "strides")

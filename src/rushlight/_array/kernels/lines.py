@@ -1,7 +1,7 @@
 """The geometry of convolutions over lines: tables that the emitted code follows.
 
-See Note [Lines] in `_codegen/convolution.py`. Everything here depends on sizes and strides alone,
-so a training loop makes each plan once.
+See Note [Lines] in `_native/emitted/convolution.py`. Everything here depends on sizes and strides
+alone, so a training loop makes each plan once.
 """
 
 from __future__ import annotations

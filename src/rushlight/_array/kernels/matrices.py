@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._codegen import target
+from ..._native.llvm import target
 from .. import kernels
-from ..parallel import get_num_threads
+from ..memory.parallel import get_num_threads
 from ..types import FLOAT32, FLOAT64
 from .launch import address, guarded
 
@@ -52,8 +52,9 @@ def better() -> bool:
 @cache
 def code_of(dtype: Any) -> tuple[int, Any, Any]:
     """The chunks' address, the function that runs them on threads, and how a frame is packed."""
-    from ..._codegen import gemm, pool
-    from ..._codegen.emit import F32, F64
+    from ..._native.emitted import gemm
+    from ..._native.llvm.emit import F32, F64
+    from ..._native.threads import thread_pool as pool
 
     frame = struct.Struct("11q2d11q")
     assert frame.size == 8 * len(gemm.FRAME)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import target
-from ..parallel import get_num_threads
+from ..._native.llvm import target
+from ..memory.parallel import get_num_threads
 from .launch import address, guarded, plain, ready
 from .matrices import NO_TAPS, THREADED, better, code_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._codegen.group import Symbol, absolute, column_sum, exp, log, row_sum, row_top, sqrt, where
+from ..._formula.ir import Symbol, absolute, column_sum, exp, log, row_sum, row_top, sqrt, where
 
 __all__ = [
     "column_moments", "column_products", "column_totals",

@@ -21,7 +21,7 @@ _TOTALS: Final = 1 << 21  # elements of sums for shares of the samples
 
 
 class Memory:
-    """Slots of memory, of zeros; held as long as this lives. See Note [Slots] in `_codegen`."""
+    """Slots of memory, of zeros; held as long as this lives. See Note [Slots] in `_native`."""
 
     __slots__ = ("at", "flags", "flags_at", "room")
 

@@ -1,4 +1,4 @@
-"""Convolutions of small planes by emitted code: see Note [Places and channels] in `_codegen`."""
+"""Convolutions of small planes by emitted code: see Note [Places and channels] in `_native`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import convolution, pool, target
-from ..._codegen import small_planes as code
-from ..._codegen.emit import F32, F64
-from ..parallel import get_num_threads
+from ..._native.emitted import convolution, small_convolution as code
+from ..._native.llvm import target
+from ..._native.llvm.emit import F32, F64
+from ..._native.threads import thread_pool as pool
+from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address
 from .lines import Plan

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import plane_sums, pool
-from ..._codegen.emit import F32, F64
-from ..parallel import get_num_threads
+from ..._native.emitted import bias_gradients as plane_sums
+from ..._native.llvm.emit import F32, F64
+from ..._native.threads import thread_pool as pool
+from ..memory.parallel import get_num_threads
 from ..types import FLOAT32
 from .launch import address, guarded, plain, ready
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import target
-from ..._codegen.emit import F32, F64
-from ..._codegen.scatter import added_rows
+from ..._native.emitted.embedding_gradient import added_rows
+from ..._native.llvm import target
+from ..._native.llvm.emit import F32, F64
 from ..types import FLOAT32
 from .launch import Code, address, plain, ready
 

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..._codegen import pool, turning
-from ..._codegen.emit import F32, F64
-from ..parallel import get_num_threads
+from ..._native.emitted import transpose as turning
+from ..._native.llvm.emit import F32, F64
+from ..._native.threads import thread_pool as pool
+from ..memory.parallel import get_num_threads
 from .launch import address, guarded, ready
 
 __all__ = ["copied"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..program import Program
-from .apart import held_apart
+from ..ir.program import Program
+from .common_subexpressions import without_repeats
 from .constants import folded
 from .copies import without_copies
-from .dead import without_dead
-from .repeats import without_repeats
+from .dead_code import without_dead
+from .split_allocations import held_apart
 
 
 def improved(program: Program) -> Program:

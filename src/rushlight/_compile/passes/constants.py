@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._array import recording as A
-from ..program import Instruction, Program, Value, replaced_in
+from ..._array.memory import aliasing as A
+from ..ir.program import Instruction, Program, Value, replaced_in
 
 #: Bytes of memory that a folded result may need.
 LIMIT: Final = 1 << 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..program import Program, Value, replaced_in
+from ..ir.program import Program, Value, replaced_in
 
 
 def without_copies(program: Program) -> None:

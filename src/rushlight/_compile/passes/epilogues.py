@@ -9,10 +9,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..._array.recording import UFUNC_OF
-from ..products import Product, product_of, worth_turning
-from ..program import Instruction, Value
-from ..symbols import in_order
+from ..._array.memory.aliasing import UFUNC_OF
+from ..ir.iteration_values import in_order
+from ..ir.program import Instruction, Value
+from ..lowering.gemm import Product, product_of, worth_turning
 from .fuse import fused
 
 

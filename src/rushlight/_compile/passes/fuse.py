@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..fusion import Kernel, dtype_of
-from ..losses import target_of
-from ..meaning import Meaning
-from ..meanings import meaning_of
-from ..program import Instruction, replaced_in
-from ..reductions import PLACES, dimension_of
+from ..ir.program import Instruction, replaced_in
+from ..lowering.fusion import Kernel, dtype_of
+from ..lowering.losses import target_of
+from ..lowering.lowering_rule import Meaning
+from ..lowering.lowering_rules import meaning_of
+from ..lowering.reductions import PLACES, dimension_of
 
 #: Kernels that are looked at for an instruction to join, at most.
 _NEAR: Final = 48

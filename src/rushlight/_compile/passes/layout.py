@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._array import recording as A
-from ..meanings import meaning_of
-from ..products import matrix_of
-from ..program import Instruction, Program, Value, replaced_in, row_major
-from ..symbols import in_order, size_of
+from ..._array.memory import aliasing as A
+from ..ir.iteration_values import in_order, size_of
+from ..ir.program import Instruction, Program, Value, replaced_in, row_major
+from ..lowering.gemm import matrix_of
+from ..lowering.lowering_rules import meaning_of
 
 #: Commands that take operands in order only: from which to which.
 NEEDED: Final = {

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..fusion import Kernel
-from ..program import Value
-from ..symbols import in_order, size_of
+from ..ir.iteration_values import in_order, size_of
+from ..ir.program import Value
+from ..lowering.fusion import Kernel
 
 
 def placed(

@@ -9,10 +9,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..._array import reduce
-from ..._array.recording import UFUNC_OF, reciprocal, root
-from ..program import Instruction, Program, Value
-from ..symbols import FLOATS, in_order
+from ..._array.memory.aliasing import UFUNC_OF, reciprocal, root
+from ..._array.reduce import reduce
+from ..ir.iteration_values import FLOATS, in_order
+from ..ir.program import Instruction, Program, Value
 from .layout import like
 
 

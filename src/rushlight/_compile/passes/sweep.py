@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..program import Instruction
-from ..sweeps import sweep_of
+from ..ir.program import Instruction
+from ..lowering.optimizer_sweeps import sweep_of
 
 
 def swept(plan: Any, i: Instruction) -> bool:

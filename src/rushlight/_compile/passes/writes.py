@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._codegen import group as G
-from ..fusion import Kernel
-from ..meaning import Meaning, Shared
-from ..meanings import meaning_of
-from ..program import Instruction, Value
+from ..._formula import ir as G
+from ..ir.program import Instruction, Value
+from ..lowering.fusion import Kernel
+from ..lowering.lowering_rule import Meaning, Shared
+from ..lowering.lowering_rules import meaning_of
 from .fuse import joined, renewed
 
 _FILLS: Final = ("_zero", "_fill_", "_copy")

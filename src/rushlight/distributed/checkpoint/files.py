@@ -7,10 +7,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ...advice import advised
-from ...serialization import load as load_file
-from ...serialization import save as save_file
-from ...tensor import Tensor
+from ..._base.error_notes import advised
+from ..._tensor.tensor import Tensor
+from ...serialization import load as load_file, save as save_file
 
 __all__ = ["FileSystemReader", "FileSystemWriter", "load", "save"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...advice import advised
+from ..._base.error_notes import advised
 
 __all__ = ["HuggingFaceStorageReader", "HuggingFaceStorageWriter"]
 

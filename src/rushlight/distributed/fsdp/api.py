@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from ...dtypes import dtype
+from ..._base.dtypes import dtype
 from ...nn.modules.batchnorm import _BatchNorm
 
 __all__ = [

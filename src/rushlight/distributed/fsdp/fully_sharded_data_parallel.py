@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...advice import advised
+from ..._base.error_notes import advised
 from ...nn.modules.module import Module
 from .api import (
     BackwardPrefetch,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from ...advice import advised
-from ...tensor import Tensor
+from ..._base.error_notes import advised
+from ..._tensor.tensor import Tensor
 
 __all__ = ["DTensor", "distribute_module", "distribute_tensor"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Any
 
-from ...backends import cuda as _switches
+from . import _switches
 
 __all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "activate_flash_attention_impl",
            "current_flash_attention_impl", "list_flash_attention_impls",

@@ -7,10 +7,10 @@ import warnings
 from enum import IntEnum, auto
 from typing import Any
 
-from ...dtypes import bool_
-from ...ops import namespace
-from ...subclasses import STANDINS
-from ...tensor import Tensor
+from ..._base.dtypes import bool_
+from ..._table import namespace
+from ..._tensor.tensor import Tensor
+from ..._tensor.torch_function import STANDINS
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ...ops import namespace
+from ..._table import namespace
 
 __all__ = [
     "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask",

@@ -3,8 +3,7 @@
 import warnings
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from ._own_names import own

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear

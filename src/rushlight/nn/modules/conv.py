@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from ._own_names import own

@@ -3,8 +3,7 @@
 import math
 from typing import Any
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from .._ground import Tensor, f
 from ..parameter import Parameter
 from .module import Module

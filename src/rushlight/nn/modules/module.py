@@ -6,8 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar
 
-from .._ground import Tensor, dtypes, f, no_grad
-from .._ground import device as as_device
+from .._ground import Tensor, device as as_device, dtypes, f, no_grad
 from ..parameter import is_lazy
 from ._hooks import (
     COMPILED,

@@ -2,8 +2,7 @@
 
 from typing import Any, Self
 
-from .. import functional as F
-from .. import init
+from .. import functional as F, init
 from .._ground import Tensor, f, no_grad
 from ..parameter import Parameter
 from .module import Module

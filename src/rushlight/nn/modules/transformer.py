@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.multi_head import as_numbers
-from .. import functional as F
-from .. import init
+from ..._table.nn.multi_head import as_numbers
+from .. import functional as F, init
 from .._ground import Tensor, f, is_grad_enabled
 from .activation import GELU, ReLU
 from .attention import MultiheadAttention

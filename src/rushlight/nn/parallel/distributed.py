@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...device import device
+from ..._base.device import device
 from ...distributed.process_group import chosen
 from ..modules.module import Module
 

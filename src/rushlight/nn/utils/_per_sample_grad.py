@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._core.storage import TensorBase
+from ..._tensor.tensor import Tensor
 from ...autograd.function import Function
 from ...func import functional_call, vmap
-from ...tensor import Tensor
 from ..modules.module import Module
 
 __all__ = ["call_for_per_sample_grads"]

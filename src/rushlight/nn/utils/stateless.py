@@ -3,8 +3,7 @@
 import warnings
 from typing import Any
 
-from ...func.functional_call import functional_call as _call
-from ...func.functional_call import reparametrized
+from ...func.functional_call import functional_call as _call, reparametrized
 
 __all__ = ["functional_call"]
 

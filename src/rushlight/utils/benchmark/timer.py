@@ -7,7 +7,7 @@ import timeit
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ... import settings
+from ..._tensor import settings
 from .measurement import Measurement, TaskSpec
 
 __all__ = ["Language", "Timer", "timer"]

@@ -9,9 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
+from ..._tensor.tensor import Tensor
 from ...nn._ground import f
 from ...random import Generator, default_generator
-from ...tensor import Tensor
 
 __all__ = [
     "ChainDataset",

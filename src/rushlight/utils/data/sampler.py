@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-from ... import dtypes
+from ..._base import dtypes
 from ...nn._ground import f
 from ...random import Generator
 

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ....atomic_files import write_whole
+from ...._base.atomic_files import write_whole
 
 __all__ = ["ErrorHandler", "record"]
 

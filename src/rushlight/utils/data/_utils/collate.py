@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
-from .... import dtypes
-from ...._array import batches
+from ...._array.memory import collation as batches
+from ...._base import dtypes
+from ...._tensor.tensor import Tensor
 from ....nn._ground import f
-from ....tensor import Tensor
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 

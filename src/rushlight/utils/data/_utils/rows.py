@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...._array.batches import taken
+from ...._array.memory.collation import taken
 from ...._core.mode import current
 from ...._core.storage import new_tensor
-from ....tensor import Tensor
+from ...._tensor.tensor import Tensor
 from ..dataset import Subset, TensorDataset
 from .collate import collate_tensor_fn, default_collate, default_collate_fn_map
 

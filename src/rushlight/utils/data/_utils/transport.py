@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from multiprocessing import reduction
 from typing import Any, Final, NamedTuple
 
-from ...._array import batches
+from ...._array.memory import collation as batches
 from ...._core.storage import TensorBase
 
 __all__ = ["SHARES", "Letter", "received", "sealed"]
@@ -68,7 +68,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _rebuilt(cls: Any, name: str, shape: Any, strides: Any, buffer: Any, *rest: Any) -> Any:
-    from ....copies import rebuilt_over
+    from ...._tensor.copies import rebuilt_over
 
     return rebuilt_over(cls, batches.array_over(name, shape, strides, buffer), *rest)
 

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ...._array import batches
+from ...._array.memory import collation as batches
 from ....random import manual_seed
 from .transport import Letter, sealed
 
@@ -136,7 +136,7 @@ class ProcessName(str):
 
     def __reduce__(self) -> Any:
         as_torch = sys.modules.get("torch") is sys.modules["rushlight"]
-        alias = sys.modules.get("rushlight.torch_alias") if as_torch else None
+        alias = sys.modules.get("rushlight._torch.alias") if as_torch else None
         return _named, (str(self), getattr(alias, "install_as_torch", None))
 
 

@@ -1,0 +1,1 @@
+"""Arithmetic, comparison, activations and special functions, element by element."""

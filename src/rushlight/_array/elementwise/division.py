@@ -1,0 +1,419 @@
+"""Division and powers as PyTorch rounds them: quotients, remainders, powers, interpolation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..._base import dtypes as D
+from ..number import typed
+from ..types import FLOAT32, FLOAT64, INT64, in_single, to_raw
+from .blocked import INF, LARGE, SIGN_BITS, fits, mapped
+from .masks import anywhere, where
+
+_ONE: Final[dict[Any, Any]] = {d: np.ones((), d) for d in (FLOAT32, FLOAT64)}
+_ZERO: Final[dict[Any, Any]] = {d: np.zeros((), d) for d in (FLOAT32, FLOAT64)}
+INTEGER_POWER = "Integers to negative integer powers are not allowed."
+
+
+def _refuse_zero(divisor: Any, result: Any) -> None:
+    if result.size and not np.all(divisor):
+        raise RuntimeError("ZeroDivisionError")
+
+
+# Note [Remainders of float32 by float64]
+# NumPy's remainders take the C library's fmod, 15 ns an element. The quotient of two float32 in
+# float64 never rounds to or across an integer below 2^28 that it is not: two multiples of the last
+# places of `a` and `b` are further apart than that. So its whole part n is exact, and a - n b is,
+# for n b has at most 53 digits. Blocks with larger quotients, or numbers that are not finite, go
+# to NumPy.
+_MOST_QUOTIENT: Final = float(1 << 28)
+_MOST_FLOOR: Final = float(1 << 23)  # here also the float32 steps of NumPy's are exact
+
+
+def _fits_float32(a: Any, b: Any) -> bool:
+    return (
+        a.dtype is FLOAT32
+        and a.size >= LARGE
+        and (
+            fits(a, b) or (type(b) is np.ndarray and b.dtype is FLOAT32 and not b.ndim and fits(a))
+        )
+    )
+
+
+def _rest(out: Any, a: Any, b: Any) -> bool:
+    """Writes a - n b for the whole part n of a / b; False where it would not be exact."""
+    wide, divisor = a.astype(np.float64), b.astype(np.float64)
+    count = np.divide(wide, divisor)
+    np.trunc(count, count)
+    if not max(np.maximum.reduce(count, None), -np.minimum.reduce(count, None)) < _MOST_QUOTIENT:
+        return False
+    np.multiply(count, divisor, count)
+    np.subtract(wide, count, wide)
+    out[...] = wide
+    return bool(np.maximum.reduce(out, None) < INF)  # not NaN
+
+
+def _write_fmod(out: Any, a: Any, b: Any) -> None:
+    if not _rest(out, a, b):
+        np.fmod(a, b, out)
+        return
+    # A rest of zero has the sign of `a`, as all others have.
+    integer, sign, _ = SIGN_BITS[a.dtype]
+    bits = out.view(integer)
+    np.bitwise_or(bits, np.bitwise_and(a.view(integer), sign), bits)
+
+
+def _write_remainder(out: Any, a: Any, b: Any) -> None:
+    _write_fmod(out, a, b)
+    wrong = np.logical_and(np.not_equal(out, 0), np.not_equal(np.less(out, 0), np.less(b, 0)))
+    if not wrong.any():
+        return
+    if _finite(b):  # x + 0.0 changes -0.0 only, and to nothing that is added 0.0
+        zero = np.equal(out, 0)
+        sign = out.copy() if zero.any() else None
+        np.add(out, np.multiply(b, wrong), out)
+        if sign is not None:
+            np.copyto(out, sign, where=zero)
+    else:
+        np.add(out, b, out, where=wrong)
+
+
+def _write_floor_divide(out: Any, a: Any, b: Any) -> None:
+    divisor = b.astype(np.float64)
+    count = np.divide(a.astype(np.float64), divisor)
+    np.floor(count, count)
+    most = max(np.maximum.reduce(count, None), -np.minimum.reduce(count, None))
+    if most < _MOST_FLOOR and _finite(b):
+        out[...] = count
+    else:
+        np.floor_divide(a, b, out)
+
+
+def _finite(x: Any) -> bool:
+    return bool(np.maximum.reduce(x, None) < INF and np.minimum.reduce(x, None) > -INF)
+
+
+def divide_rounded(a: Any, b: Any, rounding_mode: str | None) -> Any:
+    """a / b, rounded as `rounding_mode` says: not at all, towards zero, or down.
+
+    Raises:
+        RuntimeError: for an unknown mode, and for integer division by zero.
+    """
+    if not isinstance(a, np.ndarray):
+        a = np.asarray(a, b.dtype)  # a number in the first place
+    if rounding_mode is None:
+        if a.dtype.kind in "biu":
+            a = a.astype(to_raw(D.get_default_dtype()))
+            if isinstance(b, np.ndarray):
+                b = b.astype(a.dtype)
+        return np.true_divide(a, b)
+    if rounding_mode == "floor":
+        return floor_divide(a, b)
+    if rounding_mode == "trunc":
+        if a.dtype.kind in "biu":
+            rest = np.fmod(a, b)
+            _refuse_zero(b, rest)
+            return np.floor_divide(np.subtract(a, rest), b)
+        return np.trunc(np.true_divide(a, b))
+    raise RuntimeError(
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+        f"'{rounding_mode}'"
+    )
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """The largest integer not above a / b.
+
+    Raises:
+        RuntimeError: for integer division by zero.
+    """
+    if type(b) is int and b and a.dtype is INT64:
+        return np.floor_divide(a, b)
+    if _fits_float32(a, b):
+        return mapped(_write_floor_divide, a, b)
+    result = np.floor_divide(a, b)
+    if result.dtype.kind in "biu":
+        _refuse_zero(b, result)
+    return result
+
+
+def floor_divide_from(number: Any, x: Any) -> Any:
+    """`number // x`."""
+    return floor_divide(np.asarray(number, x.dtype), x)
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """The remainder of the division rounded down: it has the sign of `b`.
+
+    Raises:
+        RuntimeError: for integer division by zero.
+    """
+    if type(b) is int and b and a.dtype is INT64:
+        return np.remainder(a, b)
+    if _fits_float32(a, b):
+        return mapped(_write_remainder, a, b)
+    zero = _ZERO.get(a.dtype)
+    if zero is not None:
+        rest = np.remainder(a, b)
+        if not anywhere(np.equal(rest, zero)):
+            return rest
+    rest = np.fmod(a, b)
+    if rest.dtype.kind in "biu":
+        _refuse_zero(b, rest)
+        return np.remainder(a, b)
+    # numpy.remainder loses the sign of a zero, which PyTorch keeps.
+    wrong = np.logical_and(np.not_equal(rest, 0), np.not_equal(np.less(rest, 0), np.less(b, 0)))
+    return where(wrong, np.add(rest, b), rest) if wrong.any() else rest
+
+
+def remainder_from(number: Any, x: Any) -> Any:
+    """`number % x`."""
+    return remainder(np.asarray(number, x.dtype), x)
+
+
+def fmod(a: Any, b: Any) -> Any:
+    """The remainder of the division rounded towards zero: it has the sign of `a`.
+
+    Raises:
+        RuntimeError: for integer division by zero.
+    """
+    if _fits_float32(a, b):
+        return mapped(_write_fmod, a, b)
+    rest = np.fmod(a, b)
+    if rest.dtype.kind in "biu":
+        _refuse_zero(b, rest)
+    return rest
+
+
+_NO_NUMBER: Final = complex(np.nan, np.nan)
+
+
+def power_scalar(x: Any, exponent: Any) -> Any:
+    """x to a Python number's power.
+
+    Raises:
+        RuntimeError: for integers to a negative power.
+    """
+    if x.dtype.kind in "biu":
+        if exponent < 0:
+            raise RuntimeError(INTEGER_POWER)
+        if x.dtype.kind == "b":
+            return np.logical_or(x, not exponent)
+        return np.power(x, exponent)
+    if exponent == 2:
+        return np.square(x)
+    if exponent == 3:
+        return np.multiply(np.square(x), x)
+    if exponent == 0.5:
+        return np.sqrt(x)
+    if exponent == -1:
+        return np.reciprocal(x)
+    if exponent == -0.5:
+        return rsqrt(x)
+    if exponent == -2:
+        return np.reciprocal(np.square(x))
+    if exponent == 1:
+        return np.array(x)
+    if exponent == 0:
+        return np.ones_like(x)
+    return np.power(x, exponent) if x.dtype.kind != "c" else _complex_power(x, exponent)
+
+
+def _complex_power(x: Any, exponent: Any) -> Any:
+    """x to a complex power; of zero what exp(exponent · log 0) is, as in PyTorch."""
+    result = np.power(x, exponent)
+    if np.all(x):
+        return result
+    real, imag = np.real(exponent), np.imag(exponent)
+    limit = np.where(real > 0, 0, np.where(real < 0, complex(np.inf, np.nan), _NO_NUMBER))
+    limit = np.where(np.isinf(imag) & np.isfinite(real), _NO_NUMBER, limit)
+    return np.where(np.equal(x, 0), limit, result).astype(result.dtype)
+
+
+def power(x: Any, exponent: Any) -> Any:
+    """x to the power of each element of `exponent`.
+
+    Raises:
+        RuntimeError: for integers to a negative power.
+    """
+    if x.dtype.kind in "biu":
+        if x.dtype.kind == "b":
+            return np.logical_or(x, np.logical_not(exponent))
+        if x.dtype.kind == "i" and np.less(exponent, 0).any():
+            # PyTorch gives what 1 / x rounds to: nonzero for 1 and -1 only.
+            negative = np.less(exponent, 0)
+            whole = np.power(x, where(negative, 0, exponent))
+            odd = where(np.not_equal(np.remainder(exponent, 2), 0), x, np.ones_like(x))
+            unit = where(np.equal(x, 1), np.ones_like(x), where(np.equal(x, -1), odd, 0))
+            return where(negative, unit, whole).astype(x.dtype)
+    if x.dtype.kind == "c":
+        return _complex_power(x, exponent)
+    return np.power(x, exponent)
+
+
+def pow(x: Any, exponent: Any) -> Any:
+    """x to a power: what formulas call, for numbers and arrays."""
+    if type(exponent) in (int, float, complex):
+        return power_scalar(x, exponent)
+    return np.power(x, exponent)
+
+
+def power_from(base: Any, exponent: Any) -> Any:
+    """A Python number to the power of each element."""
+    if exponent.dtype.kind == "b":
+        return np.logical_or(base, np.logical_not(exponent))
+    return power(np.asarray(base, exponent.dtype), exponent)
+
+
+def square(x: Any) -> Any:
+    """x x."""
+    if x.dtype.kind == "b":
+        return x.astype(np.int64)
+    return np.square(x)
+
+
+def cube(x: Any) -> Any:
+    """x x x."""
+    if x.dtype.kind == "b":
+        return x.astype(np.int64)
+    return np.multiply(np.square(x), x)
+
+
+def _write_rsqrt(out: Any, x: Any) -> None:
+    np.sqrt(x, out)
+    np.divide(_ONE[x.dtype], out, out)
+
+
+def rsqrt(x: Any) -> Any:
+    """1 / √x."""
+    if fits(x):
+        return mapped(_write_rsqrt, x)
+    root = np.sqrt(x)
+    return np.reciprocal(root, root if type(root) is np.ndarray else None)
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x."""
+    if fits(x):  # a division is twice as fast as NumPy's reciprocal
+        return np.divide(_ONE[x.dtype], x)
+    return np.reciprocal(x)
+
+
+def subtract_from(x: Any, other: Any) -> Any:
+    """other - x."""
+    return np.subtract(other, x)
+
+
+def subtract_from_scaled(x: Any, other: Any, alpha: Any) -> Any:
+    """other - alpha x."""
+    return np.subtract(other, x if alpha == 1 else np.multiply(x, _typed(alpha, x)))
+
+
+def _adding(ufunc: Any, value: Any) -> Callable[..., None]:
+    def body(out: Any, x: Any, a: Any, b: Any) -> None:
+        if value == 1:
+            ufunc(a, b, out)
+        else:
+            np.multiply(a, value, out)
+            ufunc(out, b, out)
+        np.add(x, out, out)
+
+    return body
+
+
+@in_single
+def add_product(x: Any, a: Any, b: Any, value: Any) -> Any:
+    """x + value a b."""
+    if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
+        return mapped(_adding(np.multiply, value), x, a, b)
+    t = np.multiply(a if value == 1 else np.multiply(a, _typed(value, a)), b)
+    return np.add(x, t, t if _reusable(t, x) else None)
+
+
+@in_single
+def add_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
+    """x + value a / b."""
+    if x.size >= LARGE and fits(x, a, b) and value.__class__ in (int, float):
+        return mapped(_adding(np.divide, value), x, a, b)
+    t = np.divide(a if value == 1 else np.multiply(a, _typed(value, a)), b)
+    return np.add(x, t, t if _reusable(t, x) else None)
+
+
+def _reusable(fresh: Any, x: Any) -> bool:
+    """Whether the sum with `x` may be written over a fresh array."""
+    return (
+        type(fresh) is np.ndarray
+        and fresh.dtype is x.dtype
+        and fresh.shape == x.shape
+        and fresh.strides == x.strides
+    )
+
+
+def _typed(value: Any, like: Any) -> Any:
+    """A number in the type of an array."""
+    dtype = like.dtype
+    if value.__class__ is float and (dtype is FLOAT32 or dtype is FLOAT64):
+        return value
+    return typed(value, like.dtype)
+
+
+def _mixing(weight: float) -> Callable[..., None]:
+    def body(out: Any, start: Any, end: Any) -> None:
+        np.subtract(end, start, out)
+        if abs(weight) < 0.5:
+            np.multiply(out, weight, out)
+            np.add(start, out, out)
+        else:
+            np.multiply(out, 1 - weight, out)
+            np.subtract(end, out, out)
+
+    return body
+
+
+@in_single
+def lerp(start: Any, end: Any, weight: Any) -> Any:
+    """start + weight (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
+    number = weight.__class__ in (int, float)
+    if weight.__class__ is complex:
+        weight = typed(weight, start.dtype)
+    if number and start.size >= LARGE and fits(start, end):
+        return mapped(_mixing(weight), start, end)
+    gap = np.subtract(end, start)
+    if number and type(gap) is np.ndarray and (gap.dtype is FLOAT32 or gap.dtype is FLOAT64):
+        if abs(weight) < 0.5:
+            np.multiply(gap, weight, gap)
+            return np.add(start, gap, gap)
+        np.multiply(gap, 1 - weight, gap)
+        return np.subtract(end, gap, gap)
+    if type(weight) in (int, float):
+        if abs(weight) < 0.5:
+            mixed = np.add(start, np.multiply(gap, weight))
+        else:
+            mixed = np.subtract(end, np.multiply(gap, 1 - weight))
+        return mixed.astype(gap.dtype, copy=False)  # bfloat16 has grown
+    near = np.less(np.absolute(weight), 0.5)
+    return where(
+        near,
+        np.add(start, np.multiply(gap, weight)),
+        np.subtract(end, np.multiply(gap, 1 - weight)),
+    )
+
+
+def _write_hypot(out: Any, a: Any, b: Any) -> None:
+    total, square = a.astype(np.float64), b.astype(np.float64)
+    np.multiply(total, total, total)
+    np.add(total, np.multiply(square, square, square), total)
+    if np.isnan(np.maximum.reduce(total, None)):  # nan and inf give inf
+        np.hypot(a, b, out)
+    else:
+        out[...] = np.sqrt(total, total)
+
+
+def hypot(a: Any, b: Any) -> Any:
+    """√(a² + b²)."""
+    if _fits_float32(a, b):
+        return mapped(_write_hypot, a, b)
+    return np.hypot(a, b)

@@ -1,0 +1,315 @@
+"""Special functions that NumPy lacks and SciPy has; SciPy is imported when one is first called."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import log, pi, sqrt
+from typing import Any
+
+import numpy as np
+
+from . import bessel
+from .blocked import fits
+from .erf import erf
+from .masks import where
+
+__all__ = [
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "digamma", "entr", "erfcx",
+    "i0", "i0e",
+    "i1", "i1e", "igamma", "igammac", "lgamma", "log_ndtr", "modified_bessel_i0",
+    "modified_bessel_i1",
+    "modified_bessel_k0", "modified_bessel_k1", "mvlgamma", "ndtr", "ndtri", "polygamma",
+    "polynomial", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0",
+    "zeta",
+]  # fmt: skip
+
+
+@cache
+def _scipy() -> Any:
+    try:
+        import scipy.special
+    except ImportError:
+        raise ImportError(
+            "this special function needs SciPy: pip install 'rushlight[scipy]'"
+        ) from None
+    return scipy.special
+
+
+def _call(name: str, x: Any, *rest: Any) -> Any:
+    """A function of SciPy in the type of `x`; 16-bit floats are computed in float32."""
+    function = getattr(_scipy(), name)
+    if x.dtype.itemsize == 2:
+        lifted = [v.astype(np.float32) if isinstance(v, np.ndarray) else v for v in rest]
+        return function(x.astype(np.float32), *lifted).astype(x.dtype)
+    result = function(x, *rest)
+    return result if result.dtype == x.dtype else result.astype(x.dtype)
+
+
+def _fast(x: Any) -> bool:
+    """Whether `bessel` has a faster way: for large arrays of float32."""
+    return x.dtype.itemsize == 4 and fits(x)
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of `lgamma`; nan at the negative integers, -inf at 0 and inf at -0."""
+    result = _call("digamma", x)
+    zero = np.equal(x, 0)
+    if np.any(zero):
+        return where(zero, np.copysign(x.dtype.type(np.inf), np.negative(x)), result)
+    return result
+
+
+def lgamma(x: Any) -> Any:
+    """The logarithm of |Γ(x)|."""
+    if _fast(x):
+        return bessel.lgamma(x, _log_gamma)
+    return _log_gamma(x)
+
+
+def _log_gamma(x: Any) -> Any:
+    """SciPy's, but inf at both ends, as in C."""
+    found = _call("gammaln", x)
+    return (
+        np.where(np.isneginf(x), np.inf, found).astype(x.dtype) if np.isneginf(x).any() else found
+    )
+
+
+def polygamma(n: int, x: Any) -> Any:
+    """The n-th derivative of `digamma`.
+
+    Raises:
+        RuntimeError: for a negative n.
+    """
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if n == 0:
+        return digamma(x)
+    if n == 1:
+        return trigamma(x)
+    scipy = _scipy()
+    wide = x.astype(np.float64)
+    values = (-1.0) ** (n + 1) * scipy.gamma(n + 1.0) * scipy.zeta(n + 1.0, wide)
+    return values.astype(x.dtype)
+
+
+def trigamma(x: Any) -> Any:
+    """The second derivative of `lgamma`, to about ten digits.
+
+    The reflection ψ'(x) = π² / sin² πx - ψ'(1 - x) serves the left half, six steps of the
+    recurrence ψ'(x) = ψ'(x + 1) + 1 / x² reach the range of the asymptotic series.
+    """
+    wide = x.astype(np.float64)
+    left = np.less(wide, 0.5)
+    at = where(left, 1 - wide, wide)
+    total = np.zeros_like(at)
+    for _ in range(6):
+        total = total + 1 / (at * at)
+        at = at + 1
+    square = 1 / (at * at)
+    series = 1 + 1 / (2 * at) + square * (1 / 6 - square * (1 / 30 - square * (1 / 42)))
+    total = total + series / at
+    if np.any(left):
+        # In single precision the sine of π times an integer is as far from zero as PyTorch's.
+        turned = x.dtype.type(pi) * x if x.dtype == np.float32 else pi * wide
+        total = where(left, (pi / np.sin(turned).astype(np.float64)) ** 2 - total, total)
+    return total.astype(x.dtype)
+
+
+def mvlgamma(x: Any, p: int) -> Any:
+    """The logarithm of the multivariate gamma function of dimension p.
+
+    Raises:
+        RuntimeError: where p is below 1.
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    total = lgamma(x)
+    for j in range(1, p):
+        total = np.add(total, lgamma(np.subtract(x, 0.5 * j)))
+    return np.add(total, p * (p - 1) / 4 * log(pi)).astype(x.dtype, copy=False)
+
+
+def digamma_sum(x: Any, p: int) -> Any:
+    """The derivative of `mvlgamma`: Σ ψ(x - j/2) for j < p."""
+    total = digamma(x)
+    for j in range(1, p):
+        total = np.add(total, digamma(np.subtract(x, 0.5 * j)))
+    return total
+
+
+def igamma(a: Any, x: Any) -> Any:
+    """The lower regularised incomplete gamma function."""
+    return _call("gammainc", a, x)
+
+
+def igammac(a: Any, x: Any) -> Any:
+    """The upper regularised incomplete gamma function."""
+    return _call("gammaincc", a, x)
+
+
+def zeta(x: Any, q: Any) -> Any:
+    """The Hurwitz zeta function."""
+    if isinstance(x, np.ndarray):
+        return _call("zeta", x, np.asarray(q, x.dtype))
+    return _call("zeta", np.asarray(x, q.dtype), q)
+
+
+def i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind, order 0."""
+    if _fast(x):
+        return bessel.i0(x, _scipy().i0)
+    return _call("i0", x)
+
+
+def i0e(x: Any) -> Any:
+    """exp(-|x|) i0(x)."""
+    if _fast(x):
+        return bessel.i0e(x, _scipy().i0e)
+    return _call("i0e", x)
+
+
+def i1(x: Any) -> Any:
+    """The modified Bessel function of the first kind, order 1."""
+    if _fast(x):
+        return bessel.i1(x, _scipy().i1)
+    return _call("i1", x)
+
+
+def i1e(x: Any) -> Any:
+    """exp(-|x|) i1(x)."""
+    if _fast(x):
+        return bessel.i1e(x, _scipy().i1e)
+    return _call("i1e", x)
+
+
+def erfcx(x: Any) -> Any:
+    """exp(x²) erfc(x)."""
+    return _call("erfcx", x)
+
+
+def entr(x: Any) -> Any:
+    """-x log(x), 0 at 0 and -inf below."""
+    if fits(x) and np.minimum.reduce(x, None) > 0:
+        result = np.log(x)
+        return np.negative(np.multiply(x, result, result), result)
+    return _call("entr", x)
+
+
+def ndtr(x: Any) -> Any:
+    """The distribution function of the standard normal."""
+    if x.dtype.itemsize == 2:
+        return ndtr(x.astype(np.float32)).astype(x.dtype)
+    return np.multiply(np.add(erf(np.multiply(x, sqrt(0.5))), 1), 0.5)
+
+
+def ndtri(x: Any) -> Any:
+    """The number at which `ndtr` has each value."""
+    return _call("ndtri", x)
+
+
+def log_ndtr(x: Any) -> Any:
+    """The logarithm of `ndtr`."""
+    return _call("log_ndtr", x)
+
+
+def airy_ai(x: Any) -> Any:
+    """The Airy function Ai."""
+    return _scipy().airy(x.astype(np.float64))[0].astype(x.dtype)
+
+
+def bessel_j0(x: Any) -> Any:
+    """The Bessel function of the first kind, order 0."""
+    return _call("j0", x)
+
+
+def bessel_j1(x: Any) -> Any:
+    """The Bessel function of the first kind, order 1."""
+    return _call("j1", x)
+
+
+def bessel_y0(x: Any) -> Any:
+    """The Bessel function of the second kind, order 0."""
+    return _call("y0", x)
+
+
+def bessel_y1(x: Any) -> Any:
+    """The Bessel function of the second kind, order 1."""
+    return _call("y1", x)
+
+
+def modified_bessel_i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind, order 0."""
+    return i0(x)
+
+
+def modified_bessel_i1(x: Any) -> Any:
+    """The modified Bessel function of the first kind, order 1."""
+    return i1(x)
+
+
+def modified_bessel_k0(x: Any) -> Any:
+    """The modified Bessel function of the second kind, order 0."""
+    return _call("k0", x)
+
+
+def modified_bessel_k1(x: Any) -> Any:
+    """The modified Bessel function of the second kind, order 1."""
+    return _call("k1", x)
+
+
+def scaled_modified_bessel_k0(x: Any) -> Any:
+    """exp(x) times `modified_bessel_k0`."""
+    return _call("k0e", x)
+
+
+def scaled_modified_bessel_k1(x: Any) -> Any:
+    """exp(x) times `modified_bessel_k1`."""
+    return _call("k1e", x)
+
+
+def spherical_bessel_j0(x: Any) -> Any:
+    """sin(x) / x, 1 at 0, 0 at the infinities."""
+    zero = np.equal(x, 0)
+    safe = where(zero, x.dtype.type(1), x)
+    value = where(np.isinf(x), x.dtype.type(0), np.divide(np.sin(x), safe))
+    return where(zero, x.dtype.type(1), value)
+
+
+# first two polynomials, and the next from (2 x or so, last, one before): a x p - b q
+_FAMILIES: dict[str, Any] = {
+    "chebyshev_polynomial_t": (lambda x: x, lambda k, x, p, q: 2 * x * p - q),
+    "chebyshev_polynomial_u": (lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - q),
+    "chebyshev_polynomial_v": (lambda x: 2 * x - 1, lambda k, x, p, q: 2 * x * p - q),
+    "chebyshev_polynomial_w": (lambda x: 2 * x + 1, lambda k, x, p, q: 2 * x * p - q),
+    "hermite_polynomial_h": (lambda x: 2 * x, lambda k, x, p, q: 2 * x * p - 2 * k * q),
+    "hermite_polynomial_he": (lambda x: x, lambda k, x, p, q: x * p - k * q),
+    "laguerre_polynomial_l": (
+        lambda x: 1 - x,
+        lambda k, x, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1),
+    ),
+    "legendre_polynomial_p": (
+        lambda x: x,
+        lambda k, x, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1),
+    ),
+}
+
+
+def polynomial(family: str, x: Any, n: Any) -> Any:
+    """The orthogonal polynomial of a family and of degree `n` (an array or a number) at `x`.
+
+    The three-term recurrence, run once up to the largest degree.
+    """
+    if family.startswith("shifted_"):
+        family = family.removeprefix("shifted_")
+        x = np.asarray(2 * x - 1, (x if isinstance(x, np.ndarray) else n).dtype)
+    like = x if isinstance(x, np.ndarray) else n
+    x = np.asarray(x, like.dtype)
+    degree = np.trunc(np.asarray(n)).astype(np.int64)
+    first, following = _FAMILIES[family]
+    x, degree = np.broadcast_arrays(x, degree)
+    before, last = np.ones_like(x), np.asarray(first(x))
+    result = where(degree < 0, 0, where(degree == 0, before, last)).astype(like.dtype)
+    for k in range(1, int(degree.max(initial=0))):
+        before, last = last, following(k, x, last, before)
+        result = where(degree == k + 1, last, result).astype(like.dtype)
+    return result

@@ -1,0 +1,149 @@
+"""Discrete Fourier transforms of arrays: complex to complex, real to complex, complex to real.
+
+Results lie in memory as PyTorch's do: dimensions that aren't transformed come first, in the order
+of the operand's strides, the transformed ones after them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from ..._base import dtypes as D
+from ..types import byte_strides, from_raw
+
+# NumPy's word for a normalisation (0: none, 1: by the root of n, 2: by n) depends on the direction.
+_FORWARD: Final = ("backward", "ortho", "forward")
+_INVERSE: Final = ("forward", "ortho", "backward")
+_COMPLEX: Final[dict[Any, Any]] = {
+    np.dtype(np.float32): np.dtype(np.complex64),
+    np.dtype(np.float64): np.dtype(np.complex128),
+}
+
+
+# Fewer elements than this aren't worth the import of SciPy.
+_MANY: Final = 4096
+
+
+@cache
+def _scipy() -> Any:
+    """SciPy's transforms, two to five times as fast on many rows; None where it isn't installed."""
+    try:
+        import scipy.fft
+    except ImportError:
+        return None
+    return scipy.fft
+
+
+def _transformed(y: Any, count: int, forward: bool, norm: Any) -> Any:
+    """The transform over the last `count` dimensions."""
+    better = _scipy() if y.size >= _MANY else None
+    if better is not None:
+        along = better.fftn if forward else better.ifftn
+        return along(y, axes=tuple(range(-count, 0)), norm=norm)
+    single = np.fft.fft if forward else np.fft.ifft
+    for k in range(1, count + 1):
+        y = single(y, axis=-k, norm=norm)
+    return y
+
+
+def c2c(x: Any, dim: tuple[int, ...], normalization: int, forward: bool) -> Any:
+    """The transform of `x` over `dim`."""
+    if not dim:
+        return x.copy()
+    strides = byte_strides(x)
+    dim = _by_stride(strides, dim)
+    order = _order(strides, dim)
+    norm = (_FORWARD if forward else _INVERSE)[normalization]
+    return _back(_transformed(x.transpose(order), len(dim), forward, norm), order)
+
+
+def r2c(x: Any, dim: tuple[int, ...], normalization: int, onesided: bool) -> Any:
+    """The transform of a real `x` over `dim`; `onesided` leaves out what symmetry gives."""
+    strides = byte_strides(x)
+    dim = (*_by_stride(strides, dim[:-1]), dim[-1])
+    order = _order(strides, dim)
+    norm: Any = _FORWARD[normalization]
+    y = x.transpose(order)
+    if not onesided:
+        return _back(_transformed(y, len(dim), True, norm), order)
+    better = _scipy() if y.size >= _MANY else None
+    if better is not None:
+        return _back(better.rfftn(y, axes=tuple(range(-len(dim), 0)), norm=norm), order)
+    y = np.fft.rfft(y, axis=-1, norm=norm)
+    for k in range(2, len(dim) + 1):
+        y = np.fft.fft(y, axis=-k, norm=norm)
+    return _back(y, order)
+
+
+def c2r(x: Any, dim: tuple[int, ...], normalization: int, last_dim_size: int) -> Any:
+    """The real inverse transform of the half `x` of a symmetric array."""
+    if len(dim) > 1:
+        x = c2c(x, dim[:-1], normalization, False)
+    order = _order(byte_strides(x), dim[-1:])
+    norm: Any = _INVERSE[normalization]
+    y = x.transpose(order)
+    better = _scipy() if y.size >= _MANY else None
+    inverse = np.fft.irfft if better is None else better.irfft
+    return _back(inverse(y, last_dim_size, axis=-1, norm=norm), order)
+
+
+def _by_stride(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(dim, key=lambda d: -strides[d]))
+
+
+def _order(strides: tuple[int, ...], dim: tuple[int, ...]) -> tuple[int, ...]:
+    rest = [d for d in range(len(strides)) if d not in dim]
+    return (*sorted(rest, key=lambda d: -strides[d]), *dim)
+
+
+def _back(y: Any, order: tuple[int, ...]) -> Any:
+    if not y.flags.c_contiguous:
+        y = np.ascontiguousarray(y)
+    if order == tuple(range(len(order))):
+        return y
+    inverse = [0] * len(order)
+    for place, d in enumerate(order):
+        inverse[d] = place
+    return y.transpose(inverse)
+
+
+def twice_inside(shape: tuple[int, ...], dim: tuple[int, ...], full: int, dtype: D.dtype) -> Any:
+    """Ones along a half dimension, twos where its mirror image was left out: broadcasts."""
+    half = shape[dim[-1]]
+    weights = np.ones(half, np.float32 if dtype is D.complex64 else np.float64)
+    weights[1 : 1 + full - half] = 2
+    return weights.reshape([-1 if d == dim[-1] else 1 for d in range(len(shape))])
+
+
+def padded_to_full(g: Any, dim: int, full: int) -> Any:
+    """`g` with zeros after its end along `dim`, so that it has `full` places."""
+    shape = list(g.shape)
+    shape[dim] = full
+    y = np.zeros(shape, g.dtype)
+    y[tuple(slice(None, n) for n in g.shape)] = g
+    return y
+
+
+def complex_type(dtype: D.dtype) -> D.dtype:
+    """The complex type whose parts are of the real type `dtype`."""
+    return D.complex64 if dtype is D.float32 else D.complex128
+
+
+def frequencies(n: int, d: float, half: bool, raw: Any) -> Any:
+    """The frequencies of the places of a transform of `n` samples, `d` apart."""
+    with np.errstate(all="ignore"):
+        step = np.float64(1.0) / np.float64(n * d)
+        if half:
+            places = np.arange(n // 2 + 1)
+        else:
+            places = np.arange(n)
+            places[(n + 1) // 2 :] -= n
+        return (places.astype(raw) * step).astype(raw) if n else np.full(int(half), np.nan, raw)
+
+
+def raw_name(raw: Any) -> str:
+    """The name of an element type as error messages write it."""
+    return D.scalar_name(from_raw(raw))

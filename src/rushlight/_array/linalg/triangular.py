@@ -1,0 +1,261 @@
+"""Triangular matrices: solving with them, and factoring others into them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes as D
+from ..types import to_raw
+from . import lapack
+
+_BLOCK = 24  # below this size rows are solved one by one
+_FEW = 16  # matrices up to which they are inverted one by one
+_MANY = 24  # from so many small matrices on, rows of all of them at once are quicker than LAPACK
+
+
+def _in_step(count: int, n: int) -> bool:
+    """Whether `count` matrices of order `n` are quicker row by row, all at once."""
+    return count >= _MANY and n <= _BLOCK // 2
+
+
+# ---- solving ----------------------------------------------------------------------------------
+def solve_triangular(
+    a: Any, b: Any, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """X with A X = B (`left`) or X A = B, reading one triangle of A; a zero pivot gives inf."""
+    batch = a.shape[:-2]
+    if batch != b.shape[:-2]:
+        batch = np.broadcast_shapes(batch, b.shape[:-2])
+    x = lapack.columns(batch + b.shape[-2:], b.dtype)
+    x[...] = b
+    n = a.shape[-1]
+    if not x.size:
+        return x
+    count = math.prod(batch)
+    solver = None if _in_step(count, n) else lapack.routine("trsm", b.dtype)
+    if solver is None:
+        _in_rows(a, x if left else x.swapaxes(-1, -2), upper, left, unitriangular)
+        return x
+    if len(batch) == a.ndim - 2 == 0:
+        _solve_one(solver, a, x, upper, left, unitriangular)
+        return x
+    if a.shape[:-2] != batch:
+        a = np.broadcast_to(a, batch + a.shape[-2:])
+    flat = a.reshape((count, n, n)) if batch else [a]
+    for matrix, target in zip(flat, lapack.each(x)):
+        _solve_one(solver, matrix, target, upper, left, unitriangular)
+    return x
+
+
+def spread_columns(a: Any, batch: tuple[int, ...]) -> Any:
+    """A column-major copy for every place of a batch that the matrices broadcast to."""
+    out = lapack.columns(batch + a.shape[-2:], a.dtype)
+    out[...] = a
+    return out
+
+
+def _solve_one(solver: Any, a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
+    """Solves in place; a C-ordered matrix is the transpose of a column-major one."""
+    if left and x.shape[1] == 1:
+        one = lapack.routine("trsv", x.dtype)
+        turned = a.flags.c_contiguous
+        lower = upper if turned else not upper
+        column = x[:, 0]
+        found = one(a.T if turned else a, column, 1, 0, lower, turned, unit, 1)
+        if found is not column:
+            x[:, 0] = found
+        return
+    if a.flags.c_contiguous:
+        found = solver(1.0, a.T, x, not left, upper, 1, unit, 1)
+    else:
+        found = solver(1.0, a, x, not left, not upper, 0, unit, 1)
+    if found is not x:
+        x[...] = found
+
+
+def _in_rows(a: Any, x: Any, upper: bool, left: bool, unit: bool) -> None:
+    """Solves A X = B in place for all matrices of a stack at once, or Aᵀ X = B."""
+    if not left:
+        a, upper = a.swapaxes(-1, -2), not upper
+    if upper:
+        _substitute(a[..., ::-1, ::-1], x[..., ::-1, :], unit)
+    else:
+        _substitute(a, x, unit)
+
+
+def _substitute(a: Any, x: Any, unit: bool) -> None:
+    """Solves a lower triangular system in place, halves first where it is large."""
+    n = a.shape[-1]
+    if n > _BLOCK:
+        half = n // 2
+        _substitute(a[..., :half, :half], x[..., :half, :], unit)
+        x[..., half:, :] -= np.matmul(a[..., half:, :half], x[..., :half, :])
+        _substitute(a[..., half:, half:], x[..., half:, :], unit)
+        return
+    for i in range(n):
+        row = x[..., i, :]
+        if i:
+            row -= np.matmul(a[..., i : i + 1, :i], x[..., :i, :])[..., 0, :]
+        if not unit:
+            row /= a[..., i, i, None]
+
+
+# ---- LU ---------------------------------------------------------------------------------------
+def lu_factor(x: Any) -> tuple[Any, Any, Any]:
+    """L and U in one matrix, the rows exchanged and the first pivot that is zero (from 1)."""
+    rows, columns = x.shape[-2:]
+    batch = x.shape[:-2]
+    count = min(rows, columns)
+    factors = lapack.as_columns(x)
+    if not x.size:
+        return factors, np.zeros((*batch, count), np.int32), np.zeros(batch, np.int32)
+    number = math.prod(batch)
+    stepwise = number >= 8 * _MANY and max(rows, columns) <= _BLOCK // 2
+    factor = None if stepwise else lapack.routine("getrf", x.dtype)
+    if factor is None:
+        pivots, info = _eliminate(lapack.each(factors), number)
+        return factors, pivots.reshape((*batch, count)), info.reshape(batch)
+    if not batch:
+        found, pivots, code = factor(factors, 1)
+        pivots += 1
+        return found, pivots, np.array(code, np.int32)
+    found = []
+    for one in lapack.each(factors):
+        result = factor(one, 1)
+        if result[0] is not one:
+            one[...] = result[0]  # SciPy copies what isn't aligned to 8 bytes
+        found.append(result)
+    pivots = np.array([f[1] for f in found], np.int32)
+    pivots += 1
+    info = np.array([f[2] for f in found], np.int32)
+    return factors, pivots.reshape((*batch, count)), info.reshape(batch)
+
+
+def _eliminate(a: Any, number: int) -> tuple[Any, Any]:
+    """Factors matrices in place, one column of all of them at a time."""
+    if len(a) != number or isinstance(a, tuple):
+        a = a[0][None]
+    rows, columns = a.shape[-2:]
+    index = np.arange(number)
+    count = min(rows, columns)
+    pivots = np.empty((number, count), np.int32)
+    info = np.zeros(number, np.int32)
+    for j in range(count):
+        column = a[:, j:, j]
+        size = np.abs(column.real) + np.abs(column.imag) if a.dtype.kind == "c" else np.abs(column)
+        best = np.argmax(size, 1)
+        best += j
+        pivots[:, j] = best
+        kept = a[index, best]
+        a[index, best] = a[:, j]
+        a[:, j] = kept
+        top = kept[:, j]
+        zero = top == 0
+        if zero.any():
+            info[(info == 0) & zero] = j + 1
+            top = np.where(zero, 1, top)
+        if j + 1 < rows:
+            under = a[:, j + 1 :, j]
+            under /= top[:, None]
+            if j + 1 < columns:
+                a[:, j + 1 :, j + 1 :] -= under[:, :, None] * kept[:, None, j + 1 :]
+    pivots += 1
+    return pivots, info
+
+
+def row_order(pivots: Any, rows: int) -> Any:
+    """Where each row of P^T A comes from, for rows exchanged one after another."""
+    flat = pivots.reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1]))
+    if len(flat) <= _FEW:
+        orders = []
+        for exchanged in flat.tolist():
+            order = list(range(rows))
+            for j, other in enumerate(exchanged):
+                order[j], order[other - 1] = order[other - 1], order[j]
+            orders.append(order)
+        found = np.array(orders, np.intp).reshape((len(flat), rows))
+    else:
+        found = np.tile(np.arange(rows), (len(flat), 1))
+        index = np.arange(len(flat))
+        for j in range(flat.shape[-1]):
+            other = flat[:, j] - 1
+            kept = found[:, j].copy()
+            found[:, j] = found[index, other]
+            found[index, other] = kept
+    return found.reshape((*pivots.shape[:-1], rows))
+
+
+def permutation_matrix(pivots: Any, rows: int, dtype: Any) -> Any:
+    """P with P L U = A, from the rows exchanged."""
+    order = row_order(pivots, rows)
+    raw = to_raw(dtype) if isinstance(dtype, D.dtype) else dtype
+    p = np.zeros((*order.shape[:-1], rows, rows), raw)
+    if order.ndim == 1:
+        p[order, np.arange(rows)] = 1
+    else:
+        np.put_along_axis(p, order[..., None, :], 1, -2)
+    return p
+
+
+def nothing(dtype: Any) -> Any:
+    """An array without elements."""
+    return np.zeros(0, dtype)
+
+
+def triangles(factors: Any) -> tuple[Any, Any]:
+    """L, with a unit diagonal, and U, from one matrix that holds both; C-ordered."""
+    rows, columns = factors.shape[-2:]
+    count = min(rows, columns)
+    lower = np.zeros((*factors.shape[:-2], rows, count), factors.dtype)
+    np.copyto(lower, factors[..., :count], where=lapack.under(rows, count))
+    np.einsum("...ii->...i", lower[..., :count, :])[...] = 1
+    upper = np.zeros((*factors.shape[:-2], count, columns), factors.dtype)
+    np.copyto(upper, factors[..., :count, :], where=lapack.over(count, columns))
+    return lower, upper
+
+
+def lu(x: Any) -> tuple[Any, Any, Any]:
+    """P, L and U with A = P L U."""
+    factors, pivots, _ = lu_factor(x)
+    lower, upper = triangles(factors)
+    return permutation_matrix(pivots, x.shape[-2], x.dtype), lower, upper
+
+
+def lu_solve(factors: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> Any:
+    """X with A X = B, X A = B, A^H X = B or X A^H = B, given A's factors."""
+    if not left:
+        return _adjoint(lu_solve(factors, pivots, _adjoint(b), True, not adjoint))
+    rows = factors.shape[-1]
+    if factors.ndim == 2 == b.ndim:
+        return _solve_two(factors, row_order(pivots, rows), b, adjoint)
+    batch = np.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
+    order = np.broadcast_to(row_order(pivots, rows), (*batch, rows))[..., None]
+    if adjoint:
+        turned = _adjoint(factors)
+        x = solve_triangular(turned, b, False)
+        x = solve_triangular(turned, x, True, True, True)
+        found = lapack.columns(x.shape, x.dtype)
+        np.put_along_axis(found, np.broadcast_to(order, x.shape), x, -2)
+        return found
+    if b.shape[:-2] != batch:
+        b = np.broadcast_to(b, batch + b.shape[-2:])
+    x = solve_triangular(factors, np.take_along_axis(b, order, -2), False, True, True)
+    return solve_triangular(factors, x, True)
+
+
+def _solve_two(factors: Any, order: Any, b: Any, adjoint: bool) -> Any:
+    if not adjoint:
+        x = solve_triangular(factors, b[order], False, True, True)
+        return solve_triangular(factors, x, True)
+    turned = _adjoint(factors)
+    x = solve_triangular(turned, solve_triangular(turned, b, False), True, True, True)
+    found = lapack.columns(x.shape, x.dtype)
+    found[order] = x
+    return found
+
+
+def _adjoint(x: Any) -> Any:
+    return np.conjugate(x.swapaxes(-1, -2)) if x.dtype.kind == "c" else x.swapaxes(-1, -2)

@@ -1,0 +1,103 @@
+"""Pairs and chains of arrays: vector products, distances between rows, the order of a product."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base import errors
+from ..reduce.norm import vector_norm
+from ..reduce.reduce import axis_of, name_of
+
+_MANY = 25  # from this many rows on, PyTorch finds Euclidean distances by a matrix product
+
+
+def count(shape: tuple[int, ...]) -> int:
+    """The number of elements of an array of that shape."""
+    return math.prod(shape)
+
+
+def cross(a: Any, b: Any, dim: int = -1) -> Any:
+    """The vector product along `dim`.
+
+    Raises:
+        RuntimeError: where the dimension hasn't size three, or shapes don't fit.
+    """
+    if a.ndim != b.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if not a.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = axis_of(a.ndim, dim)
+    if a.shape[axis] != 3 or b.shape[axis] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[axis]} and "
+            f"{b.shape[axis]}"
+        )
+    problem = errors.broadcast(a.shape, b.shape)
+    if problem is not None:
+        raise RuntimeError(problem)
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"expected scalar type {name_of(a.dtype)} but found {name_of(b.dtype)}")
+    return cross3(a, b, axis)
+
+
+def cross3(a: Any, b: Any, dim: int) -> Any:
+    """The vector product along `dim`, of shapes that are known to fit."""
+    if a.dtype.kind == "b":
+        raise NotImplementedError(errors.not_implemented("cross", "Bool"))
+    shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
+    out = np.empty(shape, np.result_type(a, b))
+    a, b, result = (x if dim in (-1, x.ndim - 1) else np.moveaxis(x, dim, -1) for x in (a, b, out))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        target = result[..., k]
+        np.multiply(a[..., i], b[..., j], target)
+        target -= a[..., j] * b[..., i]
+    return out
+
+
+def cdist(x: Any, y: Any, p: float = 2.0) -> Any:
+    """The p-norm distances between the rows of stacks of matrices that broadcast.
+
+    Raises:
+        RuntimeError: for a negative order, and for stacks that don't fit.
+    """
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if x.dtype.itemsize == 2:
+        raise NotImplementedError(errors.not_implemented("cdist", name_of(x.dtype)))
+    problem = errors.broadcast(x.shape[:-2], y.shape[:-2])
+    if problem is not None:
+        raise RuntimeError(problem)
+    batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    shape = batch + (x.shape[-2], y.shape[-2])
+    if not count(shape) or not x.shape[-1]:
+        return np.zeros(shape, x.dtype)
+    if p == 2 and (x.shape[-2] > _MANY or y.shape[-2] > _MANY):
+        squares = np.matmul(x, y.swapaxes(-1, -2)) * -2
+        squares += np.sum(x * x, -1)[..., :, None]
+        squares += np.sum(y * y, -1)[..., None, :]
+        return np.sqrt(np.maximum(squares, 0))
+    difference = x[..., :, None, :] - y[..., None, :, :]
+    if p == 2:
+        return np.sqrt(np.einsum("...k,...k->...", difference, difference))
+    return vector_norm(difference, p, (-1,))
+
+
+@functools.lru_cache(256)
+def chain_order(sizes: tuple[int, ...]) -> list[list[int]]:
+    """Where to split each part of a chain of matrices so that multiplying takes the least work."""
+    n = len(sizes) - 1
+    work = [[0] * n for _ in range(n)]
+    splits = [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            work[i][j], splits[i][j] = min(
+                (work[i][k] + work[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            )
+    return splits

@@ -1,0 +1,1 @@
+"""Where arrays lie: the allocator, sharing, mapped files, aliasing, arrays without memory."""

@@ -1,0 +1,130 @@
+"""What recorded programs ask of arrays: whose memory they show, whether they are equal."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Final
+
+import numpy as np
+
+from ..types import as_array, copy_like
+
+ndarray: Final = np.ndarray
+ufunc: Final = np.ufunc
+root: Final = np.sqrt
+reciprocal: Final = np.reciprocal
+empty: Final[Any] = np.empty
+empty_like: Final[Any] = np.empty_like
+number_types: Final = (np.generic,)
+
+#: The operators of arrays, as the ufuncs that they run on arrays of at least one dimension.
+UFUNC_OF: Final[dict[Any, Any]] = {
+    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply,
+    operator.truediv: np.true_divide, operator.neg: np.negative, operator.abs: np.absolute,
+    operator.gt: np.greater, operator.ge: np.greater_equal, operator.lt: np.less,
+    operator.le: np.less_equal, operator.eq: np.equal, operator.ne: np.not_equal,
+    operator.and_: np.bitwise_and, operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor,
+    operator.invert: np.invert,
+}  # fmt: skip
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` is an array, or one of NumPy's numbers."""
+    return isinstance(x, (np.ndarray, np.generic))
+
+
+def same_bytes(p: Any, q: Any) -> bool:
+    """Whether two arrays (or NumPy numbers) agree in type, shape and every bit."""
+    return bool(p.dtype == q.dtype and p.shape == q.shape and p.tobytes() == q.tobytes())
+
+
+def memory_of(raw: Any) -> Any:
+    """The array (or other object) that holds the memory that `raw` shows."""
+    while raw.base is not None:
+        raw = raw.base
+        if not isinstance(raw, np.ndarray):
+            break
+    return raw
+
+
+def address(raw: Any) -> int:
+    """Where the first element lies."""
+    return int(raw.__array_interface__["data"][0])
+
+
+def distance(base: Any, raw: Any) -> int:
+    """How many bytes after the first element of `base` the first of `raw` lies."""
+    return int(raw.__array_interface__["data"][0] - base.__array_interface__["data"][0])
+
+
+def overlapping(a: Any, b: Any) -> bool:
+    """Whether two arrays, from their first to their last bytes, have memory in common."""
+    return bool(np.may_share_memory(a, b))
+
+
+def copied(array: Any) -> Any:
+    """A copy with the same strides."""
+    return copy_like(array, array)
+
+
+def all_ones(array: Any) -> bool:
+    """Whether every element is one."""
+    return bool(np.all(array == 1))
+
+
+def pattern(shape: Any, strides: Any, dtype: Any) -> Any:
+    """For `empty_like`: an array of such a geometry, without memory of its own."""
+    return np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides, writeable=False)
+
+
+def zeros(shape: Any, dtype: Any) -> Any:
+    """Zeros."""
+    return np.zeros(shape, dtype)
+
+
+def in_order(array: Any) -> Any:
+    """The array, or a copy of it, in C order."""
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def in_new_order(array: Any) -> Any:
+    """A copy in C order."""
+    return np.array(array, order="C")
+
+
+def expanded_copy(array: Any, shape: Any) -> Any:
+    """A copy in C order, the same in all places of a larger shape."""
+    return np.array(np.broadcast_to(array, shape), order="C")
+
+
+def astype(array: Any, dtype: Any) -> Any:
+    """The elements in another type."""
+    return array.astype(dtype)
+
+
+__all__ = [
+    "UFUNC_OF",
+    "address",
+    "all_ones",
+    "as_array",
+    "astype",
+    "copied",
+    "copy_like",
+    "distance",
+    "empty",
+    "empty_like",
+    "expanded_copy",
+    "in_new_order",
+    "in_order",
+    "is_array",
+    "memory_of",
+    "ndarray",
+    "number_types",
+    "pattern",
+    "overlapping",
+    "reciprocal",
+    "root",
+    "same_bytes",
+    "ufunc",
+    "zeros",
+]

@@ -1,0 +1,78 @@
+"""How results are laid out that are like another array: dense, in the order of its memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .out_of_memory import refusal
+
+
+def is_dense(array: Any) -> bool:
+    """Whether the elements fill their memory without gaps or overlap, in some order."""
+    if array.flags.c_contiguous:
+        return True
+    expected = array.itemsize
+    for stride, n in sorted(zip(array.strides, array.shape)):
+        if n != 1:
+            if stride != expected:
+                return False
+            expected *= n
+    return True
+
+
+def empty_like(array: Any, raw: Any) -> Any:
+    """An array of `array`'s shape and layout and of NumPy type `raw`, elements not set.
+
+    Where several elements share memory the order of the dimensions is PyTorch's, not NumPy's.
+    """
+    try:
+        if array.flags.c_contiguous or not _is_spread(array.strides):
+            return np.empty_like(array, dtype=raw, subok=False)
+        order = _order(array.shape, array.strides)
+        made = np.empty([array.shape[d] for d in order], raw)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, array.shape) from None
+    return made.transpose(sorted(range(array.ndim), key=order.__getitem__))
+
+
+def copy(array: Any, raw: Any) -> Any:
+    """A copy with elements of NumPy type `raw`, laid out like `empty_like`."""
+    if array.flags.c_contiguous or not _is_spread(array.strides):
+        return array.astype(raw)
+    made = empty_like(array, raw)
+    np.copyto(made, array, casting="unsafe")
+    return made
+
+
+def laid_out_like(array: Any, like: Any) -> Any:
+    """A copy of `array` laid out like another of its shape."""
+    made = empty_like(like, array.dtype)
+    made[...] = array
+    return made
+
+
+def _is_spread(strides: tuple[int, ...]) -> bool:
+    return 0 in strides or len(set(strides)) < len(strides)
+
+
+def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    """The dimensions from the outermost to the innermost.
+
+    Dimensions change places with the inner ones that have larger strides. One that is expanded
+    goes with any other, and is passed over.
+    """
+    order = list(range(len(shape)))[::-1]  # from the innermost on
+    for last in range(1, len(order)):
+        outer = last
+        for inner in range(last - 1, -1, -1):
+            a, b = order[inner], order[outer]
+            if not strides[a] or not strides[b]:
+                continue
+            if (strides[a], shape[a]) > (strides[b], shape[b]):
+                order[inner], order[outer] = b, a
+                outer = inner
+            elif strides[a] < strides[b]:
+                break
+    return order[::-1]

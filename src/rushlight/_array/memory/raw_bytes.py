@@ -1,0 +1,83 @@
+"""The bytes behind an array, for those who look at memory itself."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import Any
+
+import numpy as np
+
+from ..types import empty, owner
+
+
+def bytes_of(array: Any) -> Any:
+    """All bytes of the memory that an array is a view of, as a flat array over them."""
+    whole = owner(array)
+    if whole.flags.c_contiguous:
+        return whole.reshape(-1).view(np.uint8)
+    if whole.flags.f_contiguous:
+        return whole.T.reshape(-1).view(np.uint8)
+    flat = np.ascontiguousarray(array)
+    return flat.reshape(-1).view(np.uint8)
+
+
+def fresh(count: int) -> Any:
+    """Bytes that nobody has written."""
+    return empty((count,), np.uint8)
+
+
+def from_numbers(values: Any, dtype: Any) -> Any:
+    """The bytes of numbers of a raw type."""
+    return np.array(list(values), dtype).reshape(-1).view(np.uint8)
+
+
+def from_buffer(buffer: Any, offset: int, count: int) -> Any:
+    """A copy of bytes of a buffer; `count` below 0: all that follow."""
+    whole = np.frombuffer(buffer, np.uint8)[offset:]
+    return (whole if count < 0 else whole[:count]).copy()
+
+
+def seen_as(data: Any, dtype: Any) -> Any:
+    """The bytes as elements of a raw type; what is left over is left out."""
+    size = np.dtype(dtype).itemsize
+    return data[: data.size // size * size].view(dtype)
+
+
+def resized(data: Any, count: int) -> Any:
+    """The first bytes in memory of another size."""
+    made = np.zeros(count, np.uint8)
+    made[: min(count, data.size)] = data[:count]
+    return made
+
+
+def mapped(path: str, together: bool, count: int) -> Any:
+    """The first bytes of a file, read when they are first looked at.
+
+    What is written to them goes to the file, and to all who map it, where `together`; else it stays
+    here. A file that is mapped together and too short, or not there, grows.
+
+    Raises:
+        RuntimeError: where the file can't be opened, or is too short.
+    """
+    try:
+        if together and not os.path.exists(path):
+            open(path, "xb").close()
+        file = open(path, "r+b" if together else "rb")  # noqa: SIM115  (closed below)
+    except OSError as error:
+        how = "read-write" if together else "read-only"
+        raise RuntimeError(
+            f"unable to open file <{path}> in {how} mode: {error.strerror} ({error.errno})"
+        ) from None
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        if size < count and not together:
+            raise RuntimeError(
+                f"file <{path}> size <{size}> is smaller than the required mapping size <{count}>"
+            )
+        if size < count:
+            file.truncate(count)
+        if count == 0:
+            return fresh(0)
+        access = mmap.ACCESS_WRITE if together else mmap.ACCESS_COPY
+        return np.frombuffer(mmap.mmap(file.fileno(), count, access=access), np.uint8)

@@ -1,0 +1,1 @@
+"""Convolution, pooling, normalization, recurrent layers, attention and losses."""

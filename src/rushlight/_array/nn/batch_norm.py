@@ -1,0 +1,241 @@
+"""Normalisation by channel: batch norm and group norm, with their gradients.
+
+A channel is axis 1. Float16 and bfloat16 are computed in float32.
+
+Note [Sums by channel]
+An array (N, C, L) is summed over N and L by two products with ones, first along L, which BLAS does
+faster than NumPy's `sum` over two axes; (N, C) by one.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from ..reduce.layer_norm import layer_norm, layer_norm_backward
+from ..reduce.softmax import lifted, ones
+from . import small_rows
+
+__all__ = [
+    "batch_norm", "batch_norm_backward", "group_norm", "group_norm_backward", "running_update",
+    "smallest_step",
+]  # fmt: skip
+
+_LONG = 8192
+
+
+def smallest_step(dtype: Any) -> float:
+    """The distance from 1 to the next number of a floating point dtype."""
+    return 2.0**-7 if dtype.kind == "V" else float(np.finfo(dtype).eps)
+
+
+def _split(x: Any) -> Any:
+    """`x` as (N, C) or as (N, C, L)."""
+    if x.ndim == 2:
+        return x
+    return np.ascontiguousarray(x).reshape(x.shape[0], x.shape[1], prod(x.shape[2:]))
+
+
+def _column(values: Any, x: Any) -> Any:
+    """One value a channel, shaped so that it broadcasts over `x`."""
+    return values if x.ndim == 2 else values[:, None]
+
+
+def _sum(x: Any) -> Any:
+    """The sum of each channel. See Note [Sums by channel]."""
+    if x.ndim == 3:
+        x = x @ ones(x.shape[2], x.dtype) if x.shape[2] <= _LONG else np.add.reduce(x, axis=2)
+    if x.shape[0] == 1:
+        return x[0]
+    if x.shape[0] <= _LONG:
+        return ones(x.shape[0], x.dtype) @ x
+    return np.add.reduce(x, axis=0)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """The inner product of each channel of two arrays."""
+    if a.ndim == 3:
+        return _sum(np.vecdot(a, b))
+    return _sum(np.multiply(a, b))
+
+
+def batch_norm(
+    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, eps: float
+) -> tuple[Any, Any, Any]:
+    """Each channel with mean 0 and variance 1, scaled and shifted; its mean; 1/deviation.
+
+    In training the statistics are the batch's, else `mean` and `var`; then the two further results
+    are empty. Shapes: x (N, C, …); the others (C,).
+    """
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.batch_norm(x, weight, bias, mean, var, training, eps)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    raw = _split(lifted(x))
+    if training:
+        count = raw.size // (raw.shape[1] or 1)
+        centre = np.true_divide(_sum(raw), count)
+        out = np.subtract(raw, _column(centre, raw))
+        inverse = _inverse_deviation(_dot(out, out) / count, eps)
+        kept = (centre.astype(raw.dtype, copy=False), inverse)
+    else:
+        centre = lifted(mean).astype(raw.dtype, copy=False)
+        inverse = _inverse_deviation(lifted(var), eps).astype(raw.dtype, copy=False)
+        out = np.subtract(raw, _column(centre, raw))
+        kept = (np.empty(0, raw.dtype), np.empty(0, raw.dtype))
+    scale = inverse if weight is None else inverse * lifted(weight)
+    np.multiply(out, _column(scale, raw), out)
+    if bias is not None:
+        np.add(out, _column(lifted(bias), raw), out)
+    return out.reshape(x.shape).astype(x.dtype, copy=False), *kept
+
+
+def _inverse_deviation(var: Any, eps: float) -> Any:
+    found = np.sqrt(var + eps)
+    return np.reciprocal(found, found)
+
+
+def running_update(
+    running_mean: Any,
+    running_var: Any,
+    mean: Any,
+    inverse: Any,
+    count: int,
+    momentum: float,
+    eps: float,
+) -> None:
+    """Moves the running statistics towards the batch's by `momentum`, in place.
+
+    The running variance takes the unbiased one: the batch's times n / (n - 1).
+    """
+    if running_mean is not None:
+        running_mean *= 1 - momentum
+        running_mean += (momentum * mean).astype(running_mean.dtype, copy=False)
+    if running_var is not None:
+        var = 1 / (inverse * inverse) - eps
+        if count > 1:
+            unbiased = var * (count / (count - 1))
+        else:
+            with np.errstate(all="ignore"):
+                unbiased = var * np.true_divide(count, count - 1)
+        running_var *= 1 - momentum
+        running_var += (momentum * unbiased).astype(running_var.dtype, copy=False)
+
+
+def batch_norm_backward(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    var: Any,
+    centre: Any,
+    inverse: Any,
+    training: bool,
+    eps: float,
+    need: Any,
+) -> tuple[Any, Any, Any]:
+    """The gradients for input, weight and bias; None for those not needed."""
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.batch_norm_backward(
+            g, x, weight, mean, var, centre, inverse, training, eps, need
+        )
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    raw, g_raw = _split(lifted(x)), _split(lifted(g))
+    if not training:
+        centre = lifted(mean).astype(raw.dtype, copy=False)
+        inverse = _inverse_deviation(lifted(var), eps).astype(raw.dtype, copy=False)
+    scale = inverse if weight is None else inverse * lifted(weight)
+    out = d_weight = d_bias = total = None
+    if need[2] or (need[0] and training):
+        d_bias = total = _sum(g_raw)
+    if need[1] or (need[0] and training):
+        d = np.subtract(raw, _column(centre, raw))
+        along = _dot(g_raw, d)
+        d_weight = along * inverse
+        if need[0] and training:
+            # dx = w r (g - mean(g) - d r² mean(g d))
+            count = raw.size // (raw.shape[1] or 1)
+            np.multiply(d, _column(along * inverse * inverse / count, raw), d)
+            np.add(d, _column(total / count, raw), d)
+            out = np.subtract(g_raw, d, d)
+            np.multiply(out, _column(scale, raw), out)
+    if need[0] and not training:
+        out = np.multiply(g_raw, _column(scale, raw))
+    parameter = raw.dtype if weight is None else weight.dtype
+    return (
+        None if out is None else out.reshape(x.shape).astype(x.dtype, copy=False),
+        d_weight.astype(parameter, copy=False) if need[1] and d_weight is not None else None,
+        d_bias.astype(parameter, copy=False) if need[2] and d_bias is not None else None,
+    )
+
+
+def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """Each group of channels with mean 0 and variance 1, scaled and shifted by channel.
+
+    The further results are the means and 1/deviations, (N, groups).
+    """
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.group_norm(x, groups, weight, bias, eps)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    n, channels = x.shape[:2]
+    rows = np.ascontiguousarray(lifted(x)).reshape(n * groups, x.size // (n * groups or 1))
+    if small_rows.fits(rows):
+        out, mean, inverse = small_rows.layer_norm(rows, None, None, eps)
+        wide = out.reshape(n, channels, -1)
+        if weight is not None:
+            np.multiply(wide, lifted(weight).reshape(channels, 1), wide)
+        if bias is not None:
+            np.add(wide, lifted(bias).reshape(channels, 1), wide)
+        out = wide.reshape(x.shape).astype(x.dtype, copy=False)
+        return out, mean.reshape(n, groups), inverse.reshape(n, groups)
+    out, mean, inverse = layer_norm(rows, 1, eps=eps)
+    if weight is not None or bias is not None:
+        wide = out.reshape(n, channels, -1) if x.size else out.reshape(n, channels, 0)
+        if weight is not None:
+            np.multiply(wide, lifted(weight)[:, None], wide)
+        if bias is not None:
+            np.add(wide, lifted(bias)[:, None], wide)
+    return (
+        out.reshape(x.shape).astype(x.dtype, copy=False),
+        mean.reshape(n, groups),
+        inverse.reshape(n, groups),
+    )
+
+
+def group_norm_backward(
+    g: Any, x: Any, groups: int, mean: Any, inverse: Any, weight: Any, need: Any
+) -> tuple[Any, Any, Any]:
+    """The gradients of `group_norm` for input, weight and bias; None for those not needed."""
+    if x.size >= kernels.LEAST:
+        found = kernels.norms.group_norm_backward(g, x, groups, mean, inverse, weight, need)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    n, channels = x.shape[:2]
+    if not x.size:
+        zero = np.zeros(channels, x.dtype)
+        return np.zeros_like(x), zero, zero.copy()
+    raw = np.ascontiguousarray(lifted(x)).reshape(n * groups, -1)
+    g_wide = np.ascontiguousarray(lifted(g)).reshape(n, channels, -1)
+    out = d_weight = d_bias = None
+    if need[0]:
+        scaled = g_wide if weight is None else g_wide * lifted(weight)[:, None]
+        out = layer_norm_backward(
+            scaled.reshape(raw.shape), raw, 1, mean.reshape(-1, 1), inverse.reshape(-1, 1),
+            None, (True, False, False),
+        )[0]  # fmt: skip
+    parameter = x.dtype if weight is None else weight.dtype
+    if need[1]:
+        hat = (raw - mean.reshape(-1, 1)) * inverse.reshape(-1, 1)
+        d_weight = _dot(g_wide, hat.reshape(g_wide.shape)).astype(parameter, copy=False)
+    if need[2]:
+        d_bias = _sum(g_wide).astype(parameter, copy=False)
+    return (
+        None if out is None else out.reshape(x.shape).astype(x.dtype, copy=False),
+        d_weight,
+        d_bias,
+    )

@@ -1,0 +1,337 @@
+"""Cross-entropy and the negative log likelihood, each with its backward pass.
+
+Float32 and float64 are computed in their own precision, float16 and bfloat16 in float32; the losses
+of the rows and what they add up to in float64, rounded once. Results are new ndarrays of the
+logits' dtype.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from rushlight._array.reduce.softmax import (
+    CONFIDENT,
+    FLOOR,
+    TOP,
+    from_top,
+    lifted,
+    logsumexp_rows,
+    row_blocks,
+    row_dot,
+    row_sum,
+    subtract_exactly,
+)
+
+__all__ = [
+    "cross_entropy",
+    "cross_entropy_backward",
+    "cross_entropy_target_gradient",
+    "nll_loss",
+    "nll_loss_backward",
+]
+
+Reduction = str
+
+
+def _class_rows(x: Any) -> Any:
+    """`x` of shape (N, C, d1 ...) or (C,) as a C-ordered matrix with the classes as columns."""
+    if x.ndim > 2:
+        x = np.moveaxis(x, 1, -1)
+    return np.ascontiguousarray(x).reshape(-1, x.shape[-1])
+
+
+def _from_class_rows(rows: Any, shape: tuple[int, ...]) -> Any:
+    """The inverse of `_class_rows`, as a C-ordered array."""
+    if len(shape) <= 2:
+        return rows.reshape(shape)
+    return np.ascontiguousarray(np.moveaxis(rows.reshape(shape[0], *shape[2:], shape[1]), -1, 1))
+
+
+def _checked_classes(target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
+    """The flat targets with 0 for ignored ones, and which count (None: all of them).
+
+    Raises: IndexError for a target that is no class.
+    """
+    flat = np.ascontiguousarray(target).reshape(-1)
+    if flat.size == 0:
+        return flat, None
+    low, high = int(flat.min()), int(flat.max())
+    counted = None
+    if low <= ignore_index <= high:
+        ignored = flat == ignore_index
+        if ignored.any():
+            counted = ~ignored
+            flat = np.where(ignored, 0, flat)
+            low, high = int(flat.min()), int(flat.max())
+    if low < 0 or high >= classes:
+        wrong = flat[(flat < 0) | (flat >= classes)]
+        raise IndexError(f"Target {int(wrong[0])} is out of bounds.")
+    return flat, counted
+
+
+def _row_weights(flat: Any, counted: Any, weight: Any, dtype: Any) -> Any:
+    """The weight of each row's class, 0 where it is ignored; None when all are 1."""
+    if weight is None:
+        return None if counted is None else counted.astype(dtype)
+    chosen = np.asarray(weight, dtype).reshape(-1)[flat]
+    return chosen if counted is None else np.where(counted, chosen, 0)
+
+
+def _reduce_loss(
+    each: Any, reduction: Reduction, divisor: float, shape: tuple[int, ...], dtype: Any
+) -> Any:
+    """The losses of the rows (float64), reduced, as an array of `dtype`."""
+    if reduction == "none":
+        return each.reshape(shape).astype(dtype)
+    total = float(np.add.reduce(each))
+    if reduction == "mean":
+        total = _quotient(total, divisor)
+    elif reduction != "sum":
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return np.array(total, dtype)
+
+
+def _quotient(value: float, divisor: float) -> float:
+    """value / divisor as IEEE has it: NaN or an infinity for divisor 0."""
+    if divisor:
+        return value / divisor
+    return value * inf
+
+
+def _row_gradients(g: Any, reduction: Reduction, divisor: float) -> Any:
+    """The gradient of each row's loss from that of the reduced loss: float64, or one number."""
+    if reduction == "none":
+        return np.asarray(g, np.float64).reshape(-1)
+    return float(g) if reduction == "sum" else _quotient(float(g), divisor)
+
+
+def nll_loss(
+    log_p: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+) -> tuple[Any, Any]:
+    """The negative log likelihood of the `target` classes, and the total of their weights.
+
+    Shapes: log_p (N, C, d1 ...) or (C,); target the same without C; weight (C,); the loss 0-d, or
+    like the target for reduction "none". Raises: IndexError for a target that is no class.
+    """
+    classes = log_p.shape[1] if log_p.ndim > 1 else log_p.shape[0]
+    flat, counted = _checked_classes(target, classes, ignore_index)
+    if log_p.ndim > 2:
+        wide = log_p.reshape(log_p.shape[0], classes, -1)
+        index = flat.reshape(wide.shape[0], 1, wide.shape[2])
+        picked = np.take_along_axis(wide, index, 1).reshape(-1)
+    else:
+        picked = log_p.reshape(-1, classes)[np.arange(flat.size), flat]
+    each = -picked.astype(np.float64)
+    weights = _row_weights(flat, counted, weight, np.float64)
+    divisor = float(flat.size)
+    if weights is not None:
+        each = np.where(weights == 0, 0.0, each * weights)
+        divisor = float(np.add.reduce(weights))
+    loss = _reduce_loss(each, reduction, divisor, np.shape(target), log_p.dtype)
+    return loss, np.array(divisor, log_p.dtype)
+
+
+def nll_loss_backward(
+    g: Any,
+    log_p: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    total_weight: Any = None,
+) -> Any:
+    """The gradient for `log_p` of `nll_loss`; only the shape and dtype of `log_p` are used.
+
+    `total_weight` is the second result of `nll_loss` and needed for reduction "mean" only.
+    """
+    classes = log_p.shape[1] if log_p.ndim > 1 else log_p.shape[0]
+    flat, counted = _checked_classes(target, classes, ignore_index)
+    divisor = 0.0 if total_weight is None else float(total_weight)
+    value: Any = -_row_gradients(g, reduction, divisor)
+    weights = _row_weights(flat, counted, weight, np.float64)
+    if weights is not None:
+        value = np.where(weights == 0, 0.0, value * weights)
+    out = np.zeros(log_p.shape, log_p.dtype)
+    if log_p.ndim > 2:
+        wide = out.reshape(log_p.shape[0], classes, -1)
+        index = flat.reshape(wide.shape[0], 1, wide.shape[2])
+        if np.ndim(value):
+            value = value.reshape(index.shape).astype(out.dtype)
+        np.put_along_axis(wide, index, value, 1)
+    else:
+        out.reshape(-1, classes)[np.arange(flat.size), flat] = value
+    return out
+
+
+def _is_probabilities(logits: Any, target: Any) -> bool:
+    return bool(target.shape == logits.shape and target.dtype.kind not in "iub")
+
+
+def cross_entropy(
+    logits: Any,
+    target: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    label_smoothing: float = 0.0,
+) -> tuple[Any, Any]:
+    """The cross-entropy between softmax(logits) and the targets, and the log-sum-exp of each row.
+
+    The second result (float64) is what `cross_entropy_backward` needs besides the inputs: nothing
+    of the size of the logits is kept.
+
+    Shapes: logits (N, C, d1 ...) or (C,); target the same without C (classes) or alike
+    (probabilities); weight (C,); the loss 0-d, or like the logits without C for reduction "none".
+    Raises: IndexError for a target that is no class.
+    """
+    rows = _class_rows(lifted(logits))
+    classes = rows.shape[1]
+    with np.errstate(all="ignore"):
+        lse = logsumexp_rows(rows)
+        if _is_probabilities(logits, target):
+            mass, cross = _expected(rows, target, weight, label_smoothing)
+            shape = logits.shape[:1] + logits.shape[2:] if logits.ndim > 1 else ()
+            each = lse * mass - cross
+            if (each < CONFIDENT).any():
+                lower, logarithm = from_top(rows)
+                mass, cross = _expected(lower, target, weight, label_smoothing)
+                each = logarithm[:, 0] * mass - cross
+            return _reduce_loss(each, reduction, rows.shape[0], shape, logits.dtype), lse
+        flat, counted = _checked_classes(target, classes, ignore_index)
+        weights = _row_weights(flat, counted, weight, np.float64)
+        each = lse - rows[np.arange(flat.size), flat]
+        if (each < CONFIDENT).any():
+            lower, logarithm = from_top(rows)
+            each = (logarithm[:, 0] - lower[np.arange(flat.size), flat]).astype(np.float64)
+        if weights is not None:
+            each *= weights
+        if label_smoothing:
+            if weight is None:
+                smooth = classes * lse - row_sum(rows)
+            else:
+                vector = np.asarray(weight, rows.dtype)
+                smooth = float(np.add.reduce(vector)) * lse - rows @ vector
+            each = (1 - label_smoothing) * each + (label_smoothing / classes) * smooth
+        if counted is not None:
+            each = np.where(counted, each, 0.0)
+        divisor = float(flat.size) if weights is None else float(np.add.reduce(weights))
+        loss = _reduce_loss(each, reduction, divisor, np.shape(target), logits.dtype)
+    return loss, lse
+
+
+def _smoothed(target: Any, dtype: Any, weight: Any, label_smoothing: float) -> Any:
+    """Probability targets as rows, smoothed and weighted by class."""
+    wanted = _class_rows(target.astype(dtype, copy=False))
+    if label_smoothing:
+        wanted = wanted * (1 - label_smoothing) + label_smoothing / wanted.shape[1]
+    return wanted if weight is None else wanted * np.asarray(weight, dtype)
+
+
+def _expected(rows: Any, target: Any, weight: Any, label_smoothing: float) -> tuple[Any, Any]:
+    """The total of each row of weighted probabilities, and their inner product with the logits."""
+    wanted = _smoothed(target, rows.dtype, weight, label_smoothing)
+    return row_sum(wanted).astype(np.float64), row_dot(wanted, rows).astype(np.float64)
+
+
+def cross_entropy_backward(
+    g: Any,
+    logits: Any,
+    target: Any,
+    lse: Any,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The gradient for the logits of `cross_entropy`, whose second result is `lse`."""
+    rows = _class_rows(lifted(logits))
+    count, classes = rows.shape
+    dtype = rows.dtype
+    taken = smooth = flat = wanted = None
+    if _is_probabilities(logits, target):
+        wanted = _smoothed(target, dtype, weight, label_smoothing)
+        each = _row_gradients(g, reduction, float(count))
+        scale = each * row_sum(wanted)
+    else:
+        flat, counted = _checked_classes(target, classes, ignore_index)
+        weights = _row_weights(flat, counted, weight, np.float64)
+        divisor = float(count) if weights is None else float(np.add.reduce(weights))
+        each = _row_gradients(g, reduction, divisor)
+        if counted is not None:
+            each = np.where(counted, each, 0.0)
+        taken = (1 - label_smoothing) * each
+        if weights is not None:
+            taken = taken * weights
+        scale = taken
+        if label_smoothing:
+            vector = np.ones(classes) if weight is None else np.asarray(weight, np.float64)
+            scale = taken + each * (label_smoothing / classes * float(np.add.reduce(vector)))
+            smooth = (vector * (label_smoothing / classes)).astype(dtype)
+    out = np.empty_like(rows)
+    column = np.asarray(each, dtype).reshape(-1, 1)
+    with np.errstate(all="ignore"):
+        _scaled_softmax(rows, lse, scale, out)
+        if wanted is not None:
+            np.subtract(out, wanted * column, out)
+        elif flat is not None:
+            out[np.arange(count), flat] -= taken
+            if smooth is not None:
+                np.subtract(out, column * smooth, out)
+            if counted is not None:
+                # An ignored row may hold infinities or NaN: its gradient is zero all the same.
+                out[~counted] = 0
+    return _from_class_rows(out, logits.shape).astype(logits.dtype, copy=False)
+
+
+def _scaled_softmax(rows: Any, lse: Any, scale: Any, out: Any) -> None:
+    """Writes softmax(rows) times a column to `out`, given the log-sum-exp of each row."""
+    if rows.size == 0:
+        return
+    size, dtype = rows.dtype.itemsize, rows.dtype
+    top, bottom = np.maximum.reduce(lse), np.minimum.reduce(lse)
+    # No logit exceeds its row's lse: see Note [Softmax without the row maximum].
+    plain = top < TOP[size] and bottom > np.log(FLOOR[size])
+    if plain:
+        column = (scale * np.exp(-lse)).astype(dtype)[:, None]
+        shift = None
+    else:
+        shift = lse.astype(dtype)[:, None]
+        column = (scale * np.exp(shift[:, 0].astype(np.float64) - lse)).astype(dtype)[:, None]
+    starts = row_blocks(*rows.shape)
+    for start in starts:
+        part = slice(start, start + starts.step)
+        piece = out[part]
+        if shift is None:
+            np.exp(rows[part], piece)
+        else:
+            np.subtract(rows[part], shift[part], piece)
+            np.exp(piece, piece)
+        np.multiply(piece, column[part], piece)
+
+
+def cross_entropy_target_gradient(
+    g: Any,
+    logits: Any,
+    target: Any,
+    lse: Any,
+    weight: Any = None,
+    reduction: Reduction = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The gradient for probability targets of `cross_entropy`, whose second result is `lse`."""
+    rows = _class_rows(lifted(logits))
+    each = _row_gradients(g, reduction, float(rows.shape[0])) * (1 - label_smoothing)
+    out = np.empty_like(rows)
+    with np.errstate(all="ignore"):
+        subtract_exactly(rows, lse[:, None], out)
+        np.multiply(out, -np.asarray(each, rows.dtype).reshape(-1, 1), out)
+        if weight is not None:
+            np.multiply(out, np.asarray(weight, rows.dtype), out)
+    return _from_class_rows(out, logits.shape).astype(target.dtype, copy=False)

@@ -1,0 +1,287 @@
+"""Embedding tables: rows by index, sums and means and maxima of bags of rows, norms kept small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes as D
+from ..shape.gather import add_rows, embedding_backward
+from ..shape.sparse_gradient import sparse_gradient
+from ..types import from_raw, type_name
+
+__all__ = [
+    "bag_lengths", "bag_numbers", "bag_places", "bag_sums", "embedding", "embedding_bag",
+    "embedding_bag_backward", "embedding_bag_weights", "embedding_gradient", "renormalise",
+    "require_indices", "require_weight",
+]  # fmt: skip
+
+_UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
+
+
+def _kind(x: Any) -> str:
+    if x.dtype.kind in "bc":
+        return f"CPU{D.scalar_name(from_raw(x.dtype))}Type"
+    return type_name(x.dtype)
+
+
+def require_indices(index: Any, function: str, number: int = 1) -> None:
+    """Refuses all but int64 and int32.
+
+    Raises: RuntimeError in PyTorch's words.
+    """
+    if index.dtype not in _UNSIGNED:
+        kind = _kind(index)
+        raise RuntimeError(
+            f"Expected tensor for argument #{number} 'indices' to have one of the following scalar "
+            f"types: Long, Int; but got {kind} instead (while checking arguments for {function})"
+        )
+
+
+def require_weight(weight: Any) -> None:
+    """Refuses all but floating-point numbers as what bags are made of.
+
+    Raises: RuntimeError in PyTorch's words.
+    """
+    if weight.dtype.kind in "biuc":
+        shown = _kind(weight)
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
+            f"Half, BFloat16, Float, Double; but got {shown} instead (while checking arguments for "
+            "embedding_bag)"
+        )
+
+
+def _inside(index: Any, rows: int) -> bool:
+    """Whether all indices are rows; seen as unsigned, negative ones are huge."""
+    return not index.size or bool(
+        np.maximum.reduce(index.view(_UNSIGNED[index.dtype]), axis=None) < rows
+    )
+
+
+def embedding(weight: Any, index: Any) -> Any:
+    """The rows of `weight` that `index` names.
+
+    Raises: IndexError for an index that is no row, RuntimeError for wrong dtypes and shapes.
+    """
+    if index.dtype not in _UNSIGNED:
+        require_indices(index, "embedding")
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if not _inside(index, weight.shape[0]):
+        raise IndexError("index out of range in self")
+    return weight.take(index, axis=0)
+
+
+def embedding_gradient(
+    g: Any, index: Any, rows: int, padding_idx: int, scale_by_frequency: bool
+) -> Any:
+    """The gradient for a table of `rows` rows, zero at `padding_idx`."""
+    return embedding_backward(g, index.astype(np.int64, copy=False), rows, padding_idx,
+                              scale_by_frequency)  # fmt: skip
+
+
+def renormalise(weight: Any, index: Any, most: float, p: float) -> None:
+    """Scales the rows that `index` names down to norm `most`, in place."""
+    used = np.unique(index)
+    if not used.size:
+        return
+    count = weight.shape[0]
+    outside = used[(used < -count) | (used >= count)]
+    if outside.size:
+        raise IndexError(
+            f"select(): index {outside[0]} out of range for tensor of size {list(weight.shape)} at "
+            "dimension 0"
+        )
+    rows = weight[used]
+    norms = np.linalg.norm(rows.astype(np.float64), p, axis=1)
+    long = norms > most
+    weight[used[long]] = (rows[long] * (most / (norms[long] + 1e-7))[:, None]).astype(weight.dtype)
+
+
+# ---- bags -------------------------------------------------------------------------------------
+
+
+def bag_lengths(index: Any, offsets: Any, include_last: bool) -> tuple[Any, Any]:
+    """Where the bags begin, and how long they are.
+
+    Raises: RuntimeError for offsets that don't fit.
+    """
+    if include_last and offsets.size < 1:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+    if offsets.size:
+        if int(offsets[0]) != 0:
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
+                "from "
+                f"position 0. However, got {int(offsets[0])}"
+            )
+        if int(offsets[-1]) > index.size:
+            raise RuntimeError(
+                f"offsets[-1] can not be greater than input's length {index.size} but got "
+                "offsets[-1] "
+                f"of {int(offsets[-1])}"
+            )
+    offsets = offsets.astype(np.int64)
+    if include_last:
+        return offsets[:-1], np.diff(offsets)
+    return offsets, np.diff(offsets, append=index.size)
+
+
+def bag_numbers(lengths: Any) -> Any:
+    """The bag of each index, for bags of these lengths."""
+    return np.repeat(np.arange(lengths.size), lengths)
+
+
+def _bag_of_each(starts: Any, lengths: Any, index: Any, padding_idx: int) -> tuple[Any, Any, Any]:
+    """The bag of each index, which indices count, and how many count in each bag."""
+    bags = bag_numbers(lengths)
+    counted = index[: bags.size] != padding_idx
+    counts = np.bincount(bags[counted], minlength=starts.size) if bags.size else 0 * lengths
+    return bags, counted, counts
+
+
+def bag_sums(values: Any, bags: Any, count: int) -> Any:
+    """The rows of `values` added up by bag."""
+    return add_rows(np.zeros((count, *values.shape[1:]), values.dtype), bags, values)
+
+
+def embedding_bag(
+    weight: Any,
+    index: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
+) -> Any:
+    """The sum (0), mean (1) or maximum (2) of the rows of each bag; of an empty bag zeros.
+
+    Raises: RuntimeError for an index that is no row, or offsets that don't fit.
+    """
+    require_indices(index, "embedding_bag")
+    starts, lengths = bag_lengths(index, offsets, include_last)
+    if not _inside(index, weight.shape[0]):
+        wrong = np.flatnonzero((index < 0) | (index >= weight.shape[0]))[0]
+        raise RuntimeError(
+            f"Index {wrong} of input takes value {int(index[wrong])} which is not in the valid "
+            "range "
+            f"[0, {weight.shape[0]})"
+        )
+    if scales is not None and scales.dtype != weight.dtype:
+        names = [D.scalar_name(from_raw(a.dtype)) for a in (weight, scales)]
+        raise RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+    bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
+    rows = weight.take(index[: bags.size][counted], axis=0)
+    if mode == 2:
+        return _bag_maxima(rows, bags[counted], starts.size)[0]
+    if scales is not None:
+        rows = rows * scales[: bags.size][counted][:, None]
+    sums = bag_sums(rows, bags[counted], starts.size)
+    return sums / np.maximum(counts, 1).astype(sums.dtype)[:, None] if mode == 1 else sums
+
+
+def bag_places(
+    weight: Any, index: Any, offsets: Any, mode: int, include_last: bool, padding_idx: int
+) -> tuple[Any, Any, Any]:
+    """The bag of each index, how many count in each bag, and the rows that maxima come from."""
+    starts, lengths = bag_lengths(index, offsets, include_last)
+    if mode == 0:
+        nothing = np.zeros(starts.size, index.dtype)
+        return np.empty(0, index.dtype), nothing, nothing.copy()
+    bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
+    counts = counts.astype(index.dtype)
+    if mode == 1:
+        return bags.astype(index.dtype), counts, counts.copy()
+    used = index[: bags.size][counted]
+    _, places = _bag_maxima(weight.take(used, axis=0), bags[counted], starts.size)
+    rows = np.where(places >= 0, used[np.maximum(places, 0)] if used.size else 0, 0)
+    return bags.astype(index.dtype), counts, rows.astype(index.dtype)
+
+
+def _bag_maxima(rows: Any, bags: Any, count: int) -> tuple[Any, Any]:
+    """The largest of each bag's rows by column, and which row of `rows` it is (-1: none)."""
+    out = np.zeros((count, rows.shape[1]), rows.dtype)
+    places = np.full((count, rows.shape[1]), -1)
+    if bags.size:
+        starts = np.flatnonzero(np.diff(bags, prepend=-1))
+        most = np.maximum.reduceat(rows, starts, axis=0)
+        own = np.repeat(np.arange(starts.size), np.diff(starts, append=bags.size))
+        order = np.where(rows == most[own], np.arange(bags.size)[:, None], bags.size)
+        out[bags[starts]] = most
+        places[bags[starts]] = np.minimum.reduceat(order, starts, axis=0)
+    return out, places
+
+
+def embedding_bag_backward(
+    g: Any,
+    weight: Any,
+    index: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
+    scale_by_frequency: bool,
+) -> Any:
+    """The gradient of `embedding_bag` for its table."""
+    starts, lengths = bag_lengths(index, offsets, include_last)
+    bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
+    used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
+    if mode == 2:
+        out = np.zeros(weight.shape, g.dtype)
+        _, places = _bag_maxima(weight.take(used, axis=0), owners, starts.size)
+        bag, column = np.nonzero(places >= 0)
+        np.add.at(out, (used[places[bag, column]], column), g[bag, column])
+        return out
+    if mode == 1:
+        g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
+    rows = _spread(g, owners, scales, bags.size, counted)
+    return embedding_backward(rows, used, weight.shape[0], -1, scale_by_frequency)
+
+
+def _spread(g: Any, owners: Any, scales: Any, count: int, counted: Any) -> Any:
+    """For each index that counts the gradient of its bag, scaled."""
+    rows = g.take(owners, axis=0)
+    return rows if scales is None else rows * scales[:count][counted][:, None]
+
+
+def embedding_bag_rows(
+    g: Any,
+    weight: Any,
+    index: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
+    scale_by_frequency: bool,
+) -> Any:
+    """The gradient of `embedding_bag` for its table, as the rows that were read.
+
+    Raises: RuntimeError where rows are to be scaled by how often they were read.
+    """
+    if scale_by_frequency:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
+    starts, lengths = bag_lengths(index, offsets, include_last)
+    bags, counted, counts = _bag_of_each(starts, lengths, index, padding_idx)
+    used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
+    if mode == 1:
+        g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
+    rows = _spread(g, owners, scales, bags.size, counted)
+    return sparse_gradient(used.reshape(1, -1), rows, weight.shape)
+
+
+def embedding_bag_weights(
+    g: Any, weight: Any, index: Any, offsets: Any, include_last: bool, padding_idx: int
+) -> Any:
+    """The gradient of a summing `embedding_bag` for the weights of the single indices."""
+    starts, lengths = bag_lengths(index, offsets, include_last)
+    bags, counted, _ = _bag_of_each(starts, lengths, index, padding_idx)
+    out = np.zeros(index.shape, g.dtype)
+    rows = weight.take(index[: bags.size], axis=0)
+    out[: bags.size] = np.where(counted, np.vecdot(rows, g.take(bags, axis=0)), 0)
+    return out

@@ -1,0 +1,433 @@
+"""Recurrent layers over whole sequences: one array product for the inputs of all times, then steps.
+
+Note [Rows of a packed sequence]
+A sequence is a list of rows, time by time; at each time the first so many examples have a row. A
+padded batch is the case where all have. The state keeps a row for every example: a step renews the
+first ones, whichever way time runs, so examples that have ended keep their last state and examples
+that haven't begun (backwards in time) keep their first.
+
+Note [Gates in their own order]
+The gates of an LSTM stand as output, input, forget, cell: three logistic ones side by side, and
+side by side the three that a change of the cell state reaches. The weights of the logistic gates
+come with a minus, which saves the minus in 1 / (1 + exp(-x)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from ..linalg import tiny_matmul as tiny
+from ..linalg.matmul import matrix_product
+
+__all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward", "spans"]
+
+
+def _product(a: Any, b: Any, out: Any = None) -> Any:
+    """a b, in the order of PyTorch's BLAS where that shows. See Note [Tiny products]."""
+    if a.shape[0] * b.shape[0] * b.shape[1] <= tiny.LIMIT and a.dtype.itemsize == 4 and a.size:
+        found = tiny.product(a, b)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+    if a.dtype.kind not in "fc":  # NumPy's products of bfloat16 are float32
+        found = np.matmul(a, b).astype(a.dtype)
+        if out is None:
+            return found
+        out[...] = found
+        return out
+    return matrix_product(a, b, out)
+
+
+def _multiplier(matrix: Any, rows: int, step: Any) -> Callable[[Any, Any], Any]:
+    """A function (a, out) that writes a @ matrix, for a layer that has a kernel for its steps."""
+    found = None if step is None else kernels.products.by_matrix(matrix, rows)
+    return found or (lambda a, out: _product(a, matrix, out))
+
+
+def spans(x: Any, sizes: Any, reverse: bool) -> list[tuple[int, int, int]]:
+    """First row, last row and number of rows of each step, in the order of the steps."""
+    if sizes is None:
+        batch = x.shape[1]
+        found = [(t * batch, (t + 1) * batch, batch) for t in range(x.shape[0])]
+    else:
+        found, start = [], 0
+        for batch in sizes:
+            found.append((start, start + batch, batch))
+            start += batch
+    return found[::-1] if reverse else found
+
+
+def _flat(x: Any) -> Any:
+    return x.reshape(-1, x.shape[-1])
+
+
+def _shaped(rows: Any, x: Any) -> Any:
+    """Rows in the shape that `x` has but for its last dimension."""
+    return rows.reshape(*x.shape[:-1], rows.shape[-1])
+
+
+def _previous(states: Any, first: Any, steps: list[tuple[int, int, int]]) -> Any:
+    """The state that each row began its step with."""
+    before = np.empty_like(states)
+    now = first.copy()
+    last = None
+    for start, stop, batch in steps:
+        if last is not None:
+            now[: last[2]] = states[last[0] : last[1]]
+        before[start:stop] = now[:batch]
+        last = (start, stop, batch)
+    return before
+
+
+def _input_part(x: Any, weight: Any, bias: Any) -> Any:
+    part = _product(_flat(x), weight.T)
+    if bias is not None:
+        np.add(part, bias, part)
+    return part
+
+
+def _logistic(z: Any) -> None:
+    """1 / (1 + exp(z)), in place: the minus is in the weights."""
+    np.exp(z, z)
+    np.add(z, 1, z)
+    np.reciprocal(z, z)
+
+
+def _ends(
+    dz: Any, x: Any, before: Any, w_ih: Any, dh: Any, dz_hidden: Any, biased: bool, need: Any
+) -> list[Any]:
+    """The gradients for x, hx, w_ih, w_hh, b_ih, b_hh from those of all rows' gates."""
+    shift = dz.sum(0) if biased and need[4] else None
+    other = dz_hidden.sum(0) if biased and need[5] else None
+    return [
+        _shaped(_product(dz, w_ih), x) if need[0] else None,
+        dh if need[1] else None,
+        _product(dz.T, _flat(x)) if need[2] else None,
+        _product(dz_hidden.T, before) if need[3] else None,
+        shift,
+        other,
+    ]
+
+
+# ---- the plain layer ----------------------------------------------------------------------------
+
+
+def rnn(
+    x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, relu: bool, sizes: Any,
+    reverse: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """h = tanh(W x + b + U h + c), or the larger of that and zero: all rows, and the last state."""
+    out = _input_part(x, w_ih, None if b_ih is None else b_ih + b_hh)
+    h = hx.copy()
+    turned = w_hh.T
+    fresh = np.empty_like(h)
+    for start, stop, batch in spans(x, sizes, reverse):
+        row, add = out[start:stop], fresh[:batch]
+        _product(h[:batch], turned, add)
+        np.add(row, add, row)
+        if relu:
+            np.maximum(row, 0, out=row)
+        else:
+            np.tanh(row, row)
+        h[:batch] = row
+    return _shaped(out, x), h
+
+
+def rnn_backward(
+    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
+    relu: bool, out: Any, sizes: Any, reverse: bool, need: Any,
+) -> list[Any]:  # fmt: skip
+    """The gradients of `rnn` for x, hx, w_ih, w_hh, b_ih, b_hh."""
+    steps = spans(x, sizes, reverse)
+    out = _flat(out)
+    dz = np.greater(out, 0).astype(out.dtype) if relu else 1 - out * out
+    given = None if g_out is None else _flat(g_out)
+    dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
+    for start, stop, batch in reversed(steps):
+        part, now = dz[start:stop], dh[:batch]
+        if given is not None:
+            np.add(now, given[start:stop], now)
+        np.multiply(part, now, part)
+        _product(part, w_hh, now)
+    before = _previous(out, hx, steps)
+    return _ends(dz, x, before, w_ih, dh, dz, b_ih is not None, need)
+
+
+# ---- long short-term memory ---------------------------------------------------------------------
+
+
+def _own_order(w: Any, size: int, minus: bool) -> Any:
+    """Input, forget, cell, output -> output, input, forget, cell. See Note [Gates in …]."""
+    found = np.empty_like(w)
+    found[:size], found[size : 3 * size], found[3 * size :] = (
+        w[3 * size :], w[: 2 * size], w[2 * size : 3 * size],
+    )  # fmt: skip
+    if minus:
+        np.negative(found[: 3 * size], found[: 3 * size])
+    return found
+
+
+def _given_order(w: Any, size: int) -> Any:
+    """The inverse of `_own_order`, without minus."""
+    found = np.empty_like(w)
+    found[3 * size :], found[: 2 * size], found[2 * size : 3 * size] = (
+        w[:size], w[size : 3 * size], w[3 * size :],
+    )  # fmt: skip
+    return found
+
+
+def lstm(
+    x: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, w_hr: Any, sizes: Any,
+    reverse: bool,
+) -> tuple[Any, Any, Any, Any, Any]:  # fmt: skip
+    """All rows, the last two states, and for the backward pass the gates and cell states."""
+    size = cx.shape[1]
+    third = 3 * size
+    bias = None if b_ih is None else _own_order(b_ih + b_hh, size, True)
+    gates = _input_part(x, _own_order(w_ih, size, True), bias)
+    turned = _own_order(w_hh, size, True).T
+    cells = np.empty((gates.shape[0], size), gates.dtype)
+    out = cells if w_hr is None else np.empty((gates.shape[0], w_hr.shape[0]), gates.dtype)
+    out = np.empty_like(out)
+    h, c = hx.copy(), cx
+    fresh = np.empty((hx.shape[0], 4 * size), gates.dtype)
+    room = np.empty_like(cx)
+    whole = cx.copy() if sizes is not None else None
+    step = None
+    if gates.size >= kernels.LEAST:
+        step = kernels.cells.lstm(gates, fresh, cells, out if w_hr is None else room, cx)
+    multiply = _multiplier(turned, hx.shape[0], step)
+    for start, stop, batch in spans(x, sizes, reverse):
+        if step is not None and whole is None and w_hr is None:  # all rows: the state is the last
+            multiply(h, fresh)
+            step(start, batch, c, start)
+            h, c = out[start:stop], cells[start:stop]
+            continue
+        if step is not None:
+            multiply(h[:batch], fresh[:batch])
+            before = c if whole is None else whole
+            if w_hr is None:
+                step(start, batch, before, start)
+                h[:batch] = out[start:stop]
+            else:
+                step(start, batch, before, 0)
+                h[:batch] = _product(room[:batch], w_hr.T, out[start:stop])
+            if whole is None:
+                c = cells[start:stop]
+            else:
+                whole[:batch] = cells[start:stop]
+            continue
+        z, cell, row, spare = gates[start:stop], cells[start:stop], out[start:stop], room[:batch]
+        np.add(z, _product(h[:batch], turned, fresh[:batch]), z)
+        _logistic(z[:, :third])
+        last = z[:, third:]
+        np.tanh(last, last)
+        np.multiply(z[:, 2 * size : third], c if whole is None else whole[:batch], cell)
+        np.add(cell, np.multiply(z[:, size : 2 * size], last, spare), cell)
+        np.tanh(cell, spare)
+        if w_hr is None:
+            np.multiply(z[:, :size], spare, row)
+        else:
+            _product(np.multiply(z[:, :size], spare, spare), w_hr.T, row)
+        h[:batch] = row
+        if whole is None:
+            c = cell
+        else:
+            whole[:batch] = cell
+    if h.base is not None:  # a part of the output
+        h = h.copy()
+    return _shaped(out, x), h, c.copy() if whole is None else whole, gates, cells
+
+
+def lstm_backward(
+    g_out: Any, g_hy: Any, g_cy: Any, x: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any,
+    b_hh: Any, w_hr: Any, out: Any, gates: Any, cells: Any, sizes: Any, reverse: bool, need: Any,
+) -> list[Any]:  # fmt: skip
+    """The gradients of `lstm` for x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr."""
+    steps = spans(x, sizes, reverse)
+    size = cx.shape[1]
+    count = gates.shape[0]
+    if w_hr is None and gates.size >= kernels.LEAST:
+        found = _lstm_backward_by_kernel(g_out, g_hy, g_cy, hx, cx, w_hh, gates, cells, steps)
+        if found is not None:
+            dz, dh, dc = found
+            before = _previous(_flat(out), hx, steps)
+            return _lstm_ends(dz, x, before, w_ih, dh, dc, b_ih is not None, need, None)
+    o, last = gates[:, :size], gates[:, 3 * size :]
+    forget = gates[:, 2 * size : 3 * size]
+    squashed = np.tanh(cells)
+    # What doesn't wait for the later steps, for all rows at once: the gates' slopes, times what
+    # each gate multiplies; and how the cell state changes the output.
+    dz = np.empty_like(gates)
+    low = gates[:, : 3 * size]
+    slopes = np.subtract(1, low, dz[:, : 3 * size])
+    np.multiply(slopes, low, slopes)
+    slopes[:, :size] *= squashed
+    slopes[:, size : 2 * size] *= last
+    slopes[:, 2 * size :] *= _previous(cells, cx, steps)
+    slope = np.multiply(last, last, dz[:, 3 * size :])
+    np.subtract(1, slope, slope)
+    slope *= gates[:, size : 2 * size]
+    hidden = None if w_hr is None else o * squashed
+    through = np.multiply(squashed, squashed, squashed)
+    np.subtract(1, through, through)
+    np.multiply(through, o, through)
+
+    given = None if g_out is None else _flat(g_out)
+    dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
+    dc = np.zeros_like(cx) if g_cy is None else g_cy.astype(cx.dtype)
+    projected = None if w_hr is None else np.empty((count, hx.shape[1]), gates.dtype)
+    turned = _own_order(w_hh, size, False)
+    cube = dz.reshape(count, 4, size)
+    for start, stop, batch in reversed(steps):
+        now, cell = dh[:batch], dc[:batch]
+        if given is not None:
+            np.add(now, given[start:stop], now)
+        inner = now
+        if projected is not None:
+            projected[start:stop] = now
+            inner = _product(now, w_hr)
+        part = through[start:stop]
+        np.add(cell, np.multiply(part, inner, part), cell)
+        first = dz[start:stop, :size]
+        np.multiply(first, inner, first)
+        rest = cube[start:stop, 1:]
+        np.multiply(rest, cell[:, None], rest)
+        np.multiply(cell, forget[start:stop], cell)
+        _product(dz[start:stop], turned, now)
+    before = _previous(_flat(out), hx, steps)
+    d_hr = projected.T @ hidden if projected is not None and need[7] else None
+    return _lstm_ends(dz, x, before, w_ih, dh, dc, b_ih is not None, need, d_hr)
+
+
+def _lstm_ends(
+    dz: Any, x: Any, before: Any, w_ih: Any, dh: Any, dc: Any, biased: bool, need: Any, d_hr: Any
+) -> list[Any]:
+    """The gradients of `lstm` from those of all rows' gates in their own order."""
+    size = dc.shape[1]
+    found = _ends(
+        dz, x, before, _own_order(w_ih, size, False), dh, dz, biased,
+        [need[0], need[1], *need[3:7]],
+    )  # fmt: skip
+    for k in (2, 3, 4, 5):
+        if found[k] is not None:
+            found[k] = _given_order(found[k], size)
+    return [*found[:2], dc if need[2] else None, *found[2:], d_hr]
+
+
+def _lstm_backward_by_kernel(
+    g_out: Any, g_hy: Any, g_cy: Any, hx: Any, cx: Any, w_hh: Any, gates: Any, cells: Any,
+    steps: list[tuple[int, int, int]],
+) -> Any:  # fmt: skip
+    """The gradients of all rows' gates and of the first states; None where no kernel applies."""
+    dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
+    dc = np.zeros_like(cx) if g_cy is None else g_cy.astype(cx.dtype)
+    dz = np.empty_like(gates)
+    before = _previous(cells, cx, steps)
+    step = kernels.cells.lstm_backward(dh, dc, gates, cells, before, dz)
+    if step is None:
+        return None
+    given = None if g_out is None else _flat(g_out)
+    multiply = _multiplier(_own_order(w_hh, cx.shape[1], False), hx.shape[0], step)
+    for start, stop, batch in reversed(steps):
+        now = dh[:batch]
+        if given is not None:
+            np.add(now, given[start:stop], now)
+        step(start, batch)
+        multiply(dz[start:stop], now)
+    return dz, dh, dc
+
+
+# ---- gated recurrent unit -----------------------------------------------------------------------
+
+
+def _with_minus(w: Any, size: int) -> Any:
+    """Weights of which those of the two logistic gates have the other sign."""
+    found = w.copy()
+    np.negative(found[: 2 * size], found[: 2 * size])
+    return found
+
+
+def gru(
+    x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, sizes: Any, reverse: bool
+) -> tuple[Any, Any, Any, Any]:
+    """All rows, the last state, and for the backward pass gates and the state's part of the new."""
+    size = hx.shape[1]
+    two = 2 * size
+    shifts = [None if b is None else _with_minus(b, size) for b in (b_ih, b_hh)]
+    gates = _input_part(x, _with_minus(w_ih, size), shifts[0])
+    shift = shifts[1]
+    turned = _with_minus(w_hh, size).T
+    inner = np.empty((gates.shape[0], size), gates.dtype)
+    out = np.empty_like(inner)
+    h = hx.copy()
+    fresh = np.empty((hx.shape[0], 3 * size), gates.dtype)
+    step = None
+    if gates.size >= kernels.LEAST:
+        step = kernels.cells.gru(gates, fresh, shift, inner, h, out)
+    multiply = _multiplier(turned, hx.shape[0], step)
+    for start, stop, batch in spans(x, sizes, reverse):
+        if step is not None:
+            multiply(h[:batch], fresh[:batch])
+            step(start, batch)
+            h[:batch] = out[start:stop]
+            continue
+        z, part, row, now = gates[start:stop], fresh[:batch], out[start:stop], h[:batch]
+        _product(now, turned, part)
+        if shift is not None:
+            np.add(part, shift, part)
+        low, last, kept = z[:, :two], z[:, two:], inner[start:stop]
+        np.add(low, part[:, :two], low)
+        _logistic(low)
+        kept[...] = part[:, two:]
+        np.add(last, np.multiply(z[:, :size], kept, row), last)
+        np.tanh(last, last)
+        np.subtract(now, last, row)
+        np.multiply(row, z[:, size:two], row)
+        np.add(row, last, row)
+        now[...] = row
+    return _shaped(out, x), h, gates, inner
+
+
+def gru_backward(
+    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, out: Any,
+    gates: Any, inner: Any, sizes: Any, reverse: bool, need: Any,
+) -> list[Any]:  # fmt: skip
+    """The gradients of `gru` for x, hx, w_ih, w_hh, b_ih, b_hh."""
+    steps = spans(x, sizes, reverse)
+    size = hx.shape[1]
+    two = 2 * size
+    count = gates.shape[0]
+    reset, update, new = gates[:, :size], gates[:, size:two], gates[:, two:]
+    before = _previous(_flat(out), hx, steps)
+    # The slopes of all rows at once, as in `lstm_backward`: reset, update, and the state's part.
+    dz = np.empty_like(gates)
+    slopes = np.subtract(1, gates[:, :two], dz[:, :two])
+    direct = slopes[:, size:] * (1 - new * new)
+    np.multiply(slopes, gates[:, :two], slopes)
+    slopes[:, size:] *= before - new
+    slopes[:, :size] *= direct
+    slopes[:, :size] *= inner
+    np.multiply(direct, reset, dz[:, two:])
+
+    given = None if g_out is None else _flat(g_out)
+    dh = np.zeros_like(hx) if g_hy is None else g_hy.astype(hx.dtype)
+    cube = dz.reshape(count, 3, size)
+    fresh = np.empty_like(dh)
+    for start, stop, batch in reversed(steps):
+        now, add = dh[:batch], fresh[:batch]
+        if given is not None:
+            np.add(now, given[start:stop], now)
+        part, straight = cube[start:stop], direct[start:stop]
+        np.multiply(part, now[:, None], part)
+        np.multiply(straight, now, straight)
+        np.multiply(now, update[start:stop], now)
+        np.add(now, _product(dz[start:stop], w_hh, add), now)
+    wide = dz.copy()
+    wide[:, two:] = direct
+    return _ends(wide, x, before, w_ih, dh, dz, b_ih is not None, need)

@@ -1,0 +1,170 @@
+"""Softmax, cross-entropy, layer norm of small matrices, where each NumPy call counts.
+
+Each function gives None where its short cut doesn't hold: another layout or dtype, many elements,
+or logits whose exponentials would lose digits (see Note [Softmax without the row maximum] in
+`rows`). The caller then takes the general way.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any
+
+import numpy as np
+
+from .. import kernels
+from ..reduce.softmax import CONFIDENT, ones, row_max, row_starts
+from ..types import FLOAT32, FLOAT64
+
+__all__ = [
+    "cross_entropy", "cross_entropy_backward", "fits", "layer_norm", "layer_norm_backward",
+    "log_softmax", "log_softmax_backward", "names_classes", "row_starts", "softmax",
+    "softmax_backward",
+]  # fmt: skip
+
+# Where there are kernels, they take what is larger.
+_SMALL = min(131072, kernels.LEAST - 1)
+# Beyond these the totals of exponentials near overflow, or lose digits to underflow.
+_FEW = 128  # elements up to which a reduction of NumPy is quicker than `row_max`
+_MOST = 1e30
+_LEAST = exp(-16.0)
+_INT64 = np.dtype(np.int64)
+_UINT64 = np.dtype(np.uint64)
+
+
+def fits(x: Any) -> bool:
+    """Whether `x` is a small contiguous matrix of float32 or float64, not empty."""
+    dtype = x.dtype
+    return (
+        x.ndim == 2
+        and (dtype is FLOAT32 or dtype is FLOAT64)
+        and 0 < x.size <= _SMALL
+        and x.flags.c_contiguous
+    )
+
+
+def _exponentials(x: Any) -> Any:
+    """exp(x) and its row sums; None where digits would be lost."""
+    e = np.exp(x)
+    total = e.dot(ones(x.shape[1], x.dtype))
+    if total.dot(ones(x.shape[0], x.dtype)) < _MOST and np.minimum.reduce(total) > _LEAST:
+        return e, total
+    return None
+
+
+def softmax(x: Any) -> Any:
+    """The softmax of each row."""
+    found = _exponentials(x)
+    if found is None:
+        return None
+    e, total = found
+    return np.divide(e, total[:, None], e)
+
+
+def softmax_backward(g: Any, y: Any) -> Any:
+    """y (g - Σ g y)."""
+    out = np.multiply(g, y)
+    inner = out.dot(ones(y.shape[1], y.dtype))
+    np.subtract(g, inner[:, None], out)
+    return np.multiply(out, y, out)
+
+
+def log_softmax(x: Any) -> Any:
+    """The logarithm of the softmax of each row.
+
+    Here the row maximum is worth its cost: x - log Σ exp(x) would lose the digits of a logarithm
+    near zero, the loss of a confident prediction.
+    """
+    top = row_max(x)[:, None] if x.size > _FEW else np.maximum.reduce(x, axis=1, keepdims=True)
+    out = np.subtract(x, top)
+    total = np.exp(out).dot(ones(x.shape[1], x.dtype))
+    return np.subtract(out, np.log(total, total)[:, None], out)
+
+
+def log_softmax_backward(g: Any, y: Any) -> Any:
+    """g - exp(y) Σ g."""
+    out = np.exp(y)
+    np.multiply(out, g.dot(ones(y.shape[1], y.dtype))[:, None], out)
+    return np.subtract(g, out, out)
+
+
+def names_classes(x: Any, target: Any) -> bool:
+    """Whether `target` has one class of `x` for each of its rows, and `fits(x)`."""
+    return bool(
+        fits(x)
+        and target.dtype is _INT64
+        and target.shape == x.shape[:1]
+        # Seen as unsigned, negative targets are huge: one comparison for both bounds.
+        and np.maximum.reduce(target.view(_UINT64)) < x.shape[1]
+    )
+
+
+def cross_entropy(x: Any, target: Any, reduction: int) -> Any:
+    """-log softmax(x) at the class of each row, reduced, where `names_classes(x, target)`."""
+    found = _exponentials(x)
+    if found is None:
+        return None
+    # The logarithm ends in float64: the loss is what is left of it when the logit is subtracted.
+    each = np.log(found[1].astype(FLOAT64))
+    rows, classes = x.shape
+    np.subtract(each, x.reshape(-1).take(target + row_starts(rows, classes)), each)
+    if reduction == 0:
+        return None if np.minimum.reduce(each) < CONFIDENT else each.astype(x.dtype, copy=False)
+    total = each.dot(ones(rows, FLOAT64))
+    if total < rows * CONFIDENT:
+        return None
+    return np.array(total / rows if reduction == 1 else total, x.dtype)
+
+
+def cross_entropy_backward(g: Any, x: Any, target: Any, reduction: int) -> Any:
+    """(softmax(x) - 1 at the class) times `g`."""
+    found = _exponentials(x)
+    if found is None:
+        return None
+    e, total = found
+    rows, classes = x.shape
+    each = g / rows if reduction == 1 else g
+    np.multiply(e, np.divide(each, total, total)[:, None], e)
+    e.reshape(-1)[target + row_starts(rows, classes)] -= each
+    return e
+
+
+def layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """Rows of mean 0 and variance 1, scaled and shifted; the means; 1/deviations as columns."""
+    length = x.shape[1]
+    mean = (x.dot(ones(length, x.dtype)) / length)[:, None]
+    out = np.subtract(x, mean)
+    inverse = np.vecdot(out, out) / length
+    inverse += eps
+    np.sqrt(inverse, inverse)
+    inverse = np.reciprocal(inverse, inverse)[:, None]
+    np.multiply(out, inverse, out)
+    if weight is not None:
+        np.multiply(out, weight, out)
+    if bias is not None:
+        np.add(out, bias, out)
+    return out, mean, inverse
+
+
+def layer_norm_backward(
+    g: Any, x: Any, mean: Any, inverse: Any, weight: Any, need: Any
+) -> tuple[Any, Any, Any]:
+    """The gradients for rows, weight and bias; None for those not needed."""
+    rows, length = x.shape
+    d_weight = d_bias = None
+    if need[2]:
+        d_bias = ones(rows, x.dtype).dot(g)
+    hat = np.subtract(x, mean)
+    np.multiply(hat, inverse, hat)
+    if need[1]:
+        d_weight = ones(rows, x.dtype).dot(np.multiply(g, hat))
+    if not need[0]:
+        return None, d_weight, d_bias
+    # dx = r (g w - mean(g w) - x̂ mean(g w x̂))
+    scaled = g if weight is None else np.multiply(g, weight)
+    along = np.vecdot(scaled, hat) / length
+    level = scaled.dot(ones(length, x.dtype)) / length
+    np.multiply(hat, along[:, None], hat)
+    np.add(hat, level[:, None], hat)
+    np.subtract(scaled, hat, hat)
+    return np.multiply(hat, inverse, hat), d_weight, d_bias

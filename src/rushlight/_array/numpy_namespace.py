@@ -1,0 +1,395 @@
+"""The raw array namespace: what formulas may call on `xp`, and raw forwards, over NumPy.
+
+Names are those of the Python array API standard; the odd ones come after the aliases. Formulas see
+the same names on Tensors through `_table/rows/tensor_namespace.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .._base import dtypes as D
+from .elementwise.division import pow as pow, rsqrt as rsqrt
+from .elementwise.masks import keep as keep, where as where
+from .elementwise.rounding import sgn as sgn
+from .lazy_modules import Function, attribute
+from .linalg.matmul import product
+from .number import typed as number_typed
+from .reduce.extreme import placed_along as placed_along, taken_along as taken_along, ties as ties
+from .reduce.reduce import mean as mean
+from .reduce.scan import (
+    accumulated_along as accumulated_along,
+    cumsum as cumsum,
+    exclusive_products as exclusive_products,
+    others_product as others_product,
+    recurrence as recurrence,
+    reverse_cumsum as reverse_cumsum,
+    shifted as shifted,
+)
+from .shape.as_strided import (
+    diagonal as diagonal,
+    diagonal_backward as diagonal_backward,
+    unfold as unfold,
+    unfold_backward as unfold_backward,
+    view_as_complex as view_as_complex,
+    view_as_real as view_as_real,
+)
+from .shape.concatenate import cat as cat, stack as stack
+from .shape.indexing import (
+    diagonal_scatter as diagonal_scatter,
+    index as index,
+    index_backward as index_backward,
+    index_put as index_put,
+    select_scatter as select_scatter,
+    slice_scatter as slice_scatter,
+)
+from .shape.strided import (
+    as_strided_backward as as_strided_backward,
+    as_strided_values as as_strided_values,
+)
+from .shape.views import (
+    clone as clone,
+    expand as expand,
+    permute as permute,
+    select as select,
+    select_backward as select_backward,
+    slice_,
+    slice_backward as slice_backward,
+    squeeze as squeeze,
+    t as t,
+    transpose as transpose,
+    unsqueeze as unsqueeze,
+)
+from .types import FLOAT32, FLOAT64, in_single, to_raw
+
+# ---- what is loaded when it is first asked for ------------------------------------------------
+# See Note [Raw modules load late] in `later`.
+_LATE: Final[dict[str, tuple[str, str]]] = {
+    "constant_pad": ("shape.rearrange", "constant_pad"),
+    "diag_embed": ("shape.rearrange", "diag_embed"),
+    "flip": ("shape.rearrange", "flip"),
+    "repeat": ("shape.rearrange", "repeat"),
+    "repeat_backward": ("shape.rearrange", "repeat_backward"),
+    "roll": ("shape.rearrange", "roll"),
+    "rot90": ("shape.rearrange", "rot90"),
+    "tril": ("shape.rearrange", "tril"),
+    "triu": ("shape.rearrange", "triu"),
+    "turning": ("elementwise.complexes", "turning"),
+    "glu_backward": ("elementwise.gated_linear", "glu_backward"),
+    "glu_gradients": ("elementwise.gated_linear", "glu_gradients"),
+    "sigmoid": ("elementwise.activations", "sigmoid"),
+    "softplus": ("elementwise.activations", "softplus"),
+    "ldexp": ("elementwise.comparison", "ldexp"),
+    "xlog1py": ("elementwise.activations", "xlog1py"),
+    "xlogy": ("elementwise.activations", "xlogy"),
+    "vector_norm": ("reduce.norm", "vector_norm"),
+    "gather": ("shape.scatter", "gather"),
+    "index_fill": ("shape.scatter", "index_fill"),
+    "index_select": ("shape.scatter", "index_select"),
+    "index_select_backward": ("shape.scatter", "index_select_backward"),
+    "masked_place": ("shape.scatter", "masked_place"),
+    "masked_scatter": ("shape.scatter", "masked_scatter"),
+    "masked_scatter_source": ("shape.scatter", "masked_scatter_source"),
+    "masked_select": ("shape.scatter", "masked_select"),
+    "put": ("shape.scatter", "put"),
+    "scatter": ("shape.scatter", "scatter"),
+    "scatter_add": ("shape.scatter", "scatter_add"),
+    "scatter_reduce": ("shape.scatter", "scatter_reduce"),
+    "take": ("shape.scatter", "take"),
+    "constant_pad_nd": ("shape.rearrange", "constant_pad"),
+    "channel_sums": ("nn.convolution", "channel_sums"),
+    "conv_output": ("nn.convolution", "conv_output"),
+    "conv_input": ("nn.convolution", "spread"),
+    "conv_weight": ("nn.convolution", "weigh"),
+    "erf": ("elementwise.erf", "erf"),
+    "gelu_backward": ("elementwise.erf", "gelu_backward"),
+    "padded_to_full": ("linalg.fft", "padded_to_full"),
+    "_fft_c2c": ("linalg.fft", "c2c"),
+    "_fft_r2c": ("linalg.fft", "r2c"),
+    "cholesky_solve": ("linalg.linalg", "cholesky_solve"),
+    "cofactors": ("linalg.linalg", "cofactors"),
+    "inv": ("linalg.linalg", "inv"),
+    "matrix_exp": ("linalg.linalg", "matrix_exp"),
+    "same_phase": ("linalg.linalg", "same_phase"),
+    "solve": ("linalg.linalg", "solve"),
+    "cross3": ("linalg.vector_products", "cross3"),
+    "pick_from_planes": ("nn.pooling", "pick_from_planes"),
+    "place_in_planes": ("nn.pooling", "place_in_planes"),
+    "_standard_gamma_grad": ("random.rejection", "standard_gamma_grad"),
+    "_sparse_product": ("shape.sparse", "_sparse_product"),
+    "digamma": ("elementwise.special", "digamma"),
+    "digamma_sum": ("elementwise.special", "digamma_sum"),
+    "erfcx": ("elementwise.special", "erfcx"),
+    "i0": ("elementwise.special", "i0"),
+    "i0e": ("elementwise.special", "i0e"),
+    "i1": ("elementwise.special", "i1"),
+    "i1e": ("elementwise.special", "i1e"),
+    "lgamma": ("elementwise.special", "lgamma"),
+    "polygamma": ("elementwise.special", "polygamma"),
+    "zeta": ("elementwise.special", "zeta"),
+    "eig": ("linalg.eigen_svd", "eig"),
+    "eigh": ("linalg.eigen_svd", "eigh"),
+    "pinv": ("linalg.eigen_svd", "pinv"),
+    "thin_svd": ("linalg.eigen_svd", "thin_svd"),
+    "permutation_matrix": ("linalg.triangular", "permutation_matrix"),
+    "solve_triangular": ("linalg.triangular", "solve_triangular"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    place = _LATE.get(name)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = attribute(*place)
+    if type(found) is not Function:
+        globals()[name] = found
+    return found
+
+
+# ---- aliases ----------------------------------------------------------------------------------
+matmul = product
+slice = slice_
+abs = np.absolute
+add = np.add
+subtract = np.subtract
+multiply = np.multiply
+divide = np.true_divide
+negative = np.negative
+exp = np.exp
+expm1 = np.expm1
+log = np.log
+log1p = np.log1p
+log2 = np.log2
+log10 = np.log10
+sqrt = np.sqrt
+square = np.square
+sin = np.sin
+cos = np.cos
+tan = np.tan
+sinh = np.sinh
+cosh = np.cosh
+tanh = np.tanh
+arcsin = np.arcsin
+arccos = np.arccos
+arctan = np.arctan
+arcsinh = np.arcsinh
+arccosh = np.arccosh
+arctanh = np.arctanh
+maximum = np.maximum
+minimum = np.minimum
+sign = np.sign
+reciprocal = np.reciprocal
+floor = np.floor
+trunc = np.trunc
+exp2 = np.exp2
+isfinite = np.isfinite
+equal = np.equal
+not_equal = np.not_equal
+less = np.less
+less_equal = np.less_equal
+greater = np.greater
+greater_equal = np.greater_equal
+isnan = np.isnan
+logical_and = np.logical_and
+logical_or = np.logical_or
+logical_not = np.logical_not
+
+
+# ---- shapes -----------------------------------------------------------------------------------
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` in another shape: a view where possible."""
+    return x.reshape(shape)
+
+
+def constant(x: Any) -> Any:
+    """`x`: an array that formulas make themselves, as a value of their namespace."""
+    return x
+
+
+def contiguous(x: Any) -> Any:
+    """`x` in C order."""
+    return np.ascontiguousarray(x) if x.ndim else x
+
+
+def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
+    """`x` with its dimensions in the order `axes`."""
+    return x.transpose(axes)
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`x` with its last two dimensions exchanged."""
+    return x.swapaxes(-1, -2)
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """`x` with a dimension of size one at `axis`."""
+    return np.expand_dims(x, axis)
+
+
+# NumPy's types have no overload for a `keepdims` that is any bool.
+_add_reduce: Any = np.add.reduce
+
+
+def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum over `axis` (all by default), in the type of `x`."""
+    return _add_reduce(x, axis=axis, keepdims=keepdims, dtype=None)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of a shape and a dtype (a NumPy dtype, or one of ours)."""
+    return np.zeros(shape, to_raw(dtype) if isinstance(dtype, D.dtype) else dtype)
+
+
+def zeros_like(x: Any) -> Any:
+    """Zeros shaped like `x`."""
+    return np.zeros_like(x)
+
+
+def eye_like(x: Any) -> Any:
+    """Ones on the diagonal of one matrix of the size of those in `x`, zeros elsewhere."""
+    return np.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)
+
+
+def astype(x: Any, dtype: D.dtype) -> Any:
+    """`x` converted to `dtype`; a real one takes the real part."""
+    raw = to_raw(dtype)
+    return (x.real if x.dtype.kind == "c" and raw.kind != "c" else x).astype(raw)
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; `x` itself where it is real."""
+    return np.conjugate(x) if x.dtype.kind == "c" else x
+
+
+def real(x: Any) -> Any:
+    """The real part."""
+    return x.real
+
+
+def imag(x: Any) -> Any:
+    """The imaginary part."""
+    return x.imag
+
+
+# ---- what the engine needs --------------------------------------------------------------------
+def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+    """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
+    have = r.shape
+    # The gradient of a bias, the commonest case.
+    if (
+        len(have) == 2
+        and len(shape) == 1
+        and have[1] == shape[0]
+        and (r.dtype is FLOAT32 or r.dtype is FLOAT64)
+    ):
+        return _column_sums(r)
+    lead = len(have) - len(shape)
+    axes = tuple(range(lead)) + tuple(
+        [i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1]
+    )
+    if axes:
+        if lead == len(axes) == 1 and r.ndim == 2 and (r.dtype is FLOAT32 or r.dtype is FLOAT64):
+            return _column_sums(r)
+        r = np.add.reduce(r, axis=axes)
+    return r if r.shape == shape else np.reshape(r, shape)
+
+
+_ones: dict[tuple[int, Any], Any] = {}
+
+
+def _column_sums(r: Any) -> Any:
+    """The sums of the columns, the gradient of every bias: BLAS takes half of NumPy's time."""
+    key = (r.shape[0], r.dtype)
+    ones = _ones.get(key)
+    if ones is None:
+        if len(_ones) > 64 or r.shape[0] > 1 << 16:
+            return np.add.reduce(r, axis=0)
+        ones = _ones[key] = np.ones(r.shape[0], r.dtype)
+    return np.dot(ones, r)
+
+
+def to_dtype(r: Any, dtype: Any) -> Any:
+    """`r` in the NumPy dtype `dtype`; a real one takes the real part."""
+    if r.dtype == dtype:
+        return r
+    if r.dtype.kind == "c" and dtype.kind != "c":
+        r = r.real
+    return r.astype(dtype)
+
+
+def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
+    if dim is not None and not keepdim and len(shape):
+        dims = (dim,) if isinstance(dim, int) else dim
+        if len(dims):
+            inner = list(shape)
+            for d in dims:
+                inner[d] = 1
+            g = g.reshape(inner)
+    return broadcast_to(g, shape)
+
+
+def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` spread over a larger shape: a read-only view.
+
+    One element, and equal numbers of dimensions, take a fifth of what NumPy's function takes.
+    """
+    if x.ndim == 0:
+        if not shape:
+            return x
+        strides: Any = (0,) * len(shape)
+    elif x.ndim == len(shape):
+        if not x.flags.c_contiguous:
+            x = x.copy()  # it is the small side
+        strides = []
+        for have, want, step in zip(x.shape, shape, x.strides):
+            if have == want:
+                strides.append(step)
+            elif have == 1:
+                strides.append(0)
+            else:
+                return np.broadcast_to(x, shape)  # explains
+    else:
+        return np.broadcast_to(x, shape)
+    if not x.size:
+        return np.broadcast_to(x, shape)
+    view = np.ndarray(shape, x.dtype, x, 0, strides)
+    view.flags.writeable = False
+    return view
+
+
+# ---- raw forwards -----------------------------------------------------------------------------
+def typed(number: Any, like: Any) -> Any:
+    """A number in the type of an array."""
+    return number_typed(number, like.dtype) if isinstance(like, np.ndarray) else number
+
+
+def add_scaled(a: Any, b: Any, alpha: Any) -> Any:
+    """a + alpha b; of 16-bit floats with `alpha` rounded first, and the rest rounded once."""
+    if alpha == 1:
+        return np.add(a, b)
+    if type(b) is np.ndarray and type(alpha) is float:
+        dtype = b.dtype
+        if dtype is FLOAT32 or dtype is FLOAT64:
+            return np.add(a, np.multiply(b, alpha))
+    elif not isinstance(b, np.ndarray):
+        b = typed(b, a)  # NumPy's product of two numbers would be of double precision
+    return _add_product(a, b, typed(alpha, b))
+
+
+def subtract_scaled(a: Any, b: Any, alpha: Any) -> Any:
+    """a - alpha b, in the same way."""
+    return np.subtract(a, b) if alpha == 1 else add_scaled(a, b, -alpha)
+
+
+@in_single
+def _add_product(a: Any, b: Any, factor: Any) -> Any:
+    return np.add(a, np.multiply(b, factor))
+
+
+# ---- fused gradients --------------------------------------------------------------------------
+def fused(kernel: Any, formula: Any, *args: Any) -> Any:
+    """`kernel(*args)`: the raw side of a gradient with a kernel beside its formula on Tensors."""
+    return kernel(*args)

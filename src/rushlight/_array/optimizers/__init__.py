@@ -1,0 +1,1 @@
+"""The updates of optimizers, over many parameters at once."""

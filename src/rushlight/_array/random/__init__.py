@@ -1,0 +1,1 @@
+"""The generator and what is drawn from it."""

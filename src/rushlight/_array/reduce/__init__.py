@@ -1,0 +1,1 @@
+"""Sums, extremes, scans, sorting and what else goes along an axis."""

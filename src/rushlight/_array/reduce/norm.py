@@ -1,0 +1,169 @@
+"""Norms of vectors: the p-th root of the sum of p-th powers, and its limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes as D, errors
+from ..types import converted, is_half
+from .reduce import axes_of, axis_of, in_order, lifted, name_of
+from .softmax import row_dot
+
+_add: Any = np.add.reduce
+_maximum: Any = np.maximum.reduce
+_minimum: Any = np.minimum.reduce
+_INF = float("inf")
+_LARGE = 4096  # elements from which rows are worth products,
+_SHORT = 16  # and elements of such a row
+_WHOLE = ((0, 1), (1, 0), (-2, -1), (-1, -2))  # all dimensions of a matrix
+
+
+def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
+                dtype: D.dtype | None = None) -> Any:  # fmt: skip
+    """The norm of order `ord` over `dim`; real, also of complex numbers.
+
+    Raises:
+        RuntimeError: for integers, and for an empty dimension where the norm has no identity.
+    """
+    if type(ord) is complex:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
+        )
+    kind = x.dtype.kind
+    if dtype is not None and kind not in "biu":
+        x = _in_dtype(x, dtype)
+    if (
+        kind == "f"
+        and ord == 2
+        and not keepdim
+        and x.itemsize != 2
+        and (dim is None or (type(dim) is tuple and len(dim) == x.ndim == 2 and dim in _WHOLE))
+    ):
+        flat = x.reshape(-1)
+        return np.sqrt(flat.dot(flat))
+    if kind in "biu":
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{name_of(x.dtype)}"
+        )
+    axis = axes_of(x.ndim, dim)
+    if not x.size:
+        _refuse_no_identity(x, ord, axis)
+    half = x.dtype if is_half(x.dtype) else None
+    if half is not None:
+        x = x.astype(np.float32)
+    result = _norm(x, ord, axis, keepdim)
+    return in_order(result if half is None else result.astype(half))
+
+
+def _in_dtype(x: Any, dtype: D.dtype) -> Any:
+    if dtype.category < D.FLOAT:
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be floating point or complex, but got "
+            f"{D.scalar_name(dtype)}"
+        )
+    if x.dtype.kind == "c" and dtype.category != D.COMPLEX:
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be complex for complex inputs, but got "
+            f"{D.scalar_name(dtype)}"
+        )
+    if x.dtype.kind not in "biuc" and dtype.category == D.COMPLEX:
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be real for real inputs, but got "
+            f"{D.scalar_name(dtype)}"
+        )
+    return converted(x, dtype)
+
+
+def _refuse_no_identity(x: Any, ord: Any, axis: Any) -> None:
+    if 0 <= ord < _INF:
+        return
+    shown = "inf" if ord == _INF else "-inf" if ord == -_INF else f"{ord:g}"
+    if axis is None:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {shown} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    for a in (axis,) if isinstance(axis, int) else axis:
+        if x.shape[a] == 0:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {shown} norm on the dimension "
+                f"{a % x.ndim}because "
+                "this dimension is empty and the operation does not have an identity"
+            )
+
+
+def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
+    if p == 2:
+        length = x.shape[-1] if x.ndim else 1
+        last = x.ndim - 1
+        if (
+            x.size >= _LARGE
+            and axis in (last, -1, (last,), (-1,))
+            and x.dtype.kind == "f"
+            and x.flags.c_contiguous
+            and length >= _SHORT
+        ):
+            rows = x.reshape(-1, length)
+            squares = row_dot(rows, rows)
+            shape = x.shape[:-1] + (1,) if keepdim else x.shape[:-1]
+            return np.sqrt(squares, squares).reshape(shape)
+        squares = x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+        return np.sqrt(_add(squares, axis, None, None, keepdim))
+    if p == 0:
+        size = x.dtype if x.dtype.kind != "c" else x.real.dtype
+        return _add(x != 0, axis, size, None, keepdim)
+    magnitude = np.absolute(x)
+    if p == 1:
+        return _add(magnitude, axis, None, None, keepdim)
+    if p == _INF:
+        return _maximum(magnitude, axis, None, None, keepdim)
+    if p == -_INF:
+        return _minimum(magnitude, axis, None, None, keepdim)
+    return _add(magnitude**p, axis, None, None, keepdim) ** (1.0 / p)
+
+
+def dist(x: Any, y: Any, p: Any = 2) -> Any:
+    """The norm of order `p` of x - y.
+
+    Raises:
+        RuntimeError: for integers, and for shapes that don't broadcast.
+    """
+    if x.shape != y.shape:
+        problem = errors.broadcast(x.shape, y.shape)
+        if problem:
+            raise RuntimeError(problem)
+    difference = x - y
+    if difference.dtype.kind in "biu":
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{name_of(difference.dtype)} instead."
+        )
+    if not difference.size and p in (_INF, -_INF):
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    return vector_norm(difference, p)
+
+
+def renorm(x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    """`x` with each slice across `dim` scaled down to the norm `maxnorm` where its norm is larger.
+
+    Raises:
+        RuntimeError: for an order that isn't positive, a negative norm, fewer than two dimensions.
+    """
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if x.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
+    own = axis_of(x.ndim, dim)
+    norm = vector_norm(lifted(x), p, tuple([d for d in range(x.ndim) if d != own]), True)
+    factor = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
+    return np.ascontiguousarray((x * factor).astype(x.dtype, copy=False))

@@ -1,0 +1,339 @@
+"""Reductions over arrays: sums, means, products, truth, counts.
+
+16-bit floats are accumulated in float32, integers and bools summed in int64, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+from math import prod as _size_of
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes as D, errors
+from .. import kernels
+from ..memory.parallel import parallel_sum
+from ..types import converted, from_raw, is_half, to_raw
+from .softmax import ones, row_sum
+
+Axis = int | tuple[int, ...] | None
+
+_INT64 = np.dtype(np.int64)
+_BOOL = np.dtype(np.bool_)
+_add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
+_all: Any = np.logical_and.reduce
+_any: Any = np.logical_or.reduce
+_maximum: Any = np.maximum.reduce
+
+
+def axes_of(ndim: int, dim: Any) -> Axis:
+    """`dim` as NumPy takes it: None where it means all dimensions.
+
+    Raises:
+        IndexError: for a dimension that isn't there.
+        RuntimeError: for a dimension that appears twice.
+    """
+    if dim is None:
+        return None
+    if isinstance(dim, int):
+        if -ndim <= dim < ndim:
+            return dim
+        dim = (dim,)
+    elif len(dim) == 0:
+        return None
+    limit = ndim or 1
+    found: list[int] = []
+    for d in dim:
+        if not -limit <= d < limit:
+            raise IndexError(errors.dimension(d, ndim))
+        d %= limit
+        if d in found:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+        found.append(d)
+    return None if ndim == 0 else tuple(found)
+
+
+def axis_of(ndim: int, dim: int) -> int:
+    """One dimension, counted from the front; 0 for an array without dimensions.
+
+    Raises:
+        IndexError: for a dimension that isn't there.
+    """
+    limit = ndim or 1
+    if not -limit <= dim < limit:
+        raise IndexError(errors.dimension(dim, ndim))
+    return dim % limit
+
+
+def at_least_1d(x: Any) -> Any:
+    """`x`, with one dimension if it has none."""
+    return x if x.ndim else x.reshape(1)
+
+
+def lifted(x: Any) -> Any:
+    """`x` in float32 where it is a 16-bit float."""
+    return x.astype(np.float32) if is_half(x.dtype) else x
+
+
+def in_order(r: Any) -> Any:
+    """A result laid out in C order: NumPy keeps the order of what it reduced."""
+    return r if r.ndim < 2 or r.flags.c_contiguous else np.ascontiguousarray(r)
+
+
+def _converted(x: Any, dtype: D.dtype | None) -> Any:
+    if dtype is None or x.dtype == to_raw(dtype):
+        return x
+    return converted(x, dtype)
+
+
+def name_of(raw: Any) -> str:
+    """The name of a NumPy dtype in error messages: Float, Long…"""
+    return D.scalar_name(from_raw(raw))
+
+
+def sum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+    """The sum; integers and bools in int64, 16-bit floats accumulated in float32."""
+    if dtype is not None:
+        x = _converted(x, dtype)
+    axis = None if dim is None else axes_of(x.ndim, dim)
+    kind = x.dtype.kind
+    if kind in "fc" and x.dtype.itemsize != 2:
+        if x.size >= _LARGE and kind == "f":
+            total = _large_sum(x, axis, keepdim)
+            if total is not None:
+                return total
+        total = _add(x, axis, None, None, keepdim)
+        return total if x.ndim < 3 else in_order(total)
+    if kind in "biu":
+        if axis is None and kind == "b" and not keepdim and dtype is None:
+            return np.array(np.count_nonzero(x), _INT64)
+        total = _add(x, axis, _INT64, None, keepdim)
+    else:
+        total = _add(x.astype(np.float32), axis, None, None, keepdim)
+    if is_half(x.dtype) or dtype is not None:
+        total = total.astype(x.dtype)
+    return in_order(total)
+
+
+_LARGE = 4096
+_ONE_PRODUCT = 16384  # elements up to which one product of BLAS sums exactly enough
+_SHORT = 16  # elements of a row from which its sum is a product
+
+
+def _large_sum(x: Any, axis: Axis, keepdim: bool) -> Any:
+    """The sum over all dimensions, or over the last ones, by BLAS; None for others.
+
+    See Note [Row sums by BLAS].
+    """
+    if x.dtype.itemsize not in (4, 8) or not x.flags.c_contiguous:
+        return None
+    if axis is None:
+        if x.size <= _ONE_PRODUCT:
+            total = x.reshape(-1).dot(ones(x.size, x.dtype))
+        else:
+            total = kernels.elements.total(x) if x.size >= kernels.LEAST else None
+            total = parallel_sum(x) if total is None else total
+        return total.reshape((1,) * x.ndim) if keepdim else total
+    count = _trailing(x.ndim, axis)
+    length = 0 if count is None else _size_of(x.shape[x.ndim - count :])
+    if count is None or length < _SHORT:
+        return None
+    total = row_sum(x.reshape(-1, length))
+    kept = x.shape[: x.ndim - count]
+    return total.reshape(kept + (1,) * count if keepdim else kept)
+
+
+def sum_all(x: Any, dtype: D.dtype | None = None) -> Any:
+    """The sum of all elements."""
+    if dtype is None and x.size < _LARGE and x.dtype.kind == "f" and x.dtype.itemsize != 2:
+        return _add(x, None)
+    return sum(x, None, False, dtype)
+
+
+def mean(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+    """The mean.
+
+    Raises:
+        RuntimeError: for integers, in PyTorch's words.
+    """
+    given = dtype is not None
+    if given:
+        if dtype.category < D.FLOAT:  # type: ignore[union-attr]
+            raise RuntimeError(_not_floating("Optional", D.scalar_name(dtype)))  # type: ignore[arg-type]
+        x = _converted(x, dtype)
+    kind = x.dtype.kind
+    if kind in "biu":
+        raise RuntimeError(_not_floating("Input", name_of(x.dtype)))
+    axis = None if dim is None else axes_of(x.ndim, dim)
+    if kind == "f" and x.size < _LARGE and x.dtype.itemsize != 2 and x.ndim < 3:
+        total = _add(x, axis, None, None, keepdim)
+    else:
+        total = sum(x, dim, keepdim)
+    if axis is None:
+        count = x.size
+    else:
+        count = reduced_count(x.shape, axis)
+    # A NumPy scalar divided by a Python number costs half of what an array does.
+    return total / count if count else np.full_like(total, np.nan)
+
+
+def mean_all(x: Any, dtype: D.dtype | None = None) -> Any:
+    """The mean of all elements."""
+    return mean(x, None, False, dtype)
+
+
+def _not_floating(which: str, name: str) -> str:
+    what = "Input dtype" if which == "Input" else "Optional dtype"
+    return (
+        f"mean(): could not infer output dtype. {what} must be either a floating point or complex "
+        f"dtype. Got: {name}"
+    )
+
+
+def reduced_count(shape: tuple[int, ...], axis: Axis) -> int:
+    """How many elements each result is made of."""
+    n = 1
+    if axis is None:
+        for size in shape:
+            n *= size
+        return n
+    for d in (axis,) if isinstance(axis, int) else axis:
+        n *= shape[d]
+    return n
+
+
+def count_of(shape: tuple[int, ...], dim: Any) -> int:
+    """How many elements a reduction of `shape` over `dim` puts into each result."""
+    return reduced_count(shape, axes_of(len(shape), dim))
+
+
+def prod(
+    x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None
+) -> Any:
+    """The product; integers and bools in int64, 16-bit floats accumulated in float32."""
+    x = _converted(x, dtype)
+    axis = axes_of(x.ndim, dim)
+    if x.dtype.kind in "biu":
+        wide = _multiply(x, axis, _INT64, None, keepdim)
+        return in_order(wide if dtype is None else wide.astype(x.dtype))
+    if is_half(x.dtype):
+        return in_order(_multiply(x.astype(np.float32), axis, None, None, keepdim).astype(x.dtype))
+    if axis is None and x.size >= _LARGE and x.flags.c_contiguous:
+        # Many running products at once: one alone waits for each multiplication.
+        flat = x.reshape(-1)
+        whole = flat.size // _LANES * _LANES
+        lanes = _multiply(flat[:whole].reshape(-1, _LANES), 0)
+        total = np.multiply(_multiply(lanes), _multiply(flat[whole:]))
+        return np.asarray(total, x.dtype).reshape((1,) * x.ndim if keepdim else ())
+    return in_order(_multiply(x, axis, None, None, keepdim))
+
+
+_LANES = 512
+
+
+def nansum(x: Any, dim: Any = None, keepdim: bool = False, dtype: D.dtype | None = None) -> Any:
+    """The sum with NaN counted as zero.
+
+    Raises:
+        RuntimeError: for complex numbers.
+    """
+    axes_of(x.ndim, dim)
+    if x.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    if x.dtype.kind in "fV":
+        total = sum(x, dim, keepdim, dtype)
+        if not np.isnan(total).any():
+            return total
+        x = np.where(np.isnan(x), x.dtype.type(0), x)
+    return sum(x, dim, keepdim, dtype)
+
+
+# Up to this many bools, looking at their bytes is a third of the price of NumPy's reduction.
+_FEW_BOOLS = 1024
+
+
+def _few_bools(x: Any) -> bool:
+    return x.dtype is _BOOL and x.size <= _FEW_BOOLS
+
+
+def all(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether all elements are true; of uint8 as uint8."""
+    if dim is None and not keepdim and _few_bools(x):
+        return np.array(0 not in x.tobytes())
+    axis = () if dim == () else axes_of(x.ndim, dim)  # over no dimension: each by itself
+    return _truth(_all(x, axis, None, None, keepdim), x)
+
+
+def any(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Whether any element is true; of uint8 as uint8."""
+    if dim is None and not keepdim and _few_bools(x):
+        return np.array(np.count_nonzero(x) > 0)
+    axis = () if dim == () else axes_of(x.ndim, dim)
+    return _truth(_any(x, axis, None, None, keepdim), x)
+
+
+def _truth(result: Any, x: Any) -> Any:
+    return in_order(result.astype(np.uint8) if x.dtype == np.uint8 else result)
+
+
+def count_nonzero(x: Any, dim: Any = None) -> Any:
+    """How many elements aren't zero, in int64."""
+    axis = axes_of(x.ndim, dim)
+    return np.asarray(np.count_nonzero(at_least_1d(x) if x.ndim == 0 else x, axis=axis), _INT64)
+
+
+def _trailing(ndim: int, axis: Any) -> int | None:
+    """How many axes are reduced, where these are the last ones; else None."""
+    if axis is None:
+        return ndim
+    axes = sorted(axis) if isinstance(axis, tuple) else [axis % ndim]
+    return len(axes) if axes == list(range(ndim - len(axes), ndim)) and axes else None
+
+
+def _logsumexp_of_rows(x: Any, axis: Any, keepdim: bool) -> Any:
+    count = _trailing(x.ndim, axis)
+    if count is None:
+        return None
+    kept = x.shape[: x.ndim - count]
+    found = kernels.row_norms.logsumexp(x, _size_of(x.shape[x.ndim - count :]))
+    return None if found is None else found.reshape(kept + (1,) * count if keepdim else kept)
+
+
+def logsumexp_backward(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
+    """g exp(x - out): the gradient of `logsumexp`, g times the softmax."""
+    axis = axes_of(x.ndim, dim)
+    if x.size >= kernels.LEAST and _trailing(x.ndim, axis) is not None:
+        found = kernels.row_norms.logsumexp_backward(x, np.ascontiguousarray(g), out)
+        if found is not None:
+            return found
+    if not keepdim and x.ndim:
+        axes = tuple(range(x.ndim)) if axis is None else axis
+        g, out = np.expand_dims(g, axes), np.expand_dims(out, axes)
+    return g * np.exp(x - out)
+
+
+def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
+    """The log of the sum of exp(x) over `dim`; of integers in the default float type.
+
+    Special: -inf for no elements, inf where one is inf.
+    """
+    if x.dtype.kind in "biu":
+        x = x.astype(to_raw(D.get_default_dtype()))
+    axis = axes_of(x.ndim, dim)
+    half = x.dtype if is_half(x.dtype) else None
+    x = lifted(x)
+    if x.size >= kernels.LEAST and half is None:
+        found = _logsumexp_of_rows(x, axis, keepdim)
+        if found is not None:
+            return found
+    if not x.size:
+        empty = _add(x, axis, None, None, keepdim)
+        return np.asarray(np.log(empty)).astype(half or x.dtype)
+    top = _maximum(x.real, axis, None, None, True)
+    finite = np.isfinite(top)
+    if not finite.all():
+        top = np.where(finite | np.isnan(top), top, 0)
+    result = np.log(_add(np.exp(x - top), axis, None, None, keepdim))
+    result = result + (top if keepdim else top.reshape(result.shape))
+    return in_order(result if half is None else result.astype(half))

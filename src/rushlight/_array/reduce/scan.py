@@ -1,0 +1,282 @@
+"""Scans along one dimension: running sums, products, extremes, and linear recurrences.
+
+Floats are accumulated one size wider than they are stored, as PyTorch does: float32 in float64, the
+16-bit types in float32. So results are equal to the bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes as D, errors
+from .. import kernels
+from ..types import converted, from_raw, to_raw
+
+_WIDE = {4: np.dtype(np.float64), 8: np.dtype(np.float64), 2: np.dtype(np.float32)}
+
+
+def _checked(x: Any, dim: int) -> int:
+    limit = x.ndim or 1
+    if not -limit <= dim < limit:
+        raise IndexError(errors.dimension(dim, x.ndim))
+    return dim % limit
+
+
+def _wide(dtype: Any) -> Any:
+    """The dtype in which values of `dtype` are accumulated."""
+    if dtype.kind == "c":
+        return np.dtype(np.complex128)
+    return _WIDE[dtype.itemsize] if dtype.kind in "fV" else np.dtype(np.int64)
+
+
+def _accumulated(ufunc: Any, x: Any, dim: int, dtype: D.dtype | None) -> Any:
+    if dtype is not None and x.dtype != to_raw(dtype):
+        x = converted(x, dtype)
+    axis = _checked(x, dim)
+    stored = np.dtype(np.int64) if x.dtype.kind in "biu" and dtype is None else x.dtype
+    if x.ndim == 0:
+        return x.astype(stored)
+    return _accumulate(ufunc, x, axis, _wide(x.dtype), stored)
+
+
+# Note [Scans of many lanes]
+# A scan along one lane waits for each step's result: 3 ns an element. Where there are many lanes,
+# a step of all of them at once takes 0.3 ns an element, after the lanes were written side by side.
+_LANES = 192
+_SCANS = (np.add, np.multiply)
+_SHORT = 8  # steps from which squares are transposed
+_STEPS = 256  # steps that are taken one by one
+_TILE = 128  # the side of the squares that are transposed at a time
+
+
+def _accumulate(ufunc: Any, x: Any, axis: int, wide: Any, stored: Any) -> Any:
+    """`ufunc.accumulate` along `axis`, computed in the dtype `wide`, given in `stored`."""
+    n = x.shape[axis]
+    if x.size >= kernels.LEAST and axis == x.ndim - 1 and stored == x.dtype:
+        found = kernels.scans.running(x, ufunc is np.multiply) if ufunc in _SCANS else None
+        if found is not None:
+            return found
+    lanes = x.size // n if n else 0
+    if lanes < _LANES or n < _SHORT or x.ndim > 2 or ufunc.nout != 1:
+        result = ufunc.accumulate(np.ascontiguousarray(x, wide), axis)
+        return result if stored == wide else result.astype(stored)
+    # See Note [Scans of many lanes].
+    if axis == 0:
+        steps = np.array(x, wide, order="C")
+    else:
+        steps = np.empty((n, lanes), wide)
+        _transposed(x, steps)
+    rows = list(steps)
+    before = rows[0]
+    for row in rows[1:]:
+        ufunc(before, row, out=row)
+        before = row
+    if axis == 0:
+        return steps.astype(stored, copy=False)
+    result = np.empty(x.shape, stored)
+    _transposed(steps, result)
+    return result
+
+
+def _transposed(source: Any, out: Any) -> None:
+    """Writes the transpose of a matrix to `out`, by squares that the cache holds."""
+    rows, columns = source.shape
+    for r in range(0, rows, _TILE):
+        for c in range(0, columns, _TILE):
+            out[c : c + _TILE, r : r + _TILE] = source[r : r + _TILE, c : c + _TILE].T
+
+
+def cumsum(x: Any, dim: int, dtype: D.dtype | None = None) -> Any:
+    """The sums of each element and those before it along `dim`."""
+    return _accumulated(np.add, x, dim, dtype)
+
+
+def cumprod(x: Any, dim: int, dtype: D.dtype | None = None) -> Any:
+    """The products of each element and those before it along `dim`."""
+    return _accumulated(np.multiply, x, dim, dtype)
+
+
+def reverse_cumsum(g: Any, dim: int) -> Any:
+    """The sums of each element and those after it along `dim`."""
+    if g.ndim == 0:
+        return g
+    if g.size >= kernels.LEAST and dim % g.ndim == g.ndim - 1:
+        found = kernels.scans.running(np.ascontiguousarray(g), False, True)
+        if found is not None:
+            return found
+    return np.ascontiguousarray(np.flip(cumsum(np.flip(g, dim), dim), dim))
+
+
+def exclusive_products(x: Any, dim: int, back: bool = False) -> Any:
+    """The products of the elements before (`back`: after) each one along `dim`; 1 for none."""
+    if x.ndim == 0:
+        return np.ones_like(x)
+    moved = np.moveaxis(x, dim, -1)
+    out = np.empty(moved.shape, _wide(x.dtype))
+    if back:
+        moved, filled = moved[..., ::-1], out[..., ::-1]
+    else:
+        filled = out
+    filled[..., :1] = 1
+    np.multiply.accumulate(moved[..., :-1], -1, out.dtype, filled[..., 1:])
+    return np.ascontiguousarray(np.moveaxis(out.astype(x.dtype, copy=False), -1, dim))
+
+
+# Note [A linear recurrence gives the gradients of scans]
+# The gradient of a running product is d[i] = (product of all before i) * S[i], with
+# S[i] = g[i] + x[i+1] S[i+1]; that of a running logsumexp has exp(out[i] - out[i+1]) in place of
+# x[i+1]. The recurrence divides by nothing: zeros need no special case, no exponential overflows.
+# Its own gradients are the same recurrence run forward, so it can be differentiated any number of
+# times.
+
+
+def recurrence(x: Any, factor: Any, dim: int, back: bool) -> Any:
+    """S with S[i] = x[i] + factor[i] S[i-1] along `dim`; `back`: S[i+1], from the last on.
+
+    Step by step where the other dimensions are long; by doubling steps where they are short.
+    """
+    if x.ndim == 0:
+        return x.copy()
+    moved = np.moveaxis(x, dim, 0)
+    factor = np.broadcast_to(np.moveaxis(factor, dim, 0), moved.shape)
+    out = np.array(moved, _wide(x.dtype), order="C")
+    n = len(out)
+    result = out
+    if back:
+        result, factor = out[::-1], factor[::-1]
+    if n <= _STEPS or out.size >= n * n:
+        for i in range(1, n):
+            result[i] += factor[i] * result[i - 1]
+    else:
+        f = np.array(factor, out.dtype, order="C")
+        step = 1
+        while step < n:
+            result[step:] += f[step:] * result[:-step].copy()
+            f[step:] *= f[:-step].copy()
+            f[:step] = 0
+            step *= 2
+    return np.ascontiguousarray(np.moveaxis(out, 0, dim).astype(x.dtype, copy=False))
+
+
+def shifted(x: Any, dim: int, by: int) -> Any:
+    """At each place the element `by` (1 or -1) further along `dim`; 0 where there is none."""
+    out = np.zeros(x.shape, x.dtype)
+    if x.ndim:
+        there, here = np.moveaxis(x, dim, -1), np.moveaxis(out, dim, -1)
+        if by > 0:
+            here[..., :-1] = there[..., 1:]
+        else:
+            here[..., 1:] = there[..., :-1]
+    return out
+
+
+def others_product(x: Any, dim: int | None) -> Any:
+    """For each element the product of the others along `dim` (None: of all others)."""
+    if dim is None:
+        return others_product(x.reshape(-1), 0).reshape(x.shape)
+    if x.ndim == 0:
+        return np.ones_like(x)
+    if x.all():
+        return np.multiply.reduce(x, dim, keepdims=True) / x
+    return exclusive_products(x, dim) * exclusive_products(x, dim, True)
+
+
+def logcumsumexp(x: Any, dim: int) -> Any:
+    """The logs of the sums of exp of each element and those before it along `dim`.
+
+    Raises:
+        NotImplementedError: for integers.
+    """
+    axis = _checked(x, dim)
+    if x.dtype.kind in "biu":
+        name = D.scalar_name(from_raw(x.dtype))
+        raise NotImplementedError(errors.not_implemented("logcumsumexp_out_cpu", name))
+    if x.ndim == 0:
+        return x.copy()
+    if x.dtype.kind == "c":
+        return _complex_logcumsumexp(x, axis)
+    return np.logaddexp.accumulate(np.ascontiguousarray(x, _wide(x.dtype)), axis).astype(
+        x.dtype, copy=False
+    )
+
+
+def _complex_logcumsumexp(x: Any, axis: int) -> Any:
+    """Relative to the running maximum of the real parts, step by step."""
+    moved = np.moveaxis(x, axis, 0).astype(np.complex128)
+    out = np.empty_like(moved)
+    if len(moved):
+        out[0] = moved[0]
+    for i in range(1, len(moved)):
+        low = np.where(out[i - 1].real < moved[i].real, out[i - 1], moved[i])
+        high = np.where(out[i - 1].real < moved[i].real, moved[i], out[i - 1])
+        out[i] = high + np.log1p(np.exp(low - high))
+    return np.ascontiguousarray(np.moveaxis(out, 0, axis)).astype(x.dtype, copy=False)
+
+
+_FEW = 1024
+
+
+def _running_extreme(x: Any, dim: int, largest: bool, name: str) -> tuple[Any, Any]:
+    if x.ndim == 0 and dim not in (0, -1):
+        raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    if not x.size:
+        return np.empty(x.shape, x.dtype), np.empty(x.shape, np.int64)
+    axis = _checked(x, dim)
+    if x.dtype.kind == "c" and x.ndim:
+        raise NotImplementedError(
+            errors.not_implemented(f"{name}_cpu", D.scalar_name(from_raw(x.dtype)))
+        )
+    if x.ndim == 0:
+        return x.copy(), np.zeros((), np.int64)
+    wide = x.astype(np.float32) if x.dtype.kind == "V" else x
+    extreme = np.maximum if largest else np.minimum
+    values = _accumulate(extreme, wide, axis, wide.dtype, wide.dtype)
+    # PyTorch takes the later of equal elements, and NaN over all.
+    here = wide == values
+    if wide.dtype.kind == "f":
+        here |= np.isnan(wide)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    if x.size <= _FEW:
+        places = np.multiply(here, np.arange(x.shape[axis]).reshape(shape))
+        indices = np.maximum.accumulate(places, axis, None, places)
+    elif axis == x.ndim - 1 and here.flags.c_contiguous:
+        # Each place holds from where it was taken up to the next one; a lane's first always was.
+        taken = np.flatnonzero(here)
+        lengths = np.diff(taken, append=here.size)
+        indices = np.repeat(taken % x.shape[axis], lengths).reshape(x.shape)
+    else:
+        places = np.arange(x.shape[axis], dtype=np.int32).reshape(shape)
+        places = np.multiply(here, places)
+        indices = _accumulate(np.maximum, places, axis, places.dtype, np.dtype(np.int64))
+    if wide.dtype.kind == "f" and not np.logical_and.reduce(wide, None):
+        values = np.take_along_axis(wide, indices, axis)  # -0.0 or 0.0: the one that was taken
+    return values.astype(x.dtype, copy=False), np.ascontiguousarray(indices)
+
+
+def cummax(x: Any, dim: int) -> tuple[Any, Any]:
+    """The largest of each element and those before it along `dim`, and where it is."""
+    return _running_extreme(x, dim, True, "cummax")
+
+
+def cummin(x: Any, dim: int) -> tuple[Any, Any]:
+    """The smallest of each element and those before it along `dim`, and where it is."""
+    return _running_extreme(x, dim, False, "cummin")
+
+
+def accumulated_along(g: Any, places: Any, dim: int) -> Any:
+    """Zeros with `g` added at `places` along `dim`; several may go to one place."""
+    if g.ndim == 0:
+        return g
+    if not g.size:
+        return np.zeros(g.shape, g.dtype)
+    rows = np.moveaxis(g, dim, -1)
+    flat = np.moveaxis(places, dim, -1).reshape(-1, rows.shape[-1])
+    out = np.zeros(flat.shape, _wide(g.dtype))
+    lanes = np.arange(len(flat))[:, None]
+    np.add.at(out, (lanes, flat), rows.reshape(flat.shape))
+    return np.ascontiguousarray(
+        np.moveaxis(out.reshape(rows.shape).astype(g.dtype, copy=False), -1, dim)
+    )

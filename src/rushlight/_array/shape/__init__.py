@@ -1,0 +1,1 @@
+"""Views, creation, indexing, joining and rearranging."""

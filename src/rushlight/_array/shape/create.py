@@ -1,0 +1,202 @@
+"""Arrays from numbers and from nothing: the raw side of tensor creation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._base import dtypes as D, errors
+from ..memory import dense_layout as dense
+from ..memory.exported import fix
+from ..memory.out_of_memory import allocating, refusal
+from ..number import filling
+from ..types import to_raw
+
+
+def python_kind(value: Any) -> Any:
+    """A number as PyTorch takes one of NumPy's where it wants a Python number.
+
+    Whole numbers become `int`, what is a Python complex number stays one, all else becomes `float`.
+    """
+    if not isinstance(value, np.generic):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    return complex(value) if isinstance(value, complex) else float(value)
+
+
+def _empty(shape: tuple[int, ...], raw: Any) -> Any:
+    try:
+        return np.empty(shape, raw)
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, shape) from None
+
+
+def full(shape: tuple[int, ...], value: Any, dtype: D.dtype) -> Any:
+    """An array filled with one value.
+
+    Raises:
+        RuntimeError: where the type can't hold the value.
+    """
+    raw = to_raw(dtype)
+    made = _empty(shape, raw)
+    made.fill(filling(value, raw, made.size))
+    return made
+
+
+def zeros(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Zeros."""
+    try:
+        return np.zeros(shape, to_raw(dtype))
+    except (MemoryError, ValueError) as error:
+        raise refusal(error, shape) from None
+
+
+def ones(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Ones."""
+    made = _empty(shape, to_raw(dtype))
+    made.fill(1)
+    return made
+
+
+def empty(shape: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Elements that are not set."""
+    return _empty(shape, to_raw(dtype))
+
+
+def like(array: Any, dtype: D.dtype, fill: Any, contiguous: bool) -> Any:
+    """An array shaped (and, unless `contiguous`, laid out) like another; `fill` None: not set."""
+    raw = to_raw(dtype)
+    made = _empty(array.shape, raw) if contiguous else dense.empty_like(array, raw)
+    if fill is not None:
+        made.fill(filling(fill, made.dtype, made.size))
+    return made
+
+
+def in_memory_order(array: Any) -> Any:
+    """The elements of a dense array, one after the other as they lie in memory."""
+    order = sorted(range(array.ndim), key=lambda d: -array.strides[d])
+    return array.transpose(order).reshape(-1)
+
+
+@allocating
+def eye(n: int, m: int, dtype: D.dtype) -> Any:
+    """Ones on the diagonal."""
+    return np.eye(n, m, dtype=to_raw(dtype))
+
+
+@allocating
+def arange(start: Any, end: Any, step: Any, dtype: D.dtype) -> Any:
+    """start, start + step, … up to `end`, computed as PyTorch does: start + i·step."""
+    raw = to_raw(dtype)
+    if dtype.category != D.INT:
+        n = max(0, math.ceil((end - start) / step))
+        # The kernel works in double from each vector's first element on.
+        return (np.arange(n, dtype=np.float64) * step + start).astype(raw)
+    first, last, gap = int(start), int(end), int(step)
+    if gap == 0:
+        n = max(0, math.ceil((end - start) / step))
+    elif dtype is D.int64 or all(isinstance(v, int) for v in (start, end, step)):
+        n = max(0, -(-(last - first) // gap))
+    else:
+        n = max(0, math.ceil((end - start) / step))
+    # Only the count is found among fractions: PyTorch truncates the bounds and the step.
+    numbers = np.arange(n, dtype=np.int64)
+    if gap != 1:
+        np.multiply(numbers, gap, numbers)
+    if first:
+        np.add(numbers, first, numbers)
+    return numbers.astype(raw, copy=False)
+
+
+@allocating
+def linspace(start: float, end: float, steps: int, dtype: D.dtype) -> Any:
+    """`steps` values from `start` to `end`, from both ends towards the middle as PyTorch does."""
+    raw = to_raw(dtype)
+    if steps == 0:
+        return np.empty(0, raw)
+    if steps == 1:
+        return np.full(1, start, raw)
+    if dtype.category == D.INT:
+        start, end = int(start), int(end)
+        gap = (float(end) - float(start)) / (steps - 1)
+        i = np.arange(steps)
+        low = start + gap * i
+        high = end - gap * (steps - 1 - i)
+        return np.where(i < steps // 2, low, high).astype(raw)
+    half = steps // 2
+    i = np.arange(steps)
+    i[half:] = i[steps - half - 1 :: -1]  # as many steps from the end
+    if raw == np.float32:
+        # In double precision nothing is rounded but the last digit, as with a fused multiply-add.
+        one, other = float(raw.type(start)), float(raw.type(end))
+        gap = float((raw.type(end) - raw.type(start)) / raw.type(steps - 1))
+        moves = i * gap
+        return np.concatenate((one + moves[:half], other - moves[half:])).astype(raw)
+    if raw == np.float64:
+        gap = (float(end) - float(start)) / (steps - 1)
+        result = np.empty(steps)
+        result[:half] = _multiplied_and_added(float(start), gap, i[:half])
+        result[half:] = _multiplied_and_added(float(end), -gap, i[half:])
+        return result
+    # In the type itself: PyTorch rounds after every step.
+    first, last = raw.type(start), raw.type(end)
+    step = (last - first) / raw.type(steps - 1)
+    result = np.empty(steps, raw)
+    low, high = result[:half], result[half:]
+    np.add(np.multiply(i[:half].astype(raw), step, low), first, low)
+    high[...] = i[half:].astype(raw)
+    np.subtract(last, np.multiply(high, step, high), high)
+    return result
+
+
+def _multiplied_and_added(start: float, step: float, count: Any) -> Any:
+    """start + count · step, rounded once: products of the halves of `step` are exact (Dekker)."""
+    split = 134217729.0 * step  # 2 ** 27 + 1
+    upper = split - (split - step)
+    if upper != upper:  # an infinite step
+        return start + step * count
+    moves = count * upper
+    total = start + moves
+    seen = total - start
+    return total + ((start - (total - seen)) + (moves - seen) + count * (step - upper))
+
+
+@allocating
+def logspace(start: Any, end: Any, steps: int, base: float, dtype: D.dtype) -> Any:
+    """`base` to the powers evenly spaced from `start` to `end`."""
+    raw = to_raw(dtype)
+    if dtype.category == D.INT and steps > 1:
+        start, end = int(start), int(end)
+    work = D.complex128 if dtype.category == D.COMPLEX else D.float64
+    with np.errstate(all="ignore"):
+        return (base ** linspace(start, end, steps, work)).astype(raw)
+
+
+@allocating
+def empty_strided(shape: tuple[int, ...], strides: tuple[int, ...], dtype: D.dtype) -> Any:
+    """Elements that are not set, with strides in elements."""
+    target = to_raw(dtype)
+    count = (
+        1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
+    )
+    if count * target.itemsize >= 2**63:
+        raise RuntimeError(errors.storage_overflow(shape, strides))
+    steps = [s * target.itemsize for s in strides]
+    return np.ndarray(shape, target, _empty((max(count, 1),), target), 0, steps)
+
+
+def from_buffer(view: memoryview, dtype: D.dtype, count: int, offset: int) -> Any:
+    """The elements that lie in some memory, shared with it."""
+    return fix(np.frombuffer(view, to_raw(dtype), count, offset))
+
+
+def from_dlpack(value: Any, copy: bool | None) -> Any:
+    """The array of another library's array, shared with it unless `copy`."""
+    if isinstance(value, np.ndarray):
+        return value.copy() if copy else fix(value.view(np.ndarray))
+    if copy is None:
+        return np.from_dlpack(value)  # NumPy 2.0 has no `copy`
+    return np.from_dlpack(value, copy=copy)

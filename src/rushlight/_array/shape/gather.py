@@ -1,0 +1,418 @@
+"""Reading and adding at computed places: gather, scatter, index_add, index_put, masks, one-hot.
+
+Note [Adding rows at repeated places]
+`np.add.at` on rows is a slow loop. Instead the places are sorted, and round k adds the k-th row of
+every place at once: rounds are few because a place's rows are first summed in runs of at most
+`_RUN`, and the run sums go through the same procedure again. The order of additions depends on the
+index alone, so results are the same bits every time, and runs add up with less rounding error than
+one long sum. Narrow rows (a few numbers each) go through `np.bincount`, which adds in float64.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from .. import kernels
+
+__all__ = [
+    "add_rows", "embedding_backward", "gather", "index_add", "index_put", "index_select",
+    "masked_scatter", "masked_select", "one_hot", "scatter", "scatter_add", "take_along",
+]  # fmt: skip
+
+_RUN = 32
+_MEETING = 64  # rows at a place, on average
+# Rows up to this many numbers are summed by `bincount`.
+_NARROW = 16
+
+
+def _stable_order(keys: Any, limit: int) -> Any:
+    """The stable sorting permutation of non-negative integers below `limit`.
+
+    NumPy sorts 16-bit integers by radix, seven times faster than the 64-bit ones: two such passes
+    are enough.
+    """
+    if limit <= 1 << 16:
+        return np.argsort(keys.astype(np.uint16), kind="stable")
+    if limit <= 1 << 32:
+        low = np.argsort((keys & 0xFFFF).astype(np.uint16), kind="stable")
+        return low[np.argsort((keys[low] >> 16).astype(np.uint16), kind="stable")]
+    return np.argsort(keys, kind="stable")
+
+
+def _sum_runs(source: Any, order: Any, starts: Any, counts: Any) -> Any:
+    """The sums of source[order[start : start + count]] for each run, round by round."""
+    ranked = _stable_order(_RUN - counts, _RUN + 1)  # longest first: each round is a prefix
+    first = starts[ranked]
+    sums = source.take(order[first], axis=0)
+    longer = len(counts) - np.cumsum(np.bincount(counts, minlength=_RUN + 1))
+    for step in range(1, int(counts.max())):
+        active = int(longer[step])
+        sums[:active] += source.take(order[first[:active] + step], axis=0)
+    result = np.empty_like(sums)
+    result[ranked] = sums
+    return result
+
+
+def _sum_by_place(places: int, index: Any, source: Any) -> tuple[Any, Any]:
+    """The distinct values of `index` in rising order, and the sum of `source` at each."""
+    order = _stable_order(index, places)
+    keys = index[order]
+    while True:
+        count = len(keys)
+        changes = np.empty(count, bool)
+        changes[0] = True
+        np.not_equal(keys[1:], keys[:-1], out=changes[1:])
+        starts = np.flatnonzero(changes)
+        counts = np.diff(starts, append=count)
+        if int(counts.max()) <= _RUN:
+            return keys[starts], _sum_runs(source, order, starts, counts)
+        position = np.arange(count) - np.repeat(starts, counts)
+        starts = np.flatnonzero(position % _RUN == 0)
+        source = _sum_runs(source, order, starts, np.diff(starts, append=count))
+        keys, order = keys[starts], np.arange(len(starts))
+
+
+_INT64: Final = np.dtype(np.int64)
+_FEW: Final = 4096
+
+
+def _add_flat(out: Any, places: Any, values: Any) -> None:
+    """Adds `values` to the flat array `out` at `places`, repeated ones included."""
+    if out.dtype.kind == "c":
+        _add_flat(out.real, places, values.real)
+        _add_flat(out.imag, places, values.imag)
+    elif out.dtype.kind == "f" and out.size <= 8 * places.size:
+        out += np.bincount(places, values, out.size).astype(out.dtype, copy=False)
+    else:
+        np.add.at(out, places, values)
+
+
+@lru_cache(64)
+def _numbers(count: int) -> Any:
+    return np.arange(count)
+
+
+def add_rows(out: Any, index: Any, source: Any) -> Any:
+    """Adds each row of `source` to the row of `out` that `index` names, in place; gives `out`.
+
+    Shapes: out (V, ...), index (n,) with 0 <= index < V, source (n, ...).
+    """
+    count = index.size
+    width = prod(out.shape[1:])
+    if count == 0 or width == 0:
+        return out
+    index = np.ascontiguousarray(index, np.int64).reshape(-1)
+    if not out.flags.c_contiguous or (out.dtype.itemsize == 2 and out.dtype.kind in "fV"):
+        dtype = np.float32 if out.dtype.itemsize == 2 and out.dtype.kind in "fV" else out.dtype
+        out[...] = add_rows(out.astype(dtype, order="C"), index, source)
+        return out
+    rows = np.ascontiguousarray(source, out.dtype).reshape(count, width)
+    target = out.reshape(out.shape[0], width)
+    # Where many rows meet at a place, a kernel's one long sum would lose digits.
+    few = count <= _MEETING * target.shape[0]
+    if rows.size >= kernels.LEAST and few and kernels.tables.add_rows(target, index, rows):
+        return out
+    if width == 1:
+        _add_flat(target.reshape(-1), index, rows.reshape(-1))
+    elif width <= _NARROW and out.dtype.kind == "f" and out.shape[0] <= 8 * count:
+        if width <= 4 and target.size > _FEW:
+            for column in range(width):
+                _add_flat(target[:, column], index, rows[:, column])
+        else:
+            places = (index[:, None] * width + _numbers(width)).reshape(-1)
+            _add_flat(target.reshape(-1), places, rows.reshape(-1))
+    elif out.dtype.kind == "b":
+        np.logical_or.at(target, index, rows)
+    else:
+        places, sums = _sum_by_place(out.shape[0], index, rows)
+        target[places] += sums
+    return out
+
+
+def _wrong_place(index: Any, size: int) -> int | None:
+    """The first index that is negative or not below `size`."""
+    if index.size == 0:
+        return None
+    if index.dtype is _INT64:  # a negative index is a very large one without its sign
+        if np.maximum.reduce(index.view(np.uint64), None) < size:
+            return None
+    elif int(index.min()) >= 0 and int(index.max()) < size:
+        return None
+    return int(index[(index < 0) | (index >= size)].reshape(-1)[0])
+
+
+def index_add(x: Any, axis: int, index: Any, source: Any, alpha: Any = 1) -> Any:
+    """A copy of `x` with `alpha` times each slice of `source` added along `axis` at `index`.
+
+    Raises: IndexError for an index outside the axis.
+    """
+    wrong = _wrong_place(index, x.shape[axis] if x.ndim else 1)
+    if wrong is not None:
+        raise IndexError("index out of range in self")
+    if alpha != 1:
+        source = source * x.dtype.type(alpha)
+    if x.ndim == 0:
+        return add_rows(x.reshape(1).copy(), index.reshape(-1), source.reshape(-1)).reshape(())
+    if axis % x.ndim == 0:
+        return add_rows(x.copy(order="C"), index, source)
+    # Rows first: one transposed copy each way instead of strided additions.
+    front = np.ascontiguousarray(np.moveaxis(x, axis, 0))
+    if front.base is x or np.shares_memory(front, x):
+        front = front.copy()
+    add_rows(front, index, np.moveaxis(source, axis, 0))
+    return np.ascontiguousarray(np.moveaxis(front, 0, axis))
+
+
+def embedding_backward(
+    g: Any, index: Any, rows: int, padding_idx: int = -1, scale_by_frequency: bool = False
+) -> Any:
+    """The gradient for an embedding table of `rows` rows, from the gradient of the rows read at
+    `index`.
+
+    Shapes: g index.shape + (width,); the result (rows, width). Rows at `padding_idx` stay zero.
+    """
+    width = g.shape[-1]
+    out = np.zeros((rows, width), g.dtype)
+    flat = np.ascontiguousarray(index).reshape(-1)
+    values = g.reshape(flat.size, width)
+    if padding_idx >= 0:
+        kept = flat != padding_idx
+        if not kept.all():
+            flat, values = flat[kept], values[kept]
+    if scale_by_frequency and flat.size:
+        share = np.bincount(flat, minlength=rows)[flat].astype(g.dtype)
+        values = values / share[:, None]
+    return add_rows(out, flat, values)
+
+
+# --- along an axis --------------------------------------------------------------------------------
+
+
+@lru_cache(256)
+def _grid(shape: tuple[int, ...], axis: int, extents: tuple[int, ...]) -> tuple[int, Any]:
+    """How far apart places along `axis` are, and where each of the others begins."""
+    strides = [prod(shape[a + 1 :]) for a in range(len(shape))]
+    offsets: Any = None
+    for a, extent in enumerate(extents):
+        if a != axis and extent > 1:
+            step = np.arange(0, extent * strides[a], strides[a])
+            step = step.reshape((extent,) + (1,) * (len(shape) - 1 - a))
+            offsets = step if offsets is None else offsets + step
+    return strides[axis], offsets
+
+
+def _places(shape: tuple[int, ...], axis: int, index: Any) -> Any:
+    """The flat places in a C-ordered array of `shape` that `index` names along `axis`."""
+    if index.size <= _FEW and index.ndim == len(shape):
+        stride, offsets = _grid(shape, axis, index.shape)
+        places = np.multiply(index, stride) if stride != 1 else index.astype(np.int64)
+        return (places if offsets is None else np.add(places, offsets, places)).reshape(-1)
+    strides = [prod(shape[a + 1 :]) for a in range(len(shape))]
+    places = index * strides[axis] if strides[axis] != 1 else index.astype(np.int64)
+    for a, extent in enumerate(index.shape):
+        if a != axis and extent > 1:
+            step = np.arange(0, extent * strides[a], strides[a])
+            places += step.reshape((extent,) + (1,) * (len(shape) - 1 - a))
+    return places.reshape(-1)
+
+
+def _checked_index(x: Any, axis: int, index: Any) -> tuple[int, Any]:
+    """The axis, not negative, and the index as int64.
+
+    Raises: RuntimeError for an index outside the axis.
+    """
+    axis = axis % x.ndim if x.ndim else 0
+    wrong = _wrong_place(index, x.shape[axis] if x.ndim else 1)
+    if wrong is not None:
+        size = x.shape[axis] if x.ndim else 1
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {axis} with size {size}")
+    return axis, index.astype(np.int64, copy=False)
+
+
+def gather(x: Any, axis: int, index: Any) -> Any:
+    """The elements of `x` that `index` names along `axis`.
+
+    Shapes: as `index`, which has as many axes as `x` and nowhere, but along `axis`, more places.
+    Raises: RuntimeError for an index outside the axis.
+    """
+    axis, index = _checked_index(x, axis, index)
+    if x.ndim == 0 or index.ndim == 0:
+        return x.reshape(-1).take(index.reshape(-1)).reshape(index.shape)
+    if index.size == 0:
+        return np.empty(index.shape, x.dtype)
+    flat = np.ascontiguousarray(x).reshape(-1)
+    return flat.take(_places(x.shape, axis, index)).reshape(index.shape)
+
+
+def take_along(x: Any, index: Any, axis: int | None = None) -> Any:
+    """The elements of `x` that `index` names along `axis` (None: of the flat array), the others
+    broadcast.
+
+    A negative index counts from the end, unlike in `gather`. Raises: RuntimeError for one outside
+    the axis.
+    """
+    if axis is None:
+        x, index, axis = x.reshape(-1), index.reshape(-1), 0
+    axis %= x.ndim
+    if index.size and int(index.min()) < 0:
+        index = np.where(index < 0, index + x.shape[axis], index)
+    shape = list(np.broadcast_shapes(
+        x.shape[:axis] + (1,) + x.shape[axis + 1 :], index.shape[:axis] + (1,) + index.shape[axis +
+        1 :]
+    ))  # fmt: skip
+    shape[axis] = x.shape[axis]
+    x = np.broadcast_to(x, shape)
+    shape[axis] = index.shape[axis]
+    return gather(x, axis, np.broadcast_to(index, shape))
+
+
+def scatter(x: Any, axis: int, index: Any, source: Any) -> Any:
+    """A copy of `x` with the elements of `source` written where `index` names along `axis`.
+
+    `source` is a number, or an array at least as large as `index`; at a place named twice the last
+    one stays.
+    Raises: RuntimeError for an index outside the axis.
+    """
+    axis, index = _checked_index(x, axis, index)
+    out = np.array(x, order="C")
+    values = source
+    if np.ndim(source):
+        values = source[tuple(slice(extent) for extent in index.shape)].reshape(-1)
+    if index.size:
+        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
+        out.reshape(-1)[flat_places] = values
+    return out
+
+
+def _grown(index: Any, x: Any) -> Any:
+    return index.reshape(1) if index.ndim == 0 and x.ndim else index
+
+
+def scatter_add(x: Any, axis: int, index: Any, source: Any) -> Any:
+    """A copy of `x` with the elements of `source` added where `index` names along `axis`.
+
+    Shapes: `source` at least as large as `index`. Raises: RuntimeError for an index outside the
+    axis.
+    """
+    axis, index = _checked_index(x, axis, index)
+    half = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
+    out = np.array(x, dtype=np.float32 if half else None, order="C")
+    if index.size:
+        values = source
+        if np.ndim(source) and source.shape != index.shape:
+            values = source[tuple(slice(extent) for extent in index.shape)]
+        flat_places = index.reshape(-1) if x.ndim == 0 else _places(x.shape, axis, _grown(index, x))
+        values = np.ascontiguousarray(values, out.dtype).reshape(-1)
+        _add_flat(out.reshape(-1), flat_places, values)
+    return out.astype(x.dtype, copy=False)
+
+
+def index_select(x: Any, axis: int, index: Any) -> Any:
+    """The slices of `x` along `axis` that `index` names.
+
+    Raises: IndexError for an index outside the axis.
+    """
+    if _wrong_place(index, x.shape[axis] if x.ndim else 1) is not None:
+        raise IndexError("index out of range in self")
+    if x.ndim == 0:
+        return np.array(x)
+    return x.take(index.reshape(-1), axis=axis)
+
+
+# --- general indices and masks --------------------------------------------------------------------
+
+
+def index_put(out: Any, indices: tuple[Any, ...], values: Any, accumulate: bool = False) -> Any:
+    """Writes `values` to out[indices] in place, or adds them, repeated places included; gives
+    `out`.
+
+    `indices` is anything that NumPy indexing takes: integer and boolean arrays, integers, slices,
+    None.
+    """
+    if not accumulate:
+        out[indices] = values
+        return out
+    arrays: list[Any] = []
+    for index in indices:
+        if isinstance(index, np.ndarray) and index.dtype == np.bool_:
+            arrays.extend(index.nonzero())
+        else:
+            arrays.append(index)
+    whole = all(isinstance(a, np.ndarray) and a.dtype.kind in "iu" for a in arrays)
+    if whole and arrays and out.flags.c_contiguous and len(arrays) <= out.ndim:
+        lead = out.shape[: len(arrays)]
+        rest = out.shape[len(arrays) :]
+        wrapped = [np.where(a < 0, a + n, a) for a, n in zip(arrays, lead, strict=True)]
+        for axis, (a, n) in enumerate(zip(wrapped, lead, strict=True)):
+            wrong = _wrong_place(a, n)
+            if wrong is not None:
+                given = wrong - n if wrong < 0 else wrong
+                raise IndexError(
+                    f"index {given} is out of bounds for dimension {axis} with size {n}"
+                )
+        together = np.broadcast_arrays(*wrapped)
+        shape = together[0].shape
+        if not prod(shape):
+            return out
+        flat = np.ravel_multi_index(tuple(together), lead).reshape(-1)
+        spread = np.broadcast_to(values, shape + rest).reshape((flat.size, *rest))
+        add_rows(out.reshape((prod(lead), *rest)), flat, spread)
+        return out
+    places = np.arange(out.size).reshape(out.shape)[indices]
+    spread = np.broadcast_to(values, places.shape)
+    if out.flags.c_contiguous:
+        add_rows(out.reshape(-1), places.reshape(-1), spread.reshape(-1))
+    else:
+        flat_copy = out.reshape(-1)
+        out[...] = add_rows(flat_copy, places.reshape(-1), spread.reshape(-1)).reshape(out.shape)
+    return out
+
+
+def masked_select(x: Any, mask: Any) -> Any:
+    """The elements of `x` where `mask` is true, flat; the two broadcast."""
+    if x.shape != mask.shape:
+        x, mask = np.broadcast_arrays(x, mask)
+    return x[mask].reshape(-1)
+
+
+def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+    """A copy of `x` whose elements where `mask` is true come from `source` in order; `x` and `mask`
+    broadcast.
+
+    Raises: RuntimeError where the source is too short.
+    """
+    shape = np.broadcast_shapes(x.shape, mask.shape)
+    out = np.array(np.broadcast_to(x, shape), order="C")
+    wanted = np.broadcast_to(mask, shape)
+    count = int(np.count_nonzero(wanted))
+    if source.size < count:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    out[wanted] = source.reshape(-1)[:count]
+    return out
+
+
+def one_hot(index: Any, classes: int = -1) -> Any:
+    """int64 zeros with a one at each index along a new last axis of `classes` (-1: as many as
+    needed).
+
+    Raises: RuntimeError for a negative index or one that is no class.
+    """
+    flat = np.ascontiguousarray(index).reshape(-1)
+    if flat.size == 0:
+        if classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    else:
+        if int(flat.min()) < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        top = int(flat.max())
+        if classes == -1:
+            classes = top + 1
+        elif top >= classes:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+    out = np.zeros((flat.size, classes), np.int64)
+    out.reshape(-1)[flat + np.arange(flat.size) * classes] = 1
+    return out.reshape((*index.shape, classes))

@@ -1,0 +1,297 @@
+"""Copies in another arrangement: repeated, flipped, rolled, turned; triangles and diagonals;
+padding.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ..._base import dtypes as D, errors
+from ..axes import ALL, axes_of, axis_of
+from ..memory import dense_layout as dense
+from ..memory.out_of_memory import allocating
+from ..nn.channels_last import laid_out_like
+from ..number import filling
+from ..types import FLOAT32, FLOAT64, from_raw, to_raw
+from .as_strided import diagonal
+
+
+def repeat(x: Any, repeats: tuple[int, ...]) -> Any:
+    """`x` repeated along every dimension.
+
+    Raises:
+        RuntimeError: for too few numbers, or negative ones.
+    """
+    if len(repeats) < x.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    shape = (1,) * (len(repeats) - x.ndim) + x.shape
+    wanted = tuple([r * n for r, n in zip(repeats, shape)])
+    for r, n in zip(repeats, wanted):
+        if r < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {errors.shape_text(wanted)}"
+            )
+    out = np.empty(wanted, x.dtype)
+    if not out.size:
+        return out
+    mixed: list[int] = []
+    single: list[int] = []
+    for r, n in zip(repeats, shape):
+        mixed += [r, n]
+        single += [1, n]
+    out.reshape(mixed)[...] = x.reshape(single)
+    return out
+
+
+def repeat_backward(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+    """The gradient of `repeat`: `g` summed over the repetitions."""
+    lead = len(repeats) - len(shape)
+    if 0 in repeats:
+        return np.zeros(shape, g.dtype)
+    full = (1,) * lead + tuple(shape)
+    mixed: list[int] = []
+    for r, n in zip(repeats, full):
+        mixed += [r, n]
+    return g.reshape(mixed).sum(tuple(range(0, 2 * len(repeats), 2))).reshape(shape)
+
+
+def repeated_places(repeats: Any, size: int | None) -> Any:
+    """The place k repeated repeats[k] times, for every k.
+
+    Raises:
+        RuntimeError, NotImplementedError: for repeats of another shape or type, or negative ones.
+    """
+    if repeats.dtype.kind != "i" or repeats.dtype.itemsize < 4:
+        name = D.scalar_name(from_raw(repeats.dtype))
+        raise NotImplementedError(errors.not_implemented("repeat_interleave_cpu", name))
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if size is not None and repeats.size not in (1, size):
+        raise RuntimeError("repeats must have the same size as input along dim")
+    if repeats.size and int(repeats.min()) < 0:
+        raise RuntimeError("repeats can not be negative")
+    count = repeats.size if size is None else size
+    return np.repeat(np.arange(count), np.broadcast_to(repeats.reshape(-1), (count,)))
+
+
+def flip(x: Any, dims: tuple[int, ...]) -> Any:
+    """`x` with the order along some dimensions reversed, as a copy."""
+    axes = axes_of(dims, x.ndim)
+    if not x.ndim:
+        return x.copy()
+    key = tuple([slice(None, None, -1) if d in axes else ALL for d in range(x.ndim)])
+    return dense.laid_out_like(x[key], x)
+
+
+def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    """`x` with elements moved along dimensions (or flat); the end comes in at the start.
+
+    Raises:
+        RuntimeError: where numbers of shifts and dimensions differ.
+    """
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if not dims and len(shifts) == 1:
+        return np.roll(x, shifts[0])
+    if len(shifts) != len(dims):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    if not x.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    if len(dims) == 1 and x.flags.c_contiguous and x.size:
+        axis = axis_of(dims[0], x.ndim)
+        cut = -shifts[0] % x.shape[axis]
+        before = (slice(None),) * axis
+        parts = x[(*before, slice(cut, None))], x[(*before, slice(0, cut))]
+        return np.concatenate(parts, axis)
+    return np.roll(np.ascontiguousarray(x), shifts, tuple([axis_of(d, x.ndim) for d in dims]))
+
+
+def rot90(x: Any, k: int = 1, dims: tuple[int, ...] = (0, 1)) -> Any:
+    """`x` turned `k` times by a right angle, from the first of `dims` to the second.
+
+    Raises:
+        RuntimeError, IndexError: for other than two different dimensions.
+    """
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if x.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == x.ndim:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    a, b = axis_of(dims[0], x.ndim), axis_of(dims[1], x.ndim)
+    k %= 4
+    if k == 0:
+        return x.copy("K")
+    if k == 2:
+        return flip(x, (a, b))
+    return flip(x, (b,) if k == 1 else (a,)).swapaxes(a, b)
+
+
+def _triangle(x: Any, diagonal_: int, lower: bool) -> Any:
+    if x.ndim < 2:
+        raise RuntimeError(
+            f"{'tril' if lower else 'triu'}: input tensor must have at least 2 dimensions"
+        )
+    n, m = x.shape[-2:]
+    mask = _mask(n, m, diagonal_, lower) if n * m <= _KEPT else _new_mask(n, m, diagonal_, lower)
+    out = np.zeros(x.shape, x.dtype)
+    np.copyto(out, x, where=mask)
+    return out
+
+
+_KEPT: Final = 1 << 20  # elements up to which the masks of triangles are kept
+
+
+def _new_mask(n: int, m: int, diagonal_: int, lower: bool) -> Any:
+    mask = np.tri(n, m, diagonal_ if lower else diagonal_ - 1, dtype=bool)
+    return mask if lower else ~mask
+
+
+_mask = lru_cache(16)(_new_mask)
+
+
+def tril(x: Any, diagonal: int = 0) -> Any:
+    """The lower triangles of matrices, zeros above."""
+    return _triangle(x, diagonal, True)
+
+
+def triu(x: Any, diagonal: int = 0) -> Any:
+    """The upper triangles of matrices, zeros below."""
+    return _triangle(x, diagonal, False)
+
+
+@allocating
+def triangle_places(row: int, col: int, offset: int, dtype: D.dtype, lower: bool) -> Any:
+    """The places of a triangle of a matrix, rows in order: two rows of numbers.
+
+    Raises:
+        RuntimeError, NotImplementedError: for negative sizes, or a type that isn't an integer.
+    """
+    for name, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{n}")
+    raw = to_raw(dtype)
+    if raw.kind not in "iu":
+        word = "tril" if lower else "triu"
+        raise NotImplementedError(errors.not_implemented(f"{word}_indices", D.scalar_name(dtype)))
+    mask = np.tri(row, col, offset if lower else offset - 1, dtype=bool)
+    return np.array((mask if lower else ~mask).nonzero(), raw)
+
+
+def diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices with the last dimension of `x` on a diagonal, zeros elsewhere.
+
+    Raises:
+        RuntimeError, IndexError: for dimensions that are the same, or aren't there.
+    """
+    ndim = x.ndim + 1
+    a, b = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    n = x.shape[-1] + abs(offset)
+    shape = list(x.shape[:-1])
+    for d in sorted((a, b)):
+        shape.insert(d, n)
+    out = np.zeros(shape, x.dtype)
+    diagonal(out, offset, a, b)[...] = x
+    return out
+
+
+def trace(x: Any) -> Any:
+    """The sum of the diagonal of a matrix; of integers as int64.
+
+    Raises:
+        RuntimeError: for anything but a matrix.
+    """
+    if x.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
+    found = diagonal(x)
+    if x.dtype is FLOAT32 or x.dtype is FLOAT64:
+        return np.add.reduce(found)
+    if x.dtype.kind in "biu":
+        return found.sum(dtype=np.int64)
+    if x.dtype.itemsize == 2:
+        return found.astype(np.float32).sum().astype(x.dtype)
+    return found.sum()
+
+
+def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
+    """`x` with `value` around it: pairs of widths from the last dimension on.
+
+    Raises:
+        RuntimeError: for an odd number of widths, or too many, or where nothing would be left.
+    """
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) // 2 > x.ndim:
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            "Pad length "
+            f"is {len(pad)}while the input has {x.ndim}dimensions."
+        )
+    shape = list(x.shape)
+    inner: list[Any] = [ALL] * x.ndim
+    taken: list[Any] = [ALL] * x.ndim
+    for k in range(len(pad) // 2):
+        d = x.ndim - 1 - k
+        before, after = pad[2 * k], pad[2 * k + 1]
+        n = shape[d]
+        shape[d] = n + before + after
+        first, last = max(-before, 0), n - max(-after, 0)
+        if last < first:
+            raise RuntimeError("narrow(): length must be non-negative.")
+        if shape[d] < 0:
+            raise RuntimeError(
+                f"The input size {n}, plus negative padding {before} and {after} resulted in a "
+                "negative "
+                "output size, which is invalid. Check dimension "
+                f"{d} of your input."
+            )
+        taken[d] = slice(first, last)
+        inner[d] = slice(max(before, 0), max(before, 0) + last - first)
+    if not any(pad):
+        return x.copy(order="K")
+    value = filling(value, x.dtype, prod(shape))
+    out = np.zeros(shape, x.dtype) if not value else np.full(shape, value, x.dtype)
+    out[tuple(inner)] = x[tuple(taken)]
+    return out if x.flags.c_contiguous else laid_out_like(out, x)
+
+
+def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions to sum over to bring `shape` to `size`.
+
+    Raises:
+        RuntimeError: where `size` doesn't broadcast to `shape`.
+    """
+    lead = len(shape) - len(size)
+    fits = lead >= 0 and all(n in (1, m) for n, m in zip(size, shape[max(lead, 0) :]))
+    if not fits:
+        raise RuntimeError(
+            f"size {{{errors.shape_text(size)}}} is not expandable to size "
+            f"{{{errors.shape_text(shape)}}}."
+        )
+    return tuple(range(lead)) + tuple(
+        [d for d in range(lead, len(shape)) if size[d - lead] == 1 and shape[d] != 1]
+    )
+
+
+def unraveled(x: Any, shape: tuple[int, ...]) -> list[Any]:
+    """The index in every dimension of the elements at flat places of an array of `shape`."""
+    steps = [1] * len(shape)
+    for d in range(len(shape) - 2, -1, -1):
+        steps[d] = steps[d + 1] * shape[d + 1]
+    if not shape:
+        return []
+    stack = np.stack([(x // s) % n for s, n in zip(steps, shape)], -1)
+    return [stack[..., d] for d in range(len(shape))]

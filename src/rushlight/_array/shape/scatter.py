@@ -1,0 +1,560 @@
+"""Reading and writing along dimensions and at flat places: checks in PyTorch's words, then the
+fast ways.
+
+index_select, index_add and their kin; gather and scatter with their reductions; take and put;
+masks.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import inf
+from typing import Any, Final
+
+import numpy as np
+
+from ..._base import dtypes as D, errors
+from ..axes import LEAD, axis_of
+from ..number import number_like, wrapped
+from ..types import from_raw
+from . import gather as fast
+
+
+def _scalar(x: Any) -> str:
+    return D.scalar_name(from_raw(x.dtype))
+
+
+# ---- along a dimension ------------------------------------------------------------------------
+def _integer_index(array: Any) -> bool:
+    return bool(array.dtype.kind == "i" and array.itemsize >= 4)
+
+
+def index_select(x: Any, dim: int, index: Any) -> Any:
+    """The parts of `x` at the places `index` of a dimension.
+
+    Raises:
+        IndexError, RuntimeError: for an index that isn't a vector of places.
+    """
+    axis = axis_of(dim, x.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if not _integer_index(index):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if x.ndim == 0:
+        if index.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+            )
+        if int(index.reshape(-1)[0]):
+            raise IndexError("index out of range in self")
+        return x.copy()
+    if index.size and int(index.min()) < 0:
+        raise _outside(x.shape[axis], axis, index)
+    try:
+        return x.take(index.reshape(-1), axis)
+    except IndexError:
+        raise _outside(x.shape[axis], axis, index) from None
+
+
+def _outside(n: int, axis: int, index: Any) -> Exception:
+    """What PyTorch says of a place that isn't there; its kernel for columns has its own words."""
+    if axis != 1:
+        return IndexError("index out of range in self")
+    flat = index.reshape(-1)
+    wrong = int(flat[(flat < 0) | (flat >= n)][0])
+    return RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={n}")
+
+
+def index_select_backward(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+    """`g` added at its places in zeros of `shape`."""
+    out = np.zeros(shape, g.dtype)
+    if not shape:
+        return g.reshape(()) + out
+    return fast.index_add(out, dim % len(shape), index.reshape(-1), g)
+
+
+def _check_add(x: Any, axis: int, index: Any, source: Any, name: str) -> None:
+    if index.ndim > 1:
+        raise IndexError(
+            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{_scalar(index)} and size: {errors.shape_text(index.shape)}"
+        )
+    if not _integer_index(index):
+        raise RuntimeError(
+            f"{name}: Expected dtype int32/int64 for index but got: {_scalar(index)}"
+        )
+    if x.dtype != source.dtype:
+        raise RuntimeError(
+            f"{name}: self ({_scalar(x)}) and source ({_scalar(source)}) must have the same "
+            "scalar type"
+        )
+    if axis and axis >= source.ndim:
+        raise RuntimeError(
+            f"{name}: Indexing dim {axis} is out of bounds of the source tensor with dim "
+            f"{source.ndim}"
+        )
+    if not source.ndim and index.size != 1:
+        raise IndexError(errors.no_dimension(0, 0))
+    have = source.shape[axis] if source.ndim else 1
+    if index.size != have:
+        raise RuntimeError(
+            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({have}), for "
+            f"dim: {axis}"
+        )
+    if source.ndim != x.ndim or _without(source.shape, axis) != _without(x.shape, axis):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified "
+            "dimension. Got "
+            f"self.shape = {errors.shape_text(x.shape)} source.shape = "
+            f"{errors.shape_text(source.shape)}"
+        )
+    n = x.shape[axis] if x.ndim else 1
+    if x.ndim > 1 and name == "index_add_()":
+        _inside(index, n, axis, RuntimeError)
+    elif index.size and not (int(index.min()) >= 0 and int(index.max()) < n):
+        raise IndexError("index out of range in self")
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """The shape of a slice."""
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def _below(index: Any, n: int) -> bool:
+    # A negative index is a very large one without its sign.
+    return bool(np.maximum.reduce(index.view(np.uint64), None) < n)
+
+
+def _inside(
+    index: Any, n: int, axis: int, error: Any, lead: str = "", negative: bool = False
+) -> None:
+    if index.size and not negative and index.dtype is _INT64 and _below(index, n):
+        return
+    if index.size and not ((-n if negative else 0) <= int(index.min()) and int(index.max()) < n):
+        flat = index.reshape(-1)
+        wrong = int(flat[(flat < (-n if negative else 0)) | (flat >= n)][0])
+        raise error(f"{lead}index {wrong} is out of bounds for dimension {axis} with size {n}")
+
+
+def index_add(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
+    """A copy of `x` with `alpha` times the parts of `source` added at the places `index`."""
+    axis = axis_of(dim, x.ndim)
+    _check_add(x, axis, index, source, "index_add_()")
+    if axis == 0 and x.ndim and x.dtype.kind == "f" and alpha.__class__ is int and alpha == 1:
+        return fast.add_rows(x.copy(order="C"), index, source)
+    return fast.index_add(x, axis, index.reshape(-1), source, wrapped(alpha, x.dtype))
+
+
+def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
+    """A copy of `x` with the parts of `source` written at the places `index`."""
+    axis = axis_of(dim, x.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_copy_(): Index should have dimension 1 or 0 (got "
+                         f"{index.ndim})")  # fmt: skip
+    if source.ndim == 0 and index.size != 1:
+        raise IndexError(
+            "index_copy_(): When source is scalar, index should have one element (got "
+            f"{index.size})"
+        )
+    if source.ndim and x.ndim and source.ndim != x.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality "
+            "must match. "
+            f"Source dimensionality ({source.ndim}), destination dimensionality ({x.ndim})"
+        )
+    if index.dtype != np.int64:
+        raise RuntimeError(
+            f"index_copy_(): Expected a long tensor for index, but got {_scalar(index)}"
+        )
+    if x.dtype != source.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{_scalar(x)} "
+            f"and (source) {_scalar(source)}"
+        )
+    there, here = _without(x.shape, axis), _without(source.shape, axis)
+    if there != here:
+        shown = [" ".join(map(str, shape)) for shape in (there, here)]
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {shown[0]} at dimension {axis} and source slice shape: {shown[1]} at "
+            "dimension 0."
+        )
+    if source.ndim and index.size != source.shape[axis]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) "
+            f"({source.shape[axis]})"
+        )
+    _inside(index, x.shape[axis] if x.ndim else 1, axis, IndexError, "index_copy_(): ")
+    out = x.copy()
+    if x.ndim == 0:
+        out[...] = source.reshape(()) if index.size else out
+    else:
+        out[LEAD[axis] + (index.reshape(-1),)] = source
+    return out
+
+
+def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy of `x` with one value written at the places `index` of a dimension."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    if index.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if x.dtype.kind != "c" and (
+        type(value) is complex or (isinstance(value, np.ndarray) and value.dtype.kind == "c")
+    ):
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
+    axis = axis_of(dim, x.ndim)
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if not isinstance(value, np.ndarray):
+        value = number_like(value, x.dtype)
+    n = x.shape[axis] if x.ndim else 1
+    _inside(index, n, axis, IndexError, negative=True)
+    out = np.array(x)
+    if x.ndim == 0:
+        if index.size:
+            out[...] = value
+    else:
+        out[LEAD[axis] + (index.reshape(-1),)] = value
+    return out
+
+
+# ---- gather and scatter -----------------------------------------------------------------------
+def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_name: str) -> None:
+    if index.size == 0:
+        return
+    if not _integer_index(index):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if (index.ndim or 1) != (x.ndim or 1):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {self_name} tensor"
+        )
+    shape, limit = index.shape or (1,), x.shape or (1,)
+    if source is None:
+        for d, (n, m) in enumerate(zip(shape, limit)):
+            if d != axis and n > m:
+                if name != "gather":
+                    raise RuntimeError(
+                        f"Expected index {errors.shape_text(index.shape)} to be no larger than "
+                        "self "
+                        f"{errors.shape_text(x.shape)} apart from dimension {axis}"
+                    )
+                raise RuntimeError(
+                    f"Size does not match at dimension {d} expected index "
+                    f"{errors.shape_text(index.shape)} to be no larger than self "
+                    f"{errors.shape_text(x.shape)} apart from dimension {axis}"
+                )
+        return
+    if (source.ndim or 1) != len(shape):
+        _compare_sizes(axis, shape, limit, source)
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    for d, (n, m, k) in enumerate(zip(shape, limit, source.shape or (1,))):
+        if (d != axis and n > m) or n > k:
+            raise RuntimeError(
+                f"Expected index {errors.shape_text(index.shape)} to be no larger than self "
+                f"{errors.shape_text(x.shape)} apart from dimension {axis} and to be no larger "
+                "size than "
+                f"src {errors.shape_text(source.shape)}"
+            )
+
+
+def _compare_sizes(axis: int, index: Any, limit: Any, source: Any) -> None:
+    """Refuses a source with fewer dimensions than the index, where its sizes are asked for.
+
+    Raises:
+        IndexError: for the first dimension that it hasn't, unless a size before that is too small.
+    """
+    if any(d != axis and n > m for d, (n, m) in enumerate(zip(index, limit))):
+        return
+    for d, n in enumerate(index):
+        if source.ndim and d >= source.ndim:
+            raise IndexError(errors.dimension(d, source.ndim))
+        if n > (source.shape[d] if source.ndim else 1):
+            return
+
+
+def _check_scatter(x: Any, axis: int, index: Any, source: Any) -> None:
+    """Refuses what isn't written with a source: types before sizes."""
+    if index.size and not _integer_index(index):
+        raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
+    if x.dtype != source.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    _check_index(x, axis, index, source, "scatter", "self")
+
+
+def gather(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:
+    """The elements of `x` that `index` names along a dimension."""
+    axis = axis_of(dim, x.ndim)
+    if 0 < index.size <= _SMALL and 0 != index.ndim == x.ndim and index.dtype == _INT64:
+        found = _gathered(x, axis, index)
+        if found is not None:
+            return found
+    _check_index(x, axis, index, None, "gather", "input")
+    return fast.gather(x, axis, index)
+
+
+_SMALL: Final = 1 << 12  # places up to which NumPy's own indexing is the fastest way
+_INT64: Final = np.dtype(np.int64)
+
+
+def _gathered(x: Any, axis: int, index: Any) -> Any:
+    """`gather` by one look-up on an open grid; None where something doesn't fit."""
+    ndim = x.ndim
+    key: list[Any] = [index] * ndim
+    for d, n in enumerate(index.shape):
+        if d != axis:
+            if n > x.shape[d]:
+                return None
+            key[d] = _arange(n, ndim - 1 - d)
+    if np.minimum.reduce(index, None) < 0:
+        return None
+    try:
+        return x[tuple(key)]
+    except IndexError:
+        return None
+
+
+@lru_cache(256)
+def _arange(n: int, after: int) -> Any:
+    return np.arange(n).reshape((n,) + (1,) * after)
+
+
+def _grown(x: Any, index: Any, source: Any) -> tuple[Any, Any, Any]:
+    """A vector of one element in place of every array without dimensions."""
+    return (x.reshape(1) if x.ndim == 0 else x, index.reshape(1) if index.ndim == 0 else index,
+            source.reshape(1) if source.ndim == 0 else source)  # fmt: skip
+
+
+def scatter(x: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -> Any:
+    """A copy of `x` with the elements of `src` written where `index` names along a dimension."""
+    if reduce is not None:
+        return _scatter_with(x, dim, index, src, reduce)
+    axis = axis_of(dim, x.ndim)
+    if isinstance(src, np.ndarray):
+        _check_scatter(x, axis, index, src)
+        if not index.size:
+            return x.copy()
+        shape = x.shape
+        x, index, src = _grown(x, index, src)
+        return fast.scatter(x, axis, index, src).reshape(shape)
+    _check_index(x, axis, index, None, "scatter", "self")
+    return fast.scatter(x, axis, index, number_like(src, x.dtype))
+
+
+def _scatter_with(x: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
+    axis = axis_of(dim, x.ndim)
+    if isinstance(src, np.ndarray):
+        _check_scatter(x, axis, index, src)
+    else:
+        _check_index(x, axis, index, None, "scatter", "self")
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if not index.size:
+        return x.copy()
+    if not isinstance(src, np.ndarray):
+        src = np.full(index.shape, number_like(src, x.dtype), x.dtype)
+    return _combined(x, axis, index, src, np.add if reduce == "add" else np.multiply, None)
+
+
+def scatter_add(x: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy of `x` with the elements of `src` added where `index` names along a dimension."""
+    axis = axis_of(dim, x.ndim)
+    _check_scatter(x, axis, index, src)
+    shape = x.shape
+    x, index, src = _grown(x, index, src)
+    return fast.scatter_add(x, axis, index, src).reshape(shape)
+
+
+_IDENTITY: Final[dict[str, Any]] = {"sum": 0, "prod": 1, "mean": 0, "amax": -inf, "amin": inf}
+_COMBINE: Final[dict[str, Any]] = {"sum": np.add, "prod": np.multiply, "mean": np.add,
+                                   "amax": np.maximum, "amin": np.minimum}  # fmt: skip
+
+
+def _identity(reduce: str, dtype: Any) -> Any:
+    value = _IDENTITY[reduce]
+    if isinstance(value, float) and dtype.kind in "iub":
+        if dtype.kind == "b":
+            return value > 0
+        info = np.iinfo(dtype)
+        return info.min if value < 0 else info.max
+    return value
+
+
+def _combined(x: Any, axis: int, index: Any, src: Any, ufunc: Any, start: Any) -> Any:
+    """A copy of `x` combined with `src` at every place named; `start` first replaces `x` there."""
+    shape = x.shape
+    x, index, src = _grown(x, index, src)
+    _inside(index, x.shape[axis], axis, RuntimeError)
+    out = x.copy()
+    if index.size:
+        grid: list[Any] = list(np.ix_(*[np.arange(n) for n in index.shape]))
+        grid[axis] = index
+        key = tuple(grid)
+        if start is not None:
+            out[key] = start
+        ufunc.at(out, key, src[tuple([slice(n) for n in index.shape])])
+    return out.reshape(shape)
+
+
+def scatter_reduce(
+    x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+) -> Any:
+    """A copy of `x` where elements of `src` with one place are reduced: sum, prod, mean, amax,
+    amin.
+    """
+    axis = axis_of(dim, x.ndim)
+    _check_scatter(x, axis, index, src)
+    if reduce not in _COMBINE:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    if (x.dtype.kind == "c" and reduce in ("amax", "amin") and index.size) or (
+        x.dtype.kind == "b" and reduce == "mean"
+    ):
+        kind = D.scalar_name(from_raw(x.dtype))
+        raise NotImplementedError(
+            errors.not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", kind)
+        )
+    start = None if include_self else _identity(reduce, x.dtype)
+    out = _combined(x, axis, index, src, _COMBINE[reduce], start)
+    if reduce == "mean":
+        ones = np.ones(x.shape, np.int64)
+        count = _combined(ones, axis, index, np.ones(src.shape, np.int64), np.add,
+                          None if include_self else 0)  # fmt: skip
+        count = np.maximum(count, 1)
+        if x.dtype.kind in "iu":
+            return np.floor_divide(out, count).astype(x.dtype)
+        return (out / count.astype(out.real.dtype)).astype(x.dtype, copy=False)
+    return out
+
+
+def index_reduce(
+    x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
+) -> Any:
+    """A copy of `x` where parts of `source` with one place are reduced: prod, mean, amax, amin."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    if x.dtype.kind in "cb":
+        kind = D.scalar_name(from_raw(x.dtype))
+        raise NotImplementedError(errors.not_implemented("index_func_", kind))
+    axis = axis_of(dim, x.ndim)
+    _check_add(x, axis, index, source, "index_reduce_()")
+    if x.ndim == 0 or source.ndim == 0:
+        shape = x.shape
+        x, index, source = _grown(x, index, source)
+        return scatter_reduce(x, axis, index, source, reduce, include_self).reshape(shape)
+    wide = np.broadcast_to(
+        index.reshape((1,) * axis + (-1,) + (1,) * (x.ndim - 1 - axis)), source.shape
+    )
+    return scatter_reduce(x, axis, wide, source, reduce, include_self)
+
+
+# ---- flat places ------------------------------------------------------------------------------
+def _flat_places(x: Any, index: Any, name: str) -> Any:
+    if index.dtype != np.int64:
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_scalar(index)}")
+    n = x.size
+    if index.size and not n:
+        raise IndexError(
+            "take(): tried to take from an empty tensor"
+            if name == "take"
+            else "put_(): Tried to put elements into an empty tensor"
+        )
+    if index.size and not (-n <= int(index.min()) and int(index.max()) < n):
+        flat = index.reshape(-1)
+        wrong = int(flat[(flat < -n) | (flat >= n)][0])
+        raise IndexError(
+            f"out of range: tried to access index {wrong} on a tensor of {n} elements."
+        )
+    return index
+
+
+def take(x: Any, index: Any) -> Any:
+    """The elements of the flat `x` at `index`."""
+    where = _flat_places(x, index, "take")
+    if not index.size:
+        return np.empty(index.shape, x.dtype)
+    return x.reshape(-1)[where]
+
+
+def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """A copy of `x` with the elements of `source` written (or added) at flat places."""
+    if index.dtype != np.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {_scalar(index)}")
+    if x.dtype != source.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{_scalar(x)} and source.dtype = {_scalar(source)}"
+        )
+    if index.size != source.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source.size}, index.numel() = {index.size}"
+        )
+    where = _flat_places(x, index, "put_").reshape(-1)
+    out = x.copy("C")
+    flat = out.reshape(-1)
+    if accumulate:
+        fast.add_rows(flat, np.where(where < 0, where + x.size, where), source.reshape(-1))
+    else:
+        flat[where] = source.reshape(-1)
+    return out
+
+
+# ---- masks ------------------------------------------------------------------------------------
+def _broadcast(a: Any, b: Any) -> None:
+    wrong = errors.broadcast(a.shape, b.shape)
+    if wrong is not None:
+        raise RuntimeError(wrong)
+
+
+def masked_select(x: Any, mask: Any) -> Any:
+    """The elements of `x` where `mask` is true, flat; the two broadcast."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    if x.shape != mask.shape:
+        _broadcast(mask, x)
+    return fast.masked_select(x, mask)
+
+
+def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+    """A copy of `x` whose elements where `mask` is true come from `source`, in order."""
+    if x.dtype != source.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got{_scalar(x)} and "
+            f"{_scalar(source)}"
+        )
+    if mask.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {_scalar(mask)}"
+        )
+    if x.shape != mask.shape:
+        _broadcast(x, mask)
+    return fast.masked_scatter(x, mask, source)
+
+
+def masked_scatter_source(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of `masked_scatter`'s source: those elements of `g` that were replaced, then
+    zeros.
+    """
+    out = np.zeros(shape, g.dtype)
+    chosen = fast.masked_select(g, mask)
+    out.reshape(-1)[: chosen.size] = chosen
+    return out
+
+
+def masked_place(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
+    """The elements of the vector `g` where `mask` is true in zeros of `shape`, in order."""
+    out = np.zeros(shape, g.dtype)
+    out[np.broadcast_to(mask, shape)] = g
+    return out

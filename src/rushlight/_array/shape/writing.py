@@ -1,0 +1,124 @@
+"""Writing into arrays: copies with conversion, fills, and what may not be written; other shapes
+of memory.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..._base import errors
+from ..number import filling
+from ..types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
+
+
+def write_converted(array: Any, value: Any) -> None:
+    """Writes `value` into `array`, converted as PyTorch does."""
+    if array.dtype is not value.dtype and array.dtype != value.dtype:
+        if value.dtype.kind == "c" and array.dtype.kind not in "cb" and array.size:
+            warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=5)
+        value = converted(value, from_raw(array.dtype))
+    array[...] = value
+
+
+def copied(x: Any, src: Any, non_blocking: bool = False) -> Any:
+    """`src` in the shape and type of `x`, as a copy."""
+    out = np.empty(x.shape, x.dtype)
+    copy_into(out, src)
+    return out
+
+
+def copy_into(x: Any, src: Any, non_blocking: bool = False) -> None:
+    """Writes `src`, broadcast and converted, into `x`.
+
+    Raises:
+        RuntimeError: where the shapes don't fit, or the memory overlaps.
+    """
+    if x is src:
+        return
+    refuse_overlap(x)
+    if x.base is not None or src.base is not None:
+        refuse_shared(x, src)
+    if x.shape != src.shape:
+        if src.ndim <= x.ndim and (src.base is None or x.base is None) and src.dtype is x.dtype:
+            try:
+                x[...] = src
+                return
+            except ValueError:
+                pass
+        wrong = errors.broadcast(x.shape, src.shape)
+        if wrong is not None:
+            raise RuntimeError(wrong)
+        together = tuple(np.broadcast_shapes(x.shape, src.shape))
+        if together != x.shape:
+            raise RuntimeError(errors.output_shape(x.shape, together))
+    write_converted(x, src)
+
+
+def fill_into(x: Any, value: Any) -> None:
+    """Writes a Python number everywhere in `x`."""
+    x.fill(filling(value, x.dtype, x.size))
+
+
+def zero_into(x: Any) -> None:
+    """Writes zeros everywhere in `x`."""
+    x.fill(0)
+
+
+def filled(x: Any, value: Any) -> Any:
+    """An array like `x` with a Python number everywhere."""
+    out = np.empty_like(x)
+    out.fill(filling(value, x.dtype, x.size))
+    return out
+
+
+def fill_tensor_into(x: Any, value: Any) -> None:
+    """Writes the only element of `value` everywhere in `x`.
+
+    Raises:
+        RuntimeError: where `value` has dimensions.
+    """
+    if value.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} "
+            "dimensions."
+        )
+    refuse_overlap(x)
+    write_converted(x, value)
+
+
+def filled_tensor(x: Any, value: Any) -> Any:
+    """An array like `x` with the only element of `value` everywhere."""
+    out = np.empty_like(x)
+    fill_tensor_into(out, value)
+    return out
+
+
+def contiguous_strides(size: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a C-contiguous array of a shape."""
+    found: list[int] = []
+    step = 1
+    for n in reversed(size):
+        found.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(found))
+
+
+def bool_places(true: bool) -> Any:
+    """The index that a bool stands for: place 0, or none."""
+    return np.zeros(1 if true else 0, np.int64)
+
+
+def integers(values: Any) -> Any:
+    """A flat sequence of Python integers in int64; None where one is too large."""
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return None
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of the array library."""
+    return isinstance(value, ndarray)

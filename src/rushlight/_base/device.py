@@ -1,0 +1,218 @@
+"""Devices: where a tensor lives. This build computes on the CPU; "meta" tensors have no data."""
+
+from __future__ import annotations
+
+import functools
+import re
+from contextvars import ContextVar
+from typing import Any, Final
+
+from .error_notes import advised
+
+_KNOWN: Final = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
+    "mps, meta, hpu, mtia, privateuseone"
+)
+_TYPES: Final = frozenset(_KNOWN.split(", "))
+
+
+class device:
+    """A device such as `device("cpu")` or `device("cuda", 0)`; compares and hashes by value.
+
+    Raises:
+        RuntimeError: for a string that names no device.
+    """
+
+    __slots__ = ("type", "index")
+
+    type: str
+    index: int | None
+
+    def __init__(self, type: str | device | int, index: int | None = None) -> None:
+        if type == "cpu" and index is None:  # nearly always
+            self.type, self.index = "cpu", None
+            return
+        if isinstance(type, device):
+            self.type, self.index = type.type, type.index if index is None else index
+            return
+        if isinstance(type, int):
+            self.type, self.index = "cuda", type
+            return
+        if index is not None and not isinstance(index, int):
+            given = index.__class__.__name__
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {given}")
+        match = re.fullmatch(r"([a-z_]+)(?::(\d+))?", type)
+        if match is None:
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        if match[1] not in _TYPES:
+            raise RuntimeError(
+                f"Expected one of {_KNOWN} device type at start of device string: {type}"
+            )
+        if match[2] is not None and index is not None:
+            raise RuntimeError(
+                f"type (string) must not include an index because index was passed "
+                f"explicitly: {type}"
+            )
+        self.type = match[1]
+        self.index = int(match[2]) if match[2] is not None else index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        if self.index is None:
+            return f"device(type='{self.type}')"
+        return f"device(type='{self.type}', index={self.index})"
+
+    def __reduce__(self) -> tuple[object, tuple[str, int | None]]:
+        return device, (self.type, self.index)
+
+    # ---- as a context: where new tensors are made -----------------------------------------------
+    def __enter__(self) -> device:
+        found = usable(self)
+        stack, before = _before.get(), _default.get()
+        DEFAULTS.told = True
+        try:  # see Note [A context that is interrupted] in `autograd.grad_mode`
+            _before.set((*stack, before))
+            _default.set(found)
+        except BaseException:
+            _before.set(stack)
+            _default.set(before)
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        stack: tuple[Any, ...] = ()
+        try:
+            stack = _before.get()
+            _default.set(stack[-1])
+            _before.set(stack[:-1])
+        except BaseException:
+            stack = stack or _before.get()
+            _default.set(stack[-1])
+            _before.set(stack[:-1])
+            raise
+
+    def __call__(self, function: Any) -> Any:
+        """A function that makes its tensors on this device: the device as a decorator."""
+
+        @functools.wraps(function)
+        def on_device(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return on_device
+
+
+CPU: Final = device("cpu")
+META: Final = device("meta")  # where tensors have a shape and a type, and no data
+_ADVICE: Final = (
+    "tensors live on the CPU here: choose the device by "
+    '`"cuda" if torch.cuda.is_available() else "cpu"`, and pass map_location="cpu" to torch.load'
+)
+
+
+class Defaults:
+    """Whether anybody has ever said where new tensors are made, and where that is if so."""
+
+    __slots__ = ("told", "where")
+
+    def __init__(self) -> None:
+        self.told = False
+        self.where = CPU  # for all contexts that don't say
+
+
+DEFAULTS: Final = Defaults()
+_default: Final[ContextVar[device | None]] = ContextVar("rushlight_device", default=None)
+_before: Final[ContextVar[tuple[Any, ...]]] = ContextVar("rushlight_devices_before", default=())
+
+
+def default_device() -> device:
+    """Where tensors are made if nobody says where."""
+    return _default.get() or DEFAULTS.where
+
+
+def set_default(where: str | device | int | None) -> None:
+    """Has tensors made on a device if nobody says where; None: on the CPU."""
+    DEFAULTS.where = CPU if where is None else usable(where)
+    DEFAULTS.told = True
+
+
+def usable(where: str | device | int) -> device:
+    """The device, if tensors can be there: the CPU or "meta".
+
+    Raises:
+        AssertionError, RuntimeError: for any other, as `check_cpu` does.
+    """
+    found = device(where) if type(where) is not int else check_cpu(where)
+    return META if found.type == "meta" else check_cpu(found)
+
+
+def hollow(where: str | device | int | None) -> bool:
+    """Whether a new tensor gets no data: the device, or else the default one, is "meta".
+
+    Raises:
+        AssertionError, RuntimeError: for a device that isn't here, as `check_cpu` does.
+    """
+    if where is None:
+        return DEFAULTS.told and default_device() is META
+    if where is CPU or (type(where) is str and where == "cpu"):
+        return False
+    return usable(where) is META
+
+
+_NO_ACCELERATOR: Final = "Cannot access accelerator device when none is available."
+
+
+def no_cuda() -> AssertionError:
+    """PyTorch's error where there is no CUDA, with what to do."""
+    return advised(AssertionError("Torch not compiled with CUDA enabled"), _ADVICE)
+
+
+def named_device(where: str | device | int) -> device:
+    """The device that is meant.
+
+    Raises:
+        RuntimeError: for what is no device; for a number, which means an accelerator.
+    """
+    if isinstance(where, int):
+        raise RuntimeError(_NO_ACCELERATOR)
+    return device(where)
+
+
+def cuda_asked(where: str | device | int | None) -> Exception:
+    """What PyTorch says to a tensor that shall go to a CUDA device.
+
+    Raises:
+        RuntimeError: for what is no device.
+    """
+    if where is not None and named_device(where).type != "cuda":
+        return RuntimeError("Invalid device, must be cuda device")
+    return no_cuda()
+
+
+def check_cpu(where: str | device | int | None) -> device:
+    """The CPU device, if `where` names it.
+
+    Raises:
+        AssertionError: for CUDA, in PyTorch's words for a build without it.
+        RuntimeError: for any other device.
+    """
+    if where is None:
+        return CPU
+    if type(where) is int:
+        raise RuntimeError(_NO_ACCELERATOR)
+    found = device(where)
+    if found.type == "cpu":
+        return CPU
+    if found.type == "cuda":
+        raise no_cuda()
+    raise advised(
+        RuntimeError(f"Rushlight computes on the CPU; there is no device {found} here"), _ADVICE
+    )

@@ -1,0 +1,39 @@
+"""Names that a module has but loads only when they are first asked for.
+
+    __getattr__ = lazy(__name__, {"gradcheck": "gradcheck:gradcheck", "functional": "functional"})
+
+gives a package the submodule `functional` and the function `gradcheck` of its submodule of that
+name, neither of them loaded before somebody asks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["lazy"]
+
+
+def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package.
+
+    Args:
+        package: the package's name.
+        homes: for each name the submodule that it is, or `submodule:attribute`.
+    """
+
+    def __getattr__(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        place, _, attribute = home.partition(":")
+        found: Any = importlib.import_module(f"{package}.{place}")
+        if attribute:
+            found = getattr(found, attribute)
+        # Set it even where the import has bound a submodule of the same name.
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return __getattr__

@@ -1,0 +1,1 @@
+"""Recording a step: what it does to arrays, which numbers it reads, what it can see."""

@@ -1,0 +1,189 @@
+"""Arrays that note what formulas do with them.
+
+Note [Formulas on proxies]
+A formula of the table uses operators, Python numbers and `xp` only. While a step is recorded it
+runs on proxies instead of raw arrays: each operator and each function of `xp` computes what it
+computes in an eager backward, on the same arrays, and notes the call. So the program holds the very
+calls that an eager step makes, and gives the same digits.
+
+A formula that does something else with its operands is noted as one call.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ..._array.memory import aliasing as A
+from ..._core.engine import WORLDS
+
+
+class Proxy:
+    """An array within a formula that is being recorded."""
+
+    __slots__ = ("raw", "recorder")
+
+    __array_ufunc__ = None  # arrays leave arithmetic with proxies to them
+
+    def __init__(self, raw: Any, recorder: Any) -> None:
+        self.raw = raw
+        self.recorder = recorder
+
+    @property
+    def shape(self) -> Any:
+        return self.raw.shape
+
+    @property
+    def ndim(self) -> int:
+        return int(self.raw.ndim)
+
+    @property
+    def size(self) -> int:
+        return int(self.raw.size)
+
+    @property
+    def dtype(self) -> Any:
+        return self.raw.dtype
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.recorder.run(operator.getitem, "getitem", (self, key))
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.raw, name)  # says what doesn't exist
+        if callable(found):
+            return Method(name, self)
+        if A.is_array(found):
+            return self.recorder.run(Attribute.of(name), name, (self,))
+        return found
+
+    def __bool__(self) -> bool:
+        raise TypeError("a formula branches on a value")
+
+
+def _forward(name: str) -> Any:
+    function = getattr(operator, name)
+
+    def method(self: Proxy, *others: Any) -> Any:
+        return self.recorder.run(function, name.strip("_"), (self, *others))
+
+    return method
+
+
+def _backward(name: str) -> Any:
+    function = getattr(operator, name)
+
+    def method(self: Proxy, other: Any) -> Any:
+        return self.recorder.run(function, name.strip("_"), (other, self))
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "pow", "matmul", "floordiv", "mod", "and_", "or_",
+              "xor"):  # fmt: skip
+    _stem = _name.rstrip("_")
+    setattr(Proxy, f"__{_stem}__", _forward(_name))
+    setattr(Proxy, f"__r{_stem}__", _backward(_name))
+for _name in ("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Proxy, f"__{_name}__", _forward(_name))
+Proxy.__hash__ = None  # type: ignore[assignment]
+
+
+class Attribute:
+    """Takes an attribute of an array; one object for each name."""
+
+    __slots__ = ("name",)
+    known: dict[str, Attribute] = {}
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @classmethod
+    def of(cls, name: str) -> Attribute:
+        return cls.known.setdefault(name, cls(name))
+
+    def __call__(self, x: Any) -> Any:
+        return getattr(x, self.name)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+class Caller:
+    """Calls a method of an array; one object for each name."""
+
+    __slots__ = ("name",)
+    known: dict[str, Caller] = {}
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @classmethod
+    def of(cls, name: str) -> Caller:
+        return cls.known.setdefault(name, cls(name))
+
+    def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(x, self.name)(*args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+class Method:
+    """A method of a proxy, to be called."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, name: str, owner: Proxy) -> None:
+        self.name = name
+        self.owner = owner
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = Caller.of(self.name)
+        return self.owner.recorder.run(call, self.name, (self.owner, *args), kwargs)
+
+
+class Names:
+    """`xp` for formulas that run on proxies: the raw namespace, noted."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(WORLDS.raw, name)
+        if not callable(function):
+            return function
+        recorder = self.recorder
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            return recorder.run(function, name, args, kwargs)
+
+        return noted
+
+    def fused(self, kernel: Any, formula: Any, *args: Any) -> Any:
+        """What the raw namespace makes of it: the kernel."""
+        return self.recorder.run(kernel, getattr(kernel, "__name__", "kernel"), args)
+
+    def constant(self, x: Any) -> Any:
+        """An array that a formula has made."""
+        return x
+
+
+class World:
+    """The namespace in which an engine that runs on Tensors computes outside of formulas."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(WORLDS.raw, name, None)
+        if function is None:
+            return getattr(WORLDS.traced, name)
+        recorder = self.recorder
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            given = [recorder.proxied(x) for x in args]
+            return recorder.unproxied(recorder.run(function, name, given, kwargs))
+
+        return noted

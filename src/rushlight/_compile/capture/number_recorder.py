@@ -1,0 +1,181 @@
+"""The recorder of numbers: those that the step reads from tensors, and those that it is given."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..._array.memory import aliasing as A
+from ..ir.program import Instruction, Program
+from .expressions import READ, Expr, as_it_is
+from .symbolic_numbers import NUMBERS, identical, plain_number, read, released, used
+
+
+class Readings:
+    """What a recording knows of numbers. See Note [Numbers in a recorded step]."""
+
+    program: Program
+    value_of: Any
+    operand: Any
+    refuse: Any
+    add: Any
+    draws: int
+    drawn: int
+
+    def __init__(self) -> None:
+        self.numbers: list[Any] = []  # that note what is done with them
+        self.options: dict[tuple[int, Any], Any] = {}  # of optimizers, as the step found them
+        self.plain_reads: list[tuple[Expr, Any]] = []  # leaves of numbers, with their values
+        self.reads: list[tuple[Expr, int]] = []  # leaves, and after how many instructions
+        self.conditions: list[tuple[Expr, Any]] = []  # on numbers that come from outside
+
+    def leaf(self, t: Any) -> Expr:
+        """The expression that reads a tensor's number, as it is at this place of the program."""
+        made = Expr(READ, self.value_of(t))
+        self.reads.append((made, len(self.program.instructions)))
+        return made
+
+    def item(self, t: Any, value: Any) -> Any:
+        """What `item()` gives: a number that notes what is done with it."""
+        if type(value) is bool:
+            self.decided(self.leaf(t), value)
+            return value
+        if type(value) not in (float, int):
+            self.refuse("the step reads a complex number by `item()`")
+            return value
+        number, leaf = read(value, self.value_of(t), self)
+        self.reads.append((leaf, len(self.program.instructions)))
+        self.plain_reads.append((leaf, value))
+        return number
+
+    def operands(self, op: Any, args: list[Any], raws: list[Any]) -> tuple[Any, ...]:
+        """The operands of a row: shapes and places that whole numbers give are constants."""
+        found = []
+        for k, (arg, raw) in enumerate(zip(args, raws)):
+            if type(arg) in NUMBERS and type(plain_number(arg)) is int and not _counts(op, k):
+                used(arg, f"`{op.name}`")
+                found.append(raw)
+            else:
+                found.append(self.operand(arg, raw))
+        return tuple(found)
+
+    def number(self, x: Any, raw: Any, computes: bool = True) -> Any:
+        """A number as an operand, where an operation takes it for `raw`.
+
+        A function that doesn't just compute may give another shape for another number.
+        """
+        value = plain_number(x)
+        if x.recorder is not self:
+            return raw
+        if not computes:
+            return used(x, "a size")
+        if type(raw) is type(value) and (raw == value or raw != raw):
+            return x.expr
+        if type(raw) is float and type(value) is int and raw == value:
+            return Expr(float, x.expr)
+        used(x, "an operation")
+        return raw
+
+    def constants(self, x: Any, how: str) -> Any:
+        """Arguments in which numbers are no more than their values."""
+        kind = type(x)
+        if kind in NUMBERS:
+            return used(x, how)
+        if kind in (list, tuple) and any(type(y) in NUMBERS for y in x):
+            return kind([self.constants(y, how) for y in x])
+        if kind is tuple and any(type(y) in (list, tuple) for y in x):
+            return tuple([self.constants(y, how) for y in x])
+        if kind is dict:
+            return {k: self.constants(v, how) for k, v in x.items()}
+        return x
+
+    def bare(self, raws: list[Any]) -> list[Any]:
+        """Operands with ordinary numbers in them, for a row that is about to run."""
+        self.drawn = self.draws
+        return [
+            plain_number(x) if type(x) in NUMBERS
+            else self.constants(x, "a size") if type(x) in (list, tuple) else x
+            for x in raws
+        ]  # fmt: skip
+
+    def decided(self, condition: Expr, outcome: Any) -> None:
+        """The step has gone on according to a condition: other outcomes are other programs."""
+        if condition.depends_on_tensors():
+            self.add("expect", None, "expect", (condition, outcome), ())
+        else:
+            self.conditions.append((condition, outcome))
+
+    def number_used(self, x: Any, value: Any, how: str) -> None:
+        """A number was needed as it is: it is a constant of this program."""
+        if not x.expr.depends_on_tensors():
+            self.conditions.append((Expr(identical, x.expr, value), True))
+        elif type(value) is int and how in ("__index__", "__int__", "__hash__"):
+            self.decided(Expr(operator.eq, x.expr, value), True)
+        else:
+            shown = how.strip("_")
+            self.refuse(f"the step needs a number that it reads by `item()`, for `{shown}`")
+
+    def settle_unseen(self, texts: bool) -> None:
+        """Sees to numbers of which nobody knows what became of them.
+
+        C code reads a whole number without asking (`0.5 * n`, `range(n)`): the program expects it
+        to be the same. `texts` says whether the step's code uses `%`, which makes texts in the same
+        way.
+        """
+        known = {id(x) for x in self.program.read_leaves()}
+        for leaf, value in self.plain_reads:
+            if id(leaf) in known:
+                continue
+            if texts:
+                self.refuse("a number that it reads by `item()` may become a text, by `%`")
+            elif type(value) is int:
+                self.decided(Expr(operator.eq, leaf, value), True)
+
+    @contextmanager
+    def plain_options(self, optimizer: Any) -> Iterator[None]:
+        """Has an optimizer see ordinary numbers; what the step has changed, the program sets."""
+        noting: list[tuple[Any, Any, Any]] = []
+        for group in optimizer.param_groups:
+            for key, x in group.items():
+                old = self.options.get((id(group), key), x)
+                if type(x) in NUMBERS:
+                    noting.append((group, key, x))
+                if x is old or (type(x) is type(old) and type(x) in (int, float) and x == old):
+                    continue
+                expr = x.expr if type(x) in NUMBERS else Expr(as_it_is, x)
+                if type(plain_number(x)) in (int, float):
+                    self.add("option", None, key, (expr,), (), holder=group)
+        for group, key, x in noting:
+            group[key] = plain_number(x)
+        try:
+            yield
+        finally:
+            for group, key, x in noting:
+                group[key] = x
+
+    def close(self) -> None:
+        """Makes ordinary numbers of those that were given out: the recording is over."""
+        released(self.numbers)
+
+
+def settle_reads(recorder: Any) -> None:
+    """Has numbers read where the step read them: of memory that is written later, from a copy."""
+    program = recorder.program
+    for leaf, place in reversed(recorder.reads):
+        value = leaf.parts[0]
+        if any(value.root in i.writes() for i in program.instructions[place:]):
+            like = A.pattern(value.shape, value.strides, value.dtype)
+            copy = recorder._value("result", A.copied(like))
+            made = Instruction("call", A.copied, "copy", (value,), (copy,), pure=True)
+            if place < len(program.instructions):
+                made.part = program.instructions[place].part
+            program.instructions.insert(place, made)
+            leaf.parts = (copy,)
+
+
+def _counts(op: Any, position: int) -> bool:
+    """Whether a row computes with the number at a position: it isn't a size or an index."""
+    params = getattr(getattr(op.row, "schema", None), "params", ())
+    return position < len(params) and params[position].type in ("Scalar", "Tensor", "float")

@@ -1,0 +1,268 @@
+"""Where the numbers of a step come from, if not from tensors: arguments, globals, attributes.
+
+Note [Numbers that change]
+A number is a constant of the program at first, checked at each call. Where it turns out to be
+another when the step is recorded again, it becomes an input: while the step is recorded a `Given`
+stands in its place (see `scalars`), and the program reads it anew in each call. A step may write
+such places too (`self.steps += 1`, `self.best = loss.item()`): what it leaves there is an
+expression, and writing it is the last thing that the program does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..guards.captured_state import State
+from ..guards.places import Place
+from .expressions import Expr, as_it_is
+from .symbolic_numbers import NUMBERS, given, identical, plain_number
+
+_SCALARS: Final = (int, float, bool, str, type(None))
+_MISSING: Final = object()
+_WRITABLE: Final = ("dict", "names", "list", "cell", "slots", "class")
+
+
+class Source:
+    """A place outside of the step that holds a number, or an argument that is one."""
+
+    __slots__ = ("container", "key", "kind", "name", "text", "type")
+
+    def __init__(self, kind: str, container: Any, key: Any, type: type, text: str) -> None:
+        self.kind = kind  # "args", "kwargs", or that of a place
+        self.container = container
+        self.key = key
+        self.type = type
+        self.text = text
+        self.name = ""  # of the variable that holds it in a program
+
+    def __str__(self) -> str:
+        return self.name or self.text
+
+
+class Free:
+    """Stands for a number that may be any of its type, where guards look for a value."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+
+class Effect:
+    """A number that the step leaves in a place."""
+
+    __slots__ = ("expr", "source")
+
+    def __init__(self, source: Source, expr: Any) -> None:
+        self.source = source
+        self.expr = expr
+
+    def same_as(self, other: Effect) -> bool:
+        """Whether the other leaves the same in the same place."""
+        from ..ir.program import same
+
+        a, b = self.source, other.source
+        there = a.kind == b.kind and a.container is b.container and a.key == b.key
+        return there and same(self.expr, other.expr)
+
+    def __repr__(self) -> str:
+        return f"{self.source.text} <- {self.expr!r}"
+
+
+def _is_number(x: Any) -> bool:
+    return type(x) is float or type(x) is int
+
+
+class Numbers:
+    """All that a step has shown of the numbers that it is given."""
+
+    def __init__(self) -> None:
+        self.last: dict[Any, Any] = {}
+        self.sources: dict[Any, Source] = {}
+        self.fixed: set[Any] = set()  # what is needed as it is
+
+    def seen(self, state: State, args: Any, kwargs: Any) -> dict[Any, tuple[Source, Any]]:
+        """The numbers that have been others before, by key, with their values."""
+        found: dict[Any, tuple[Source, Any]] = {}
+        options = _watch_options(state)
+        if "type" in state.globals and (state.globals | state.names) & {"int", "float"}:
+            return found  # `type(x) is float` isn't true of what stands for a number
+        for key, source, value in _numbers(state, args, kwargs):
+            known = self.last.get(key)
+            self.last[key] = value
+            if key in self.fixed:
+                continue
+            fresh = key not in self.sources and (known is None or known == value)
+            if fresh and id(source.container) not in options:
+                continue
+            mine = self.sources.setdefault(key, source)
+            if not mine.name:
+                mine.name = f"n{len(self.sources)}"
+            found[key] = mine, value
+        return found
+
+    def settle(self, conditions: list[Any]) -> None:
+        """Notes which of them are needed as they are: these stay constants from now on."""
+        for expr, _ in conditions:
+            if expr.function is identical and type(expr.parts[0]) is Expr:
+                for key, source in self.sources.items():
+                    if any(source is x for x in expr.parts[0].sources()):
+                        self.fixed.add(key)
+
+
+def _watch_options(state: State) -> set[int]:
+    """The ids of optimizers' groups, where the step's own code may ask for their options.
+
+    Rates change from call to call, and nobody wants a program for each: they are inputs at once.
+    """
+    if "param_groups" not in state.names:
+        return set()
+    groups = {id(group) for o in state.optimizers for group in o.param_groups}
+    for place in state.places:
+        if id(place.container) in groups:
+            place.guarded = None
+    return groups
+
+
+def _numbers(state: State, args: Any, kwargs: Any) -> list[tuple[Any, Source, Any]]:
+    found = []
+    for k, x in enumerate(args):
+        if _is_number(x):
+            key: Any = ("args", k, type(x))
+            found.append((key, Source("args", None, k, type(x), f"args[{k}]"), x))
+    for name, x in kwargs.items():
+        if _is_number(x):
+            key = ("kwargs", name, type(x))
+            found.append((key, Source("kwargs", None, name, type(x), name), x))
+    for place in state.places:
+        if place.kind not in _WRITABLE:
+            continue
+        for k, x in place.entries.items():
+            if _is_number(x) and (place.guarded is None or k in place.guarded):
+                key = (id(place.container), k, type(x))
+                text = _described(place, k)
+                found.append((key, Source(place.kind, place.container, k, type(x), text), x))
+    return found
+
+
+def _described(place: Place, key: Any) -> str:
+    label = place.label.strip("`")
+    if place.kind in ("cell", "names"):
+        return str(key)
+    if isinstance(key, str) and key.isidentifier():
+        return f"{key} of an argument" if label == "an argument" else f"{label}.{key}"
+    return f"{label}[{key!r}]"
+
+
+def written(kind: str, container: Any, key: Any, value: Any) -> None:
+    """Puts a value into a place."""
+    if kind == "cell":
+        container.cell_contents = value
+    elif kind in ("slots", "class"):
+        setattr(container, key, value)
+    else:
+        container[key] = value
+
+
+def _current(kind: str, container: Any, key: Any) -> Any:
+    """What lies in a place; `_MISSING` where there is nothing."""
+    if kind == "cell":
+        try:
+            return container.cell_contents
+        except ValueError:
+            return _MISSING
+    if kind == "slots":
+        return getattr(container, key, _MISSING)
+    if kind == "class":
+        return vars(container).get(key, _MISSING)
+    if kind == "list":
+        return container[key] if key < len(container) else _MISSING
+    return container.get(key, _MISSING)
+
+
+def _resized(place: Place) -> bool:
+    """Whether entries have come or gone: then the step is refused, and nothing is put back."""
+    return place.kind in ("dict", "list") and len(place.container) != len(place.entries)
+
+
+class Substitution:
+    """Numbers that note what is done with them, in the places of those that change."""
+
+    def __init__(self, found: dict[Any, tuple[Source, Any]], state: State, recorder: Any) -> None:
+        self.found = found
+        self.state = state
+        self.recorder = recorder
+        self.placed: list[tuple[Source, Any, Any]] = []
+        self.effects: list[Effect] = []
+
+    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The arguments with such numbers among them."""
+        new, named = list(args), dict(kwargs)
+        for source, value in self.found.values():
+            if source.kind == "args":
+                new[source.key] = given(value, source, self.recorder)
+            elif source.kind == "kwargs":
+                named[source.key] = given(value, source, self.recorder)
+        return tuple(new), named
+
+    def __enter__(self) -> Substitution:
+        for source, value in self.found.values():
+            if source.kind in _WRITABLE:
+                x = given(value, source, self.recorder)
+                self.placed.append((source, value, x))
+                self.recorder.options[id(source.container), source.key] = x
+                written(source.kind, source.container, source.key, x)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        replaced = set()
+        for source, value, x in self.placed:
+            now = _current(source.kind, source.container, source.key)
+            if now is x:
+                written(source.kind, source.container, source.key, value)
+            elif now is not _MISSING:
+                replaced.add((id(source.container), source.key))
+        for place in self.state.places:
+            if place.kind not in _WRITABLE or _resized(place):
+                continue
+            for key, old in place.entries.items():
+                now = _current(place.kind, place.container, key)
+                if type(now) in NUMBERS:
+                    self._effect(place, key, now, now.expr)
+                elif (
+                    type(now) in _SCALARS and type(old) in _SCALARS
+                    and (place.guarded is None or key in place.guarded)
+                    and ((id(place.container), key) in replaced or not _alike(old, now))
+                ):  # fmt: skip
+                    # A constant, as are the numbers from which it was computed: all are guarded.
+                    self._effect(place, key, now, Expr(as_it_is, now))
+
+    def _effect(self, place: Place, key: Any, value: Any, expr: Any) -> None:
+        source = Source(place.kind, place.container, key, type(value), _described(place, key))
+        self.effects.append(Effect(source, expr))
+        self.state.moved.add((id(place.container), key))
+        if type(value) in NUMBERS:  # else it lies there, and another thread may have gone on
+            written(place.kind, place.container, key, plain_number(value))
+
+
+def _alike(old: Any, now: Any) -> bool:
+    return old is now or (type(old) is type(now) and identical(old, now))
+
+
+def freed(structure: Any, state: State, found: dict[Any, tuple[Source, Any]]) -> Any:
+    """The structure of arguments with numbers that may be any; marks places in the state, too."""
+    args, kwargs = structure
+    new, named = list(args), dict(kwargs)
+    places = {
+        (id(p.container), key): p for p in state.places if p.kind in _WRITABLE for key in p.entries
+    }  # fmt: skip
+    for source, _ in found.values():
+        if source.kind == "args":
+            new[source.key] = Free(source)
+        elif source.kind == "kwargs":
+            named[source.key] = Free(source)
+        else:
+            place = places.get((id(source.container), source.key))
+            if place is not None:  # else nothing reads it, see `stores`
+                place.entries[source.key] = Free(source)
+    return tuple(new), named

@@ -1,0 +1,339 @@
+"""Numbers that note what a step does with them while it is recorded.
+
+Note [Numbers in a recorded step]
+`item()` gives a `ReadFloat` or `ReadInt`; a number outside of the step that was seen to change from
+call to call is a `Given` while the step is recorded. Arithmetic with such a number gives another,
+with the expression that computes it. An operation on tensors takes the expression as an operand. A
+comparison is noted as a condition with its outcome: of numbers that are given it becomes a guard,
+of numbers that the program itself computes an `expect` instruction. Any other use needs the value
+itself: a number that is given is then a constant again, guarded by its value; for a number that was
+read the step stays eager.
+
+What `item()` gives are real floats and ints, since users keep them (`history.append(loss.item())`).
+C code reads these unseen, which `observation` looks out for. What is given is no float for the same
+reason: nothing can read it unseen; it only says that it is one (`__class__`).
+"""
+
+from __future__ import annotations
+
+import gc
+import operator
+from collections import deque
+from sys import getrefcount
+from types import CellType, MemberDescriptorType
+from typing import Any, Final
+
+from ..._core.node import Node
+from .expressions import GIVEN, READ, Expr
+
+_ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+_BITS: Final = ("and_", "or_", "xor", "lshift", "rshift")
+_COMPARISONS: Final = ("lt", "le", "gt", "ge", "eq", "ne")
+#: What needs the value itself.
+_USES: Final = (
+    "divmod", "rdivmod", "int", "float", "complex", "round", "trunc", "floor", "ceil", "hash",
+    "format", "str", "repr", "index", "reduce_ex", "getnewargs",
+)  # fmt: skip
+_PICKLING: Final = ("reduce_ex", "getnewargs")
+_METHODS: Final = (
+    "is_integer", "hex", "as_integer_ratio", "bit_length", "bit_count", "to_bytes", "conjugate",
+)  # fmt: skip
+
+
+class ReadFloat(float):
+    """A float that `item()` has given to a step that is being recorded."""
+
+    recorder: Any
+    expr: Any
+
+
+class ReadInt(int):
+    """An integer that `item()` has given to a step that is being recorded."""
+
+    recorder: Any
+    expr: Any
+
+
+class Given:
+    """A number that comes from outside of the step, while the step is recorded."""
+
+    __slots__ = ("expr", "recorder", "value")
+
+    def __init__(self, value: Any, recorder: Any, expr: Any) -> None:
+        self.value = value
+        self.recorder = recorder
+        self.expr = expr
+
+    __class__ = property(lambda self: type(self.value))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Arithmetic with an array, which needs the value."""
+        plain = [used(x, "an array") if type(x) in NUMBERS else x for x in inputs]
+        return getattr(ufunc, method)(*plain, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(used(self, name), name)
+
+    def __reduce__(self) -> Any:
+        return type(self.value), (used(self, "copying"),)
+
+
+class GivenFloat(Given):
+    """A float that comes from outside."""
+
+    __slots__ = ()
+
+
+class GivenInt(Given):
+    """An integer that comes from outside."""
+
+    __slots__ = ()
+
+
+NUMBERS: Final = (ReadFloat, ReadInt, GivenFloat, GivenInt)
+READS: Final = (ReadFloat, ReadInt)
+
+
+def is_number(x: Any) -> bool:
+    """Whether something is a number that notes what is done with it."""
+    return type(x) in NUMBERS
+
+
+def plain_number(x: Any) -> Any:
+    """The number itself, without a note."""
+    kind = type(x)
+    if kind is ReadFloat:
+        return float.__float__(x)
+    if kind is ReadInt:
+        return int.__int__(x)
+    return x.value if kind in (GivenFloat, GivenInt) else x
+
+
+def made(value: Any, expr: Expr, recorder: Any) -> Any:
+    """A number that notes what is done with it; the value itself where it isn't one."""
+    kind = type(value)
+    if kind is not float and kind is not int:
+        return value
+    number: Any
+    if not expr.depends_on_tensors():
+        number = (GivenFloat if kind is float else GivenInt)(value, recorder, expr)
+    else:
+        number = (ReadFloat if kind is float else ReadInt)(value)
+        number.recorder, number.expr = recorder, expr
+    recorder.numbers.append(number)
+    return number
+
+
+def given(value: Any, source: Any, recorder: Any) -> Any:
+    """A number that comes from a source outside of the step."""
+    return made(value, Expr(GIVEN, source), recorder)
+
+
+def read(value: Any, where: Any, recorder: Any) -> tuple[Any, Expr]:
+    """A number that is read from a value of the program, and its leaf."""
+    leaf = Expr(READ, where)
+    return made(value, leaf, recorder), leaf
+
+
+def used(x: Any, how: str) -> Any:
+    """The value, which a use needs that can't be noted."""
+    value = plain_number(x)
+    if x.recorder is not None:
+        x.recorder.number_used(x, value, how)
+    return value
+
+
+def identical(x: Any, y: Any) -> bool:
+    """Whether two numbers are the same, signs of zeros and kinds included."""
+    return type(x) is type(y) and (x == y or x != x) and repr(x) == repr(y)
+
+
+def released(numbers: list[Any]) -> None:
+    """Makes ordinary numbers of them: the recording is over.
+
+    One that the step has put somewhere, or that a node has saved for its backward, is replaced
+    there by the number that it stands for. Most lie in what the step has made, which is young; only
+    where that doesn't account for all of them is every object of the process asked.
+    """
+    left = _held(numbers)
+    for x in numbers:
+        x.recorder = x.expr = None
+        del x  # it would be counted below
+    numbers.clear()
+    for holders_of in (_young_holders, lambda things: gc.get_referrers(*things)):
+        left = _held(left)
+        by = {id(x): plain_number(x) for x in left}
+        things = left
+        for _ in range(8):  # tuples in tuples
+            if not things:
+                break
+            things, by = _replaced(by, [h for h in holders_of(things) if h is not things])
+
+
+def _held(numbers: list[Any]) -> list[Any]:
+    """Those that something else holds, too."""
+    return [x for x in numbers if getrefcount(x) > 3]  # the list, `x`, the argument
+
+
+def _young_holders(things: list[Any]) -> list[Any]:
+    """What holds some things, of the containers made since the collector was held back."""
+    ids = {id(x) for x in things}
+    young = gc.get_objects(generation=0)
+    return [x for x in young if not ids.isdisjoint(map(id, gc.get_referents(x)))]
+
+
+def _replaced(by: dict[int, Any], holders: list[Any]) -> tuple[list[Any], dict[int, Any]]:
+    """Puts others in the places of some things; the tuples that hold them, and what replaces those.
+
+    Tuples that the interpreter or the recorder itself holds are left as they are.
+    """
+    tuples: dict[int, Any] = {}
+    for holder in holders:
+        if type(holder) is list or type(holder) is deque:
+            for k, x in enumerate(holder):
+                if id(x) in by:
+                    holder[k] = by[id(x)]
+        elif isinstance(holder, dict):
+            for key in [k for k, x in holder.items() if id(x) in by]:
+                holder[key] = by[id(holder[key])]
+        elif type(holder) is CellType and id(holder.cell_contents) in by:
+            holder.cell_contents = by[id(holder.cell_contents)]
+        elif type(holder) is set:
+            for x in [x for x in holder if id(x) in by]:
+                holder.remove(x)
+                holder.add(by[id(x)])
+        elif isinstance(holder, tuple):
+            tuples[id(holder)] = holder
+        elif isinstance(holder, Node):  # NumPy computes with these in float64
+            holder.saved = by.get(id(holder.saved), holder.saved)
+        else:
+            _replace_slots(holder, by)
+    new = {
+        key: tuple.__new__(type(x), [by.get(id(y), y) for y in x]) for key, x in tuples.items()
+    }  # fmt: skip
+    return list(tuples.values()), new
+
+
+def _replace_slots(holder: Any, by: dict[int, Any]) -> None:
+    for base in type(holder).__mro__:
+        names = vars(base).get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            member = vars(base).get(name)
+            if isinstance(member, MemberDescriptorType):
+                found = getattr(holder, name, None)
+                if id(found) in by:
+                    setattr(holder, name, by[id(found)])
+
+
+def _part(x: Any) -> Any:
+    return x.expr if type(x) in NUMBERS else x
+
+
+def _computed(function: Any, recorder: Any, *operands: Any) -> Any:
+    """The result of arithmetic, with its expression."""
+    value = function(*[plain_number(x) for x in operands])
+    if recorder is None:
+        return value
+    expr = Expr(function, *[_part(x) for x in operands])
+    if expr.depth() > 64:
+        for x in operands:
+            if type(x) in NUMBERS:
+                used(x, "a long computation")
+        return value
+    return made(value, expr, recorder)
+
+
+def _is_plain(x: Any) -> bool:
+    return type(x) in (int, float, bool) or type(x) in NUMBERS
+
+
+def _arithmetic(function: Any) -> tuple[Any, Any]:
+    def forward(self: Any, other: Any) -> Any:
+        if not _is_plain(other):
+            return _elsewhere(self, other, function, False)
+        return _computed(function, self.recorder, self, other)
+
+    def backward(self: Any, other: Any) -> Any:
+        if not _is_plain(other):
+            return _elsewhere(self, other, function, True)
+        return _computed(function, self.recorder, other, self)
+
+    return forward, backward
+
+
+def _elsewhere(self: Any, other: Any, function: Any, reflected: bool) -> Any:
+    """Arithmetic with something that isn't a number: tensors know what to do, others get it."""
+    if issubclass(type(self), Given) and not hasattr(type(other), "_raw"):
+        value = used(self, "arithmetic")
+        return function(other, value) if reflected else function(value, other)
+    return NotImplemented
+
+
+def _compared(function: Any) -> Any:
+    def compare(self: Any, other: Any) -> Any:
+        if not _is_plain(other):
+            return _elsewhere(self, other, function, False)
+        outcome = function(plain_number(self), plain_number(other))
+        recorder = self.recorder
+        if recorder is not None:
+            recorder.decided(Expr(function, self.expr, _part(other)), outcome)
+        return outcome
+
+    return compare
+
+
+def _truth(self: Any) -> bool:
+    outcome = bool(plain_number(self))
+    if self.recorder is not None:
+        self.recorder.decided(Expr(bool, self.expr), outcome)
+    return outcome
+
+
+def _unary(function: Any) -> Any:
+    def compute(self: Any) -> Any:
+        return _computed(function, self.recorder, self)
+
+    return compute
+
+
+def _noting(name: str) -> Any:
+    def use(self: Any, *args: Any) -> Any:
+        value = used(self, name)
+        return getattr(value, name)(*[plain_number(x) for x in args])
+
+    return use
+
+
+def _complex(self: Any) -> complex:
+    return complex(used(self, "complex"))
+
+
+def _install() -> None:
+    kinds: tuple[tuple[Any, Any], ...] = (
+        (ReadFloat, float), (ReadInt, int), (GivenFloat, float), (GivenInt, int),
+    )  # fmt: skip
+    for kind, base in kinds:
+        for name in (*_ARITHMETIC, *_BITS):
+            stem = name.rstrip("_")
+            if hasattr(base, f"__{stem}__"):
+                forward, backward = _arithmetic(getattr(operator, name))
+                setattr(kind, f"__{stem}__", forward)
+                setattr(kind, f"__r{stem}__", backward)
+        for name in _COMPARISONS:
+            setattr(kind, f"__{name}__", _compared(getattr(operator, name)))
+        for name in ("neg", "pos", "abs", "invert"):
+            if hasattr(base, f"__{name}__"):
+                setattr(kind, f"__{name}__", _unary(getattr(operator, name)))
+        kind.__bool__ = _truth
+        given = issubclass(kind, Given)
+        for name in _USES:
+            if hasattr(base, f"__{name}__") and not (given and name in _PICKLING):
+                setattr(kind, f"__{name}__", _noting(f"__{name}__"))
+        for name in () if given else _METHODS:  # a `Given` has no others
+            if hasattr(base, name):
+                setattr(kind, name, _noting(name))
+        if given:
+            kind.__complex__ = _complex
+
+
+_install()

@@ -1,0 +1,281 @@
+"""The quick way into a program: its guards as machine code, and a whole step as one call.
+
+A program runs some times as its text says (see `replay`). Then its guards get a sentry, and the
+text is written once more:
+
+- where all of a program is native and small, one builtin checks the guards, fills the frames, runs
+  the machine code and counts the writes; Python makes the tensors that are returned. Gradients are
+  written into the old ones where nobody else holds these (see Note [Gradients that nobody holds]
+  in `_native.cpython.guard_checker`); else into new arrays, by a second entrance;
+- else the builtin takes the place of the guards only.
+
+Whatever the builtin doesn't pass goes to the guards as they are written, which decide.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..._core.storage import TensorBase, version_cell
+from ..._native.llvm import target
+from ..generated_python import compiled_text
+from ..ir.iteration_values import size_of
+from ..ir.program import Instruction, Value
+from ..lowering.gemm import Product
+from ..runtime import driver
+from ..runtime.replay import NativeBody, Variant
+from .analysis import Cover
+from .conditions import Looked
+from .native_guards import Sentry, fields
+
+#: Multiplications or moves of elements up to which a step keeps the interpreter's lock.
+SMALL = 1 << 22
+_CODE = "    return k"
+MISS, UNSURE, FRESH, STALE, REFUSED = range(5)
+
+
+def quickened(variant: Variant, args: Any, kwargs: Any) -> Any:
+    """A variant's `run` with its guards in machine code; None where it stays as it is.
+
+    The arguments are of a call that has just passed the guards.
+    """
+    if fields() is None or not target.available():
+        return None
+    text = variant.text
+    loose = _loose(variant)
+    own = dict(variant.names)  # what the guards name leads to nothing that leads to them
+    cover = Cover(text[: variant.guards], own, loose)
+    if not all(a.complete() for a in cover.arguments.values()):
+        return None
+    guarded = compiled_text("guarded", "args, kwargs", [*text[: variant.guards], "return True"],
+                            own)  # fmt: skip
+    names = dict(own)
+    machine = variant.machine
+    if machine is not None and cover.covered() and _simple(machine, variant.program):
+        with machine.lock:
+            whole = Whole(variant, cover, guarded, names)
+            sentries, run = whole.sentries, whole.way_in()
+            whole._new_numbers()
+    else:
+        sentries, run = _guards_only(variant, cover, guarded, names)
+    for sentry in sentries:
+        sentry.take(args, kwargs)
+    return run
+
+
+def _loose(variant: Variant) -> list[Any]:
+    machine = variant.machine
+    if machine is None:
+        return []
+    return [part.options for sweep in machine.sweeps() for part in sweep.groups]
+
+
+def _guards_only(variant: Variant, cover: Cover, guarded: Any, names: dict[str, Any]) -> Any:
+    sentry = Sentry(cover, guarded, {}, 0)
+    sentry.settle([], [], [], [])
+
+    def look(args: Any, kwargs: Any) -> Any:
+        return None if sentry.take(args, kwargs) is None else True
+
+    names |= {"enter": sentry.enter, "look": look}
+    tensors = ", ".join(cover.arguments)
+    lines = [
+        *cover.structure,
+        f"if enter({tensors}) is not None and look(args, kwargs) is None: return None",
+        *cover.bindings, "" if cover.apart else f"moved = {' or '.join(cover.moved) or False}",
+        *cover.numbers, *cover.kept, *variant.text[variant.guards :],
+    ]  # fmt: skip
+    placed = variant.placed([x for x in lines if x], names)
+    return [sentry], compiled_text("run", "args, kwargs", placed, names)
+
+
+# ---- whole steps ---------------------------------------------------------------------------------
+
+
+def _simple(machine: Any, program: Any) -> bool:
+    """Whether a program is one native call, short enough to keep the interpreter's lock."""
+    if machine.threaded or machine.first or len(machine.states) != 1 or program.joint is not None:
+        return False
+    if program.conditions or program.effects or program.stores:
+        return False
+    if machine.plan.left() or program.sources():
+        return False
+    if any(v.kind not in ("argument", "tensor", "constant") for v in program.inputs):
+        return False
+    items = [x for x in machine.plan.items if not isinstance(x, Instruction)]
+    places = [k for k, x in enumerate(machine.plan.items) if not isinstance(x, Instruction)]
+    if not places or any(i.kind == "write" for i in program.instructions):
+        return False
+    if places != list(range(places[0], places[0] + len(places))):  # gradients are set at the end
+        early = machine.plan.items[places[0] : places[-1]]
+        if any(isinstance(x, Instruction) and x.kind != "grad" for x in early):
+            return False
+    work = 0
+    for item in items:
+        if isinstance(item, Product):
+            a, b, _ = item.parts[0]
+            work += a.rows * a.columns * b.columns * item.several * len(item.parts) // 8
+    work += sum(size_of(v.shape) for v in program.values if not v.view)
+    return work <= SMALL
+
+
+class Whole:
+    """A step that is one call of a builtin."""
+
+    def __init__(self, variant: Variant, cover: Cover, guarded: Any, names: dict[str, Any]) -> None:
+        self.reference = variant.reference  # not the variant, which leads here
+        self.written = variant.lines
+        self.program = variant.program
+        self.names = names
+        self.guarded = guarded
+        machine: Any = variant.machine
+        program = variant.program
+        self.machine = machine
+        self.base = ctypes.addressof(machine.table)
+        self.options = _loose(variant)
+        by_holder = {v.holder: v for v in program.inputs if v.kind == "argument"}
+        slots: dict[str, int] = {}
+        held: dict[int, Any] = {}
+        for root in machine.used(0):
+            value = program.values[root]
+            where = self.base + 8 * machine.slots[root]
+            if value.kind == "argument":
+                slots[f"t{value.holder}"] = where
+            elif value.kind == "tensor":
+                held[where] = value.holder
+            elif value.kind == "constant":
+                held[where] = _Constant(value.raw)
+        assert len(by_holder) >= len(slots)
+        bumped = [leaf for sweep in machine.sweeps() for part in sweep.groups
+                  for leaf in part.leaves]  # fmt: skip
+        for leaf in bumped:
+            version_cell(leaf)
+            cover.looked.setdefault(id(leaf), Looked(leaf)).noneness.add("_view")
+        made = machine.fresh(0)
+        sets = [i for i in program.instructions if i.kind == "grad"]
+        known = fields()
+        aware = known is not None and known.before is not None
+        filled = _fillable(program, made, sets) if aware else []
+        self.sentries: list[Sentry] = []
+        self.fresh = self.attempt = self._text(cover, slots, held, made, sets, [], bumped)
+        if filled:
+            self.attempt = self._text(cover, slots, held, made, sets, filled, bumped)
+        renew = [*cover.numbers]
+        body = self._body(renew)
+        for sweep in machine.sweeps():
+            body._numbers(sweep)
+        self.renew = compiled_text("renew", "", [*renew, "return True"], dict(names))
+        names["renew"] = self.renew
+
+    def way_in(self) -> Any:
+        """The function that is called; it leads here, so it isn't kept."""
+        lines = ["    return other(args, kwargs, k)" if x == _CODE else x for x in self.lines]
+        own = {**self.names, "other": self._other}
+        return compiled_text("run", "args, kwargs", lines, own)
+
+    def _body(self, text: list[str]) -> NativeBody:
+        program = self.program
+        lines = self.written.beside(text, self.names)
+        names = {}
+        for v in program.inputs:
+            if v.kind == "argument":
+                names[v.number] = f"t{v.holder}._raw"
+            elif v.kind == "tensor":
+                names[v.number] = f"{lines.name(v.holder)}._raw"
+            else:
+                names[v.number] = lines.name(v.raw)
+        return NativeBody(program, lines, names, self.machine)
+
+    def _text(self, cover: Cover, slots: dict[str, int], held: dict[int, Any], made: list[Value],
+              sets: list[Instruction], filled: list[Instruction],
+              bumped: list[Any]) -> Any:  # fmt: skip
+        machine = self.machine
+        lines: list[str] = list(cover.structure)
+        body = self._body(lines)
+        sentry = Sentry(cover, self.guarded, slots, ctypes.addressof(machine.gate))
+        sentry.inputs = held
+        self.sentries.append(sentry)
+        old = {i.inputs[0].number for i in filled}
+        given = []
+        arguments = list(cover.arguments)
+        for v in made:
+            if v.number not in old:
+                name = body.room(v)
+                if v.root in machine.slots:
+                    given.append(self.base + 8 * machine.slots[v.root])
+                    arguments.append(name)
+        grads = [(i.holder, i.inputs[0], self.base + 8 * machine.slots[i.inputs[0].root])
+                 for i in filled]  # fmt: skip
+        # Where Python shows no versions, numbers are computed in each call.
+        stale = self.options if sentry.fields.version else []
+        sentry.settle(given, grads, bumped, stale)
+        sentry.first |= {"run": driver.addresses()["run"], "state": machine.states[0]}
+        enter = body.lines.name(sentry.enter)
+        if self.options and not stale:
+            lines += [f"k = {UNSURE}", "if renew() is None:", _CODE]
+        lines.append(f"k = {enter}({', '.join(arguments)})")
+        lines += ["if k is not None:", _CODE]
+        for i in sets:
+            if i not in filled:
+                body._instruction(i, [])
+        body._end()
+        self.lines = lines
+        return compiled_text("attempt", "args, kwargs", lines, self.names)
+
+    # ---- what the builtin doesn't pass -----------------------------------------------------------
+    def _other(self, args: Any, kwargs: Any, code: int) -> Any:
+        for _ in range(4):
+            if code == MISS:
+                return None
+            if code == FRESH and self.attempt is not self.fresh:
+                found = self.fresh(args, kwargs)
+            elif code == STALE and self._new_numbers():
+                found = self.attempt(args, kwargs)
+            elif code == UNSURE:
+                taken = [sentry.take(args, kwargs) for sentry in self.sentries]
+                if None in taken:
+                    return None
+                if True not in taken:
+                    break
+                found = self.attempt(args, kwargs)
+            else:
+                break
+            if found.__class__ is not int:
+                return found
+            code = found
+        return self.reference(args, kwargs)
+
+    def _new_numbers(self) -> bool:
+        versions = self.sentries[0].versions()
+        if self.renew() is None:
+            return False
+        for sentry in self.sentries:
+            sentry.note(versions)
+        return True
+
+
+class _Constant:
+    """An array of the program's own, where a tensor's would be."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+
+
+def _fillable(program: Any, made: list[Value], sets: list[Instruction]) -> list[Instruction]:
+    """The gradients that may be written where the old ones lie, if nobody holds these."""
+    own = {v.number for v in made}
+    given = [v.root for v in program.outputs_values()]
+    given += [v.root for i in sets for v in i.reads()]
+    found = [
+        i for i in sets
+        if i.inputs and isinstance(i.holder, TensorBase) and i.inputs[0].number in own
+        and program.plain(i.inputs[0]) and given.count(i.inputs[0].root) == 1
+    ]  # fmt: skip
+    leaves = [id(i.holder) for i in sets]
+    return [i for i in found if leaves.count(id(i.holder)) == 1]
+
+
+__all__ = ["Whole", "quickened"]

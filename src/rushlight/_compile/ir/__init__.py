@@ -1,0 +1,1 @@
+"""The program that a recording gives, and the spaces that its loops go over."""

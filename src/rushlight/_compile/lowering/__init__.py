@@ -1,0 +1,1 @@
+"""From a program to machine code: plans, fusion, loops and calls of kernels."""

@@ -1,0 +1,206 @@
+"""What instructions mean to a fusion group: as which formula, over which space.
+
+Here are rows of softmaxes and norms; `elementwise`, `reductions` and `losses` have theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._array.kernels import formulas
+from ..._formula import ir as G
+from ..ir.iteration_values import FLOATS, function_of, in_order
+from ..ir.program import Instruction, Value
+from . import losses, reductions
+from .elementwise import LOGICAL
+from .lowering_rule import Meaning, Shared
+
+
+def meaning_of(i: Instruction, written: bool = False) -> Meaning | None:
+    """The meaning of an instruction to fusion groups; None where it has none.
+
+    `written`: its result goes to memory that is there already.
+    """
+    if i.kind != "call" or not i.outputs or i.outputs[0] is None:
+        return None
+    outs = [o for o in i.outputs if o is not None]
+    if any(o.view and not written for o in outs) or any(0 in v.shape for v in (*outs, *i.reads())):
+        return None
+    make = _MAKERS.get(i.name)
+    if make is not None:
+        if any(o is not None and not in_order(o) for o in i.outputs):
+            return None
+        return make(i)
+    return _elementwise(i)
+
+
+def _elementwise(i: Instruction) -> Meaning | None:
+    function = function_of(i)
+    out = i.outputs[0]
+    if function is None or out is None:
+        return None
+    order = memory_order(out)
+    names = {v.dtype.name for v in (*i.reads(), out)}
+    plain = names - {"bool"}
+    if order is None or len(plain) > 1 or not plain <= _NUMBERS:
+        return None
+    if not plain and i.name not in _LOGIC:
+        return None  # not what the same names mean for numbers
+    if plain == {"int64"} and (i.name not in _WHOLE or any(type(x) is float for x in i.inputs)):
+        return None
+
+    def body(args: list[Any], _: Shared) -> tuple[Any, ...]:
+        if not isinstance(args[0], G.Symbol):  # Python's operators need a symbol first
+            symbol = next(a for a in args if isinstance(a, G.Symbol) and a.dtype != "b1")
+            args = [symbol.like(args[0]), *args[1:]]
+        return (function(*args),)
+
+    return Meaning(i, out.shape, body, order=None if in_order(out) else order)
+
+
+#: What bools are computed with.
+_LOGIC: Final = LOGICAL | {"or", "and", "xor", "invert", "eq", "ne", "equal", "not_equal", "where"}
+#: What whole numbers are computed with, as floats are.
+_WHOLE: Final = frozenset(
+    [
+        "add",
+        "sub",
+        "mul",
+        "neg",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "equal",
+        "not_equal",
+        "maximum",
+        "minimum",
+        "where",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "masked_fill",
+        "abs",
+        "negative",
+    ]
+)
+_NUMBERS: Final = frozenset(("float32", "float64", "int64"))
+
+
+def memory_order(v: Value) -> tuple[int, ...] | None:
+    """The dimensions of a value from the slowest in memory to the fastest; None with gaps."""
+    order = sorted(range(len(v.shape)), key=lambda d: (-v.strides[d], v.shape[d] == 1, d))
+    step = v.dtype.itemsize
+    for d in reversed(order):
+        if v.shape[d] == 1:
+            continue
+        if v.strides[d] != step:
+            return None
+        step *= v.shape[d]
+    return tuple(order)
+
+
+def _float(*values: Any) -> bool:
+    return all(type(v) is Value and v.dtype.name in FLOATS for v in values)
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+def _rows(formula: Callable[..., Any], count: int) -> Callable[[Instruction], Meaning | None]:
+    """A formula on rows of the last dimension, of so many operands."""
+
+    def make(i: Instruction) -> Meaning | None:
+        x = i.inputs[0]
+        values = i.inputs[:count]
+        if not _float(*values, i.outputs[0]) or len(x.shape) < 1:
+            return None
+        if len({v.dtype.name for v in (*values, i.outputs[0])}) != 1:
+            return None
+        if any(v.shape != x.shape for v in values):
+            return None
+        axis = i.inputs[count]
+        if axis not in (-1, len(x.shape) - 1) or any(y is not None for y in i.inputs[count + 1 :]):
+            return None
+        return Meaning(i, x.shape, lambda a, _: (formula(*a[:count]),), split=len(x.shape) - 1)
+
+    return make
+
+
+def _gelu(i: Instruction) -> Meaning | None:
+    form = i.inputs[-1] if isinstance(i.inputs[-1], str) else "none"
+    back = i.name == "gelu_backward"
+    values = [x for x in i.inputs if type(x) is Value]
+    if not _float(*values) or len(values) != 1 + back or form not in ("none", "tanh"):
+        return None
+    if any(v.shape != i.outputs[0].shape for v in values):  # type: ignore[union-attr]
+        return None
+    found: Any = {
+        ("none", False): formulas.gelu, ("tanh", False): formulas.gelu_tanh,
+        ("none", True): formulas.gelu_backward, ("tanh", True): formulas.gelu_tanh_backward,
+    }[form, back]  # fmt: skip
+    return Meaning(i, values[0].shape, lambda a, _: (found(*a[: 1 + back]),))
+
+
+def _layer_norm(i: Instruction) -> Meaning | None:
+    x, shape, weight, bias, eps = i.inputs
+    if not _float(x) or len(shape) != 1 or len(i.outputs) != 3 or None in i.outputs:
+        return None
+    given = [v for v in (weight, bias) if v is not None]
+    if not _float(*given) or any(v.dtype != x.dtype for v in given) or x.shape[-1] < 2:
+        return None
+    part = 1.0 / x.shape[-1]
+
+    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        hat, mean, inverse = formulas.layer_norm(a[0], part, float(eps))  # type: ignore[arg-type]
+        if weight is not None:
+            hat = hat * a[2]
+        if bias is not None:
+            hat = hat + a[3]
+        return hat, mean, inverse
+
+    return Meaning(i, x.shape, body, split=len(x.shape) - 1)
+
+
+def _layer_norm_back(i: Instruction) -> Meaning | None:
+    g, x, shape, mean, inverse, weight = i.inputs[:6]
+    if not _float(g, x, mean, inverse) or len(shape) != 1 or g.shape != x.shape:
+        return None
+    if weight is not None and not _float(weight):
+        return None
+    outs = list(i.outputs)
+    if len(outs) != 3 or outs[0] is None:
+        return None
+    part = 1.0 / x.shape[-1]
+
+    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        hat = (a[1] - a[3]) * a[4]
+        scaled = a[0] if weight is None else a[0] * a[5]
+        along, level = G.row_sum(scaled * hat) * part, G.row_sum(scaled) * part
+        found = [a[4] * (scaled - level - hat * along)]
+        if outs[1] is not None:
+            found.append(G.column_sum(a[0] * hat))
+        if outs[2] is not None:
+            found.append(G.column_sum(a[0]))
+        return tuple(found)
+
+    ended = (False, *(True for o in outs[1:] if o is not None))
+    return Meaning(i, x.shape, body, split=len(x.shape) - 1, ended=ended)
+
+
+_MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
+    **losses.MAKERS, **reductions.MAKERS,
+    "softmax": _rows(formulas.softmax, 1), "_softmax": _rows(formulas.softmax, 1),
+    "log_softmax": _rows(formulas.log_softmax, 1),
+    "_softmax_backward": _rows(formulas.softmax_backward, 2),
+    "_log_softmax_backward": _rows(formulas.log_softmax_backward, 2),
+    "gelu": _gelu, "gelu_backward": _gelu,
+    "native_layer_norm": _layer_norm, "_layer_kernel": _layer_norm_back,
+}  # fmt: skip

@@ -1,0 +1,269 @@
+"""LSTM layers as commands: one product for the inputs of all places, then a chain of steps.
+
+Gates keep the order of the weights (input, forget, cell, output). They are only seen by the
+backward command: a layer has both, or none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._formula import ir as G
+from ..ir.iteration_values import FLOATS, in_order
+from ..ir.program import Instruction, Value
+from .commands import Call, Command, strided
+from .gemm import Matrix, turned
+
+
+def _cell(i: Any, f: Any, u: Any, o: Any, c: Any) -> Any:
+    """Gates from their sums, in place; the new cell state, and the output."""
+    enter, keep, out = (1 / (1 + G.exp(-z)) for z in (i, f, o))
+    new = G.tanh(u)
+    cell = keep * c + enter * new
+    return (
+        G.into(i, enter), G.into(f, keep), G.into(u, new), G.into(o, out), cell,
+        out * G.tanh(cell),
+    )  # fmt: skip
+
+
+def _slopes(dh: Any, dc: Any, i: Any, f: Any, u: Any, o: Any, c: Any, before: Any) -> Any:
+    t = G.tanh(c)
+    d = dc + dh * o * (1 - t * t)
+    return (
+        d * u * i * (1 - i), d * before * f * (1 - f), d * i * (1 - u * u), dh * t * o * (1 - o),
+        G.into(dc, d * f),
+    )  # fmt: skip
+
+
+def _cell_back(dh: Any, dc: Any, i: Any, f: Any, u: Any, o: Any, c: Any, before: Any) -> Any:
+    """The gradients of the gates' sums; that of the old cell state is written over `dc`."""
+    return _slopes(dh, dc, i, f, u, o, c, before)
+
+
+def _cell_back_both(
+    dh: Any, more: Any, dc: Any, i: Any, f: Any, u: Any, o: Any, c: Any, before: Any
+) -> Any:
+    """`_cell_back` for a state whose gradient comes in two parts."""
+    return _slopes(dh + more, dc, i, f, u, o, c, before)
+
+
+def _sums(x: Any) -> Any:
+    return G.column_sum(x)
+
+
+class Layer:
+    """The sizes of a layer, and its operands."""
+
+    def __init__(self, x: Value, hx: Value, cx: Value, weights: list[Any]) -> None:
+        self.x, self.hx, self.cx = x, hx, cx
+        self.w_ih, self.w_hh, self.b_ih, self.b_hh = weights
+        self.places, self.batch, self.features = x.shape
+        self.size = cx.shape[1]
+        self.item = x.dtype.itemsize
+
+    def rows(self, v: Value, first: int, count: int, width: int) -> Matrix:
+        """Some rows of all places' rows."""
+        return Matrix(v, count, width, width, 1, first * width * self.item)
+
+
+def _layer(operands: list[Any]) -> Layer | None:
+    x, hx, cx, *weights = operands
+    given = [v for v in operands if v is not None]
+    if any(type(v) is not Value or v.dtype != x.dtype or not in_order(v) for v in given):
+        return None
+    if x.dtype.name not in FLOATS or len(x.shape) != 3 or 0 in x.shape or x.shape[0] > 512:
+        return None
+    if (weights[2] is None) != (weights[3] is None) or hx.shape != cx.shape:
+        return None
+    size = cx.shape[1]
+    if size < 8 or size > 1000 or x.shape[1] > 1000:
+        return None
+    if weights[0].shape != (4 * size, x.shape[2]) or weights[1].shape != (4 * size, size):
+        return None
+    return Layer(x, hx, cx, weights)
+
+
+def _partner(i: Instruction, plan: Any) -> Instruction | None:
+    """The backward of a layer, if it alone sees the gates; the layer itself, if nobody does."""
+    gates, cells = i.outputs[3:5]
+    seen = [v.root for v in (gates, cells) if v is not None]
+    if any(root in plan.kept for root in seen):
+        return None
+    readers = [j for j in plan.program.instructions if any(v.root in seen for v in j.reads())]
+    if not readers:
+        return i
+    one = readers[0]
+    fits = len(readers) == 1 and one.name == "lstm_backward" and one.kind == "call"
+    return one if fits and id(one) not in plan.refused and _back_layer(one) is not None else None
+
+
+def lstm(i: Instruction, plan: Any) -> Command | None:
+    """The command for a layer, forward."""
+    layer = _layer(list(i.inputs[:7]))
+    if layer is None or any(y is not None and y is not False for y in i.inputs[7:]):
+        return None
+    outs: list[Any] = list(i.outputs)
+    if any(o is not None and (o.view or not in_order(o)) for o in outs) or outs[0] is None:
+        return None
+    partner = _partner(i, plan)
+    if partner is None:
+        return None
+    out, hy, cy, gates, cells = outs
+    count = layer.places * layer.batch
+    size, item = layer.size, layer.item
+    gates = gates or plan.scratch(out, (count, 4 * size))
+    cells = cells or plan.scratch(out, (count, size))
+    weights = plan.scratch(out, (size, 4 * size))  # of the state, turned
+    others = plan.scratch(out, (layer.features, 4 * size))  # of the input, turned
+    bias = plan.scratch(out, (4 * size,))
+
+    def write(machine: Any) -> list[Call]:
+        wide = 4 * size
+        calls: list[Any] = []
+        shift = None
+        if layer.b_ih is not None:
+            calls.append(machine.flat(_added, ("f", "f"), out.dtype, wide,
+                                      [layer.b_ih, layer.b_hh], [bias]))  # fmt: skip
+            shift = bias
+        state = Matrix(layer.w_hh, wide, size, size, 1)
+        call, across = machine.turn(weights, turned(state))
+        calls.append(call)
+        inputs = layer.rows(layer.x, 0, count, layer.features)
+        ours = turned(Matrix(layer.w_ih, wide, layer.features, layer.features, 1))
+        call, ours = machine.turn(others, ours)
+        calls.append(call)
+        calls.append(machine.gemm(inputs, ours, layer.rows(gates, 0, count, wide),
+                                  bias=shift))  # fmt: skip
+        steps = []
+        for t in range(layer.places):
+            first = t * layer.batch
+            state = (layer.rows(out, first - layer.batch, layer.batch, size) if t
+                     else layer.rows(layer.hx, 0, layer.batch, size))  # fmt: skip
+            here = layer.rows(gates, first, layer.batch, wide)
+            steps.append(machine.gemm(state, across, here, beta=1.0, whole=True))
+            z = [(gates, here.offset + k * size * item, wide) for k in range(4)]
+            before = (
+                (cells, (first - layer.batch) * size * item, size) if t else (layer.cx, 0, size)
+            )
+            ends = [(cells, first * size * item, size), (out, first * size * item, size)]
+            steps.append(machine.rows(_cell, ("f",) * 5, out.dtype, layer.batch, size,
+                                      [*z, before], [*z, *ends]))  # fmt: skip
+        calls.append(machine.chain([steps]))
+        last = (count - layer.batch) * size * item
+        for end, source in ((hy, out), (cy, cells)):
+            if end is not None and (end.root in plan.kept or end.root in plan.count):
+                calls.append(strided(machine, end, source, (layer.batch * size,), (item,), (item,),
+                                     0, last))  # fmt: skip
+        return calls
+
+    reads = [v for v in i.inputs[:7] if v is not None]
+    outputs = [v for v in (out, hy, cy, gates, cells, weights, others, bias) if v is not None]
+    return Command(reads, outputs, write)
+
+
+def _added(x: Any, y: Any) -> Any:
+    return x + y
+
+
+def _back_layer(i: Instruction) -> Layer | None:
+    g_out, g_hy, g_cy, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr = i.inputs[:11]
+    sizes, reverse = i.inputs[14:16]
+    layer = _layer([x, hx, cx, w_ih, w_hh, b_ih, b_hh])
+    if layer is None or w_hr is not None or sizes is not None or reverse:
+        return None
+    for g in (g_out, g_hy, g_cy):
+        if g is not None and (type(g) is not Value or g.dtype != x.dtype):
+            return None
+    if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
+        return None
+    return layer
+
+
+def lstm_backward(i: Instruction, plan: Any) -> Command | None:
+    """The command for a layer's gradients."""
+    layer = _back_layer(i)
+    if layer is None:
+        return None
+    g_out, g_hy, g_cy = i.inputs[:3]
+    out, gates, cells = i.inputs[11:14]
+    made = plan.when.get(gates.root)
+    if made is None or not isinstance(plan.items[made], Command):
+        return None
+    d_x, d_h, d_c, d_ih, d_hh, db_ih, db_hh, _ = i.outputs
+    count = layer.places * layer.batch
+    size, item, batch = layer.size, layer.item, layer.batch
+    wide = 4 * size
+    dz = plan.scratch(out, (count, wide))
+    dh = plan.scratch(out, (batch, size))
+    dc = plan.scratch(out, (batch, size))
+    expanded = g_out is not None and not in_order(g_out)
+    given_out = plan.scratch(out, (count, size)) if expanded else g_out
+
+    def write(machine: Any) -> list[Call]:
+        calls: list[Any] = []
+        room = batch * size * item
+        for to, given in ((dh, g_hy), (dc, g_cy)):
+            if given is None:
+                calls.append(machine.call("fill", [to, room]))
+            else:
+                calls.append(strided(machine, to, given, (batch, size), (size * item, item),
+                                     given.strides))  # fmt: skip
+        if expanded:
+            lines = (batch * size * item, size * item, item)
+            calls.append(strided(machine, given_out, g_out, g_out.shape, lines, g_out.strides))
+        steps = []
+        back = Matrix(layer.w_hh, wide, size, size, 1)
+        state = Matrix(dh, batch, size, size, 1)
+        for t in reversed(range(layer.places)):
+            first = t * batch
+            line = first * size * item
+            z = [(gates, (first * wide + k * size) * item, wide) for k in range(4)]
+            d = [(dz, (first * wide + k * size) * item, wide) for k in range(4)]
+            before = (cells, line - room, size) if t else (layer.cx, 0, size)
+            given = [(given_out, line, size)] if g_out is not None else []
+            steps.append(machine.rows(
+                _cell_back_both if given else _cell_back, ("f",) * (8 + len(given)), out.dtype,
+                batch, size, [*given, (dh, 0, size), (dc, 0, size), *z,
+                              (cells, line, size), before],
+                [*d, (dc, 0, size)],
+            ))  # fmt: skip
+            if t or d_h is not None:
+                steps.append(machine.gemm(layer.rows(dz, first, batch, wide), back, state,
+                                          whole=True))  # fmt: skip
+        calls.append(machine.chain([steps]))
+        slopes = layer.rows(dz, 0, count, wide)
+        if d_ih is not None:
+            into = Matrix(d_ih, wide, layer.features, layer.features, 1)
+            inputs = layer.rows(layer.x, 0, count, layer.features)
+            calls.append(machine.gemm(turned(slopes), inputs, into))
+        if d_hh is not None:
+            into = Matrix(d_hh, wide, size, size, 1)
+            calls.append(machine.gemm(turned(layer.rows(dz, 0, batch, wide)),
+                                      layer.rows(layer.hx, 0, batch, size), into))  # fmt: skip
+            if layer.places > 1:
+                calls.append(machine.gemm(
+                    turned(layer.rows(dz, batch, count - batch, wide)),
+                    layer.rows(out, 0, count - batch, size), into, beta=1.0,
+                ))  # fmt: skip
+        biases = [b for b in (db_ih, db_hh) if b is not None]
+        if biases:
+            calls.append(machine.rows(_sums, ("f",), out.dtype, count, wide,
+                                      [(dz, 0, wide)], [(biases[0], 0, 0)]))  # fmt: skip
+            for other in biases[1:]:
+                calls.append(strided(machine, other, biases[0], (wide,), (item,), (item,)))
+        if d_x is not None:
+            into = layer.rows(d_x, 0, count, layer.features)
+            ours = Matrix(layer.w_ih, wide, layer.features, layer.features, 1)
+            calls.append(machine.gemm(slopes, ours, into))
+        for end, source in ((d_h, dh), (d_c, dc)):
+            if end is not None:
+                calls.append(strided(machine, end, source, (batch * size,), (item,), (item,)))
+        return calls
+
+    reads = [v for v in i.inputs[:14] if type(v) is Value]
+    outputs = [v for v in i.outputs if v is not None]
+    rooms = [dz, dh, dc, *([given_out] if expanded else [])]
+    return Command(reads, [*outputs, *rooms], write)
+
+
+MAKERS: Final = {"_lstm_layer": lstm, "lstm_backward": lstm_backward}

@@ -1,0 +1,276 @@
+"""Optimizer updates as native sweeps: SGD, Adam, AdamW and those of `updates`, plain parameters.
+
+The state stays the optimizer's own: a sweep writes the very arrays that `state_dict` shows, counts
+the very step counters. Options are read from the groups at each call, so schedules work; what
+decides which formula runs (`maximize`, `nesterov`, whether there is momentum) is a guard. Any other
+optimizer is called from Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._array.memory import arena
+from ..._formula import ir as G
+from ..._formula.ir import Group
+from ...optim import optimizer as rules
+from ...optim.adam import Adam
+from ...optim.adamw import AdamW
+from ...optim.sgd import SGD
+from ..ir.iteration_values import in_order
+from ..ir.program import Instruction, Value
+from .optimizer_updates import NESTEROV, RULED, Rule, decayed, largest, largest_coupled, rule_of
+
+_FLAGS: Final = ("maximize", "differentiable", "capturable")
+#: Options whose being zero, or false, decides which formula runs.
+_CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered", "lr_decay")
+
+
+class Sweep:
+    """The update of all parameters of an optimizer."""
+
+    def __init__(self, optimizer: Any, groups: list[Part]) -> None:
+        self.optimizer = optimizer
+        self.groups = groups
+
+    def reads(self) -> list[Value]:
+        """The parameters and their gradients."""
+        return [v for part in self.groups for v in (*part.params, *part.grads)]
+
+
+class Part:
+    """One parameter group of a sweep."""
+
+    def __init__(self, options: dict[str, Any], leaves: list[Any], params: list[Value],
+                 grads: list[Value]) -> None:  # fmt: skip
+        self.options = options
+        self.leaves = leaves
+        self.params = params
+        self.grads = grads
+        self.state: list[list[Any]] = []  # for each parameter the tensors that are swept with it
+        self.counts: list[Any] = []
+        self.names: tuple[str, ...] = ()
+        self.body: Callable[..., Any] = _descend
+        self.scalars: list[str] = []  # Python expressions over `o`, the options; "": see `rates`
+        self.rates: list[str] = []  # what the scalars are computed from that differ in each step
+        self.before = ""  # a line that computes what they share
+
+    def group(self, dtype: str) -> Group:
+        """The kernel for a parameter of a dtype."""
+        operands = {"p": ("f", dtype), "g": ("f", dtype)}
+        operands |= {f"state{k}": ("f", dtype) for k in range(len(self.names))}
+        operands |= {f"scalar{k}": ("s", dtype) for k in range(len(self.scalars))}
+        return G.trace("sweep", self.body, operands)
+
+
+def sweep_of(i: Instruction) -> Sweep | None:
+    """The native form of an optimizer's step; None where it has none."""
+    optimizer = i.holder
+    make = _MAKERS.get(type(optimizer), _ruled_part if type(optimizer) in RULED else None)
+    if make is None or hooked(optimizer):
+        return None
+    params, grads = i.inputs
+    by = {id(v.holder): (v, g) for v, g in zip(params, grads) if v.kind == "tensor"}
+    parts = []
+    for options in optimizer.param_groups:
+        leaves = options["params"]
+        if any(options.get(flag) for flag in _FLAGS) or type(options["lr"]) is not float:
+            return None
+        pairs = [by.get(id(leaf)) for leaf in leaves]
+        for leaf, pair in zip(leaves, pairs):
+            if pair is None or pair[1] is None or leaf._view is not None:
+                return None
+            p, g = pair
+            if (
+                p.dtype.name not in ("float32", "float64") or p.dtype != g.dtype
+                or p.shape != g.shape or not in_order(p) or not in_order(g) or 0 in p.shape
+            ):  # fmt: skip
+                return None
+        part = Part(options, leaves, [q[0] for q in pairs if q], [q[1] for q in pairs if q])
+        if not leaves or not make(part, optimizer):
+            return None
+        parts.append(part)
+    return Sweep(optimizer, parts)
+
+
+def hooked(optimizer: Any) -> bool:
+    """Whether something else runs around the optimizer's steps."""
+    return bool(
+        optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks
+        or rules._global_optimizer_pre_hooks or rules._global_optimizer_post_hooks
+    )  # fmt: skip
+
+
+# ---- the rules -----------------------------------------------------------------------------------
+
+
+def _descend(p: Any, g: Any, lr: Any) -> Any:
+    return G.into(p, p - g * lr)
+
+
+def _descend_decayed(p: Any, g: Any, lr: Any, decay: Any) -> Any:
+    return G.into(p, p - (g + p * decay) * lr)
+
+
+def _roll(p: Any, g: Any, m: Any, lr: Any, momentum: Any, undamped: Any) -> Any:
+    m_new = m * momentum + g * undamped
+    return G.into(p, p - m_new * lr), G.into(m, m_new)
+
+
+def _roll_decayed(p: Any, g: Any, m: Any, lr: Any, momentum: Any, undamped: Any, d: Any) -> Any:
+    return _roll(p, g + p * d, m, lr, momentum, undamped)
+
+
+def _adam(p: Any, g: Any, m: Any, v: Any, first: Any, beta2: Any, second: Any, eps: Any, rate: Any,
+          correction: Any) -> Any:  # fmt: skip
+    m_new = m + (g - m) * first
+    v_new = v * beta2 + g * second * g
+    q = p - m_new * rate / (G.sqrt(v_new) / correction + eps)
+    return G.into(p, q), G.into(m, m_new), G.into(v, v_new)
+
+
+def _adam_coupled(p: Any, g: Any, m: Any, v: Any, *scalars: Any) -> Any:
+    return _adam(p, g + p * scalars[-1], m, v, *scalars[:-1])
+
+
+def _adam_decoupled(p: Any, g: Any, m: Any, v: Any, first: Any, beta2: Any, second: Any, eps: Any,
+                    rate: Any, correction: Any, kept: Any) -> Any:  # fmt: skip
+    m_new = m + (g - m) * first
+    v_new = v * beta2 + g * second * g
+    q = p * kept - m_new * rate / (G.sqrt(v_new) / correction + eps)
+    return G.into(p, q), G.into(m, m_new), G.into(v, v_new)
+
+
+def _sgd_part(part: Part, optimizer: Any) -> bool:
+    o = part.options
+    decays = bool(o["weight_decay"])
+    part.scalars = ["o['lr']"]
+    if o["nesterov"]:
+        return _follow(part, decayed(NESTEROV) if decays else NESTEROV, optimizer)
+    if o["momentum"]:
+        part.names = ("momentum_buffer",)
+        part.scalars += ["o['momentum']", "1 - o['dampening']"]
+        part.body = _roll_decayed if decays else _roll
+    else:
+        part.body = _descend_decayed if decays else _descend
+    if decays:
+        part.scalars.append("o['weight_decay']")
+    return _with_state(part, optimizer)
+
+
+def _adam_part(part: Part, optimizer: Any) -> bool:
+    o = part.options
+    if not betas_usable(o["betas"]) or not arena.routine_of_c("pow"):
+        return False
+    part.names = ("exp_avg", "exp_avg_sq")
+    part.before = "b1, b2 = o['betas']; lr = o['lr']"
+    part.scalars = ["1 - b1", "b2", "1 - b2", "o['eps']", "", ""]
+    part.rates = ["lr", "b1", "b2"]
+    part.body = _adam
+    most = bool(o["amsgrad"])
+    if most:
+        part.names = (*part.names, "max_exp_avg_sq")
+        part.body = largest
+    if o["weight_decay"]:
+        decoupled = o.get("decoupled_weight_decay")
+        part.body = _adam_decoupled if decoupled else _adam_coupled
+        if most:
+            part.body = largest if decoupled else largest_coupled
+        part.scalars.append("1 - lr * o['weight_decay']" if decoupled else "o['weight_decay']")
+    if not _with_state(part, optimizer):
+        return False
+    part.counts = [optimizer.state[leaf].get("step") for leaf in part.leaves]
+    return all(t is not None and t._raw.dtype.name == "float32" for t in part.counts)
+
+
+def _ruled_part(part: Part, optimizer: Any) -> bool:
+    rule = rule_of(optimizer, part.options)
+    return rule is not None and _follow(part, rule, optimizer)
+
+
+def _follow(part: Part, rule: Rule, optimizer: Any) -> bool:
+    part.names, part.body, part.scalars = rule.names, rule.body, list(rule.scalars)
+    if rule.rates:
+        if not betas_usable(part.options["betas"]) or not arena.routine_of_c("pow"):
+            return False
+        part.before = "b1, b2 = o['betas']; lr = o['lr']"
+        part.rates = ["lr", "b1", "b2"]
+    if not _with_state(part, optimizer):
+        return False
+    if not rule.counted:
+        return True
+    part.counts = [optimizer.state[leaf].get("step") for leaf in part.leaves]
+    return all(t is not None and t._raw.dtype.name == "float32" for t in part.counts)
+
+
+def _with_state(part: Part, optimizer: Any) -> bool:
+    for leaf, p in zip(part.leaves, part.params):
+        state = optimizer.state.get(leaf) if part.names else {}
+        found = [state.get(name) for name in part.names] if state is not None else [None]
+        for t in found:
+            if t is None or not t._plain or t._raw.dtype != p.dtype or t._raw.shape != p.shape:
+                return False
+            if not t._raw.flags.c_contiguous:
+                return False
+        part.state.append(found)
+    return True
+
+
+_MAKERS: Final[dict[Any, Any]] = {SGD: _sgd_part, Adam: _adam_part, AdamW: _adam_part}
+
+
+# ---- guards and numbers --------------------------------------------------------------------------
+
+
+def guard_sweep(sweep: Sweep, lines: Any) -> None:
+    """Checks that an optimizer's state and the options that choose its formula are as they were."""
+    optimizer = sweep.optimizer
+    o = lines.name(optimizer)
+    hooks = {name: getattr(optimizer, name) for name in
+             ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")}  # fmt: skip
+    lines.unless(" and ".join(f"{o}.{name} is {lines.name(x)}" for name, x in hooks.items()))
+    everywhere = (rules._global_optimizer_pre_hooks, rules._global_optimizer_post_hooks)
+    tables = [lines.name(x) for x in (*hooks.values(), *everywhere)]
+    lines.add(f"if {' or '.join(tables)}: return None")
+    own = lines.name(vars(optimizer))
+    lines.unless(f"{own}.get('step') is {lines.name(vars(optimizer).get('step'))}")
+    state = lines.name(optimizer.state)
+    lines.unless(f"{o}.state is {state}")
+    for part in sweep.groups:
+        o = lines.name(part.options)
+        flags = [f"{o}.get({flag!r})" for flag in _FLAGS if flag in part.options]
+        lines.add(f"if {' or '.join(flags)}: return None")
+        lines.unless(f"{o}['lr'].__class__ is float")
+        for choice in _CHOICES:
+            if choice in part.options:
+                lines.unless(f"({o}[{choice!r}] != 0) is {bool(part.options[choice])}")
+        if "betas" in part.options:
+            lines.unless(f"{lines.name(betas_usable)}({o}['betas'])")
+        if not part.names:
+            continue
+        for k, leaf in enumerate(part.leaves):
+            own = optimizer.state[leaf]
+            s = lines.name(own)
+            tensors = dict(zip(part.names, part.state[k]))
+            if part.counts:
+                tensors["step"] = part.counts[k]
+            checks = [f"{state}.get({lines.name(leaf)}) is {s}"]
+            for name, t in tensors.items():
+                checks.append(f"{s}.get({name!r}) is {lines.name(t)}")
+                checks.append(f"{lines.name(t)}._raw is {lines.name(t._raw)}")
+                checks.append(f"{lines.name(t)}._raw.flags.writeable")
+            lines.unless(" and ".join(checks))
+
+
+def betas_usable(betas: Any) -> bool:
+    """Whether Adam's formula takes these, as its options hold them: they may change."""
+    return (
+        type(betas) is tuple and len(betas) == 2
+        and all(type(b) is float for b in betas) and 1 - betas[0] < 0.5
+    )  # fmt: skip
+
+
+def address_of(t: Any) -> int:
+    """Where a tensor's elements lie."""
+    return arena.address(t._raw)

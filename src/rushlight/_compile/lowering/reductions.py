@@ -1,0 +1,304 @@
+"""Reductions as meanings: sums, means, extremes with their places, norms, variances, casts.
+
+Which way a reduction goes depends on the dimensions it leaves out: the last ones are a row's, the
+first ones a column's, those between are columns of as many blocks; all of them are one total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any, Final
+
+from ..._formula import ir as G
+from ..ir.iteration_values import DTYPES, FLOATS, in_order, size_of
+from ..ir.program import Instruction, Value
+from .lowering_rule import Body, Meaning, Reduced, Shared
+
+
+class Over:
+    """A reduction: of which value, over which dimensions."""
+
+    def __init__(self, x: Value, dims: Any) -> None:
+        self.x = x
+        rank = len(x.shape)
+        given = range(rank) if dims is None or dims == () or dims == [] else dims
+        given = (given,) if isinstance(given, int) else given
+        chosen = {d % rank for d in given} if rank else set()
+        self.dims = sorted(d for d in range(rank) if d in chosen)
+        inner = [d for d in range(rank) if x.shape[d] != 1]
+        mine = [k for k, d in enumerate(inner) if d in chosen]
+        self.count = size_of(tuple(x.shape[d] for d in self.dims))
+        self.whole = len(mine) == len(inner)
+        self.none = not mine
+        # Consecutive dimensions: where they begin and end among all.
+        together = bool(mine) and mine == list(range(mine[0], mine[-1] + 1))
+        self.first = inner[mine[0]] if mine else rank
+        self.last = inner[mine[-1]] + 1 if mine else rank
+        self.trailing = together and mine[-1] == len(inner) - 1
+        self.leading = together and mine[0] == 0
+        self.middle = together
+
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The result's shape without the dimensions, and with ones in their places."""
+        x = self.x.shape
+        without = tuple(n for d, n in enumerate(x) if d not in self.dims)
+        return without, tuple(1 if d in self.dims else n for d, n in enumerate(x))
+
+
+def _over(i: Instruction, dims: Any, outs: int = 1) -> Over | None:
+    x = i.inputs[0]
+    if type(x) is not Value or not x.shape or len(i.outputs) != outs:
+        return None
+    legal = dims is None or isinstance(dims, int) or (
+        isinstance(dims, (tuple, list)) and all(isinstance(d, int) for d in dims)
+    )  # fmt: skip
+    if not legal:
+        return None
+    over = Over(x, dims)
+    if over.none or any(o is not None and o.shape not in over.shapes() for o in i.outputs):
+        return None
+    return over
+
+
+def _along(i: Instruction, over: Over, body: Body) -> Meaning | None:
+    """A reduction along rows: of the last dimensions, or of all as one row."""
+    if over.whole:
+        return Reduced(i, over.x.shape, body, split=0)
+    return Reduced(i, over.x.shape, body, split=over.first) if over.trailing else None
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
+
+def _summed(i: Instruction, over: Over, factor: float) -> Meaning | None:
+    """A sum times a factor, by rows, by columns, or of everything."""
+    x, out = over.x, i.outputs[0]
+    assert out is not None
+    if over.whole:
+
+        def total(a: list[Any], shared: Shared) -> tuple[Any, ...]:
+            shared.factors[out.number] = factor
+            return (G.total(shared.counted(a[0], x.shape)),)
+
+        return Meaning(i, x.shape, total, ended=True)
+    if over.trailing:
+        if factor == 1:
+            return _along(i, over, lambda a, _: (G.row_sum(G.everywhere(a[0])),))
+        return _along(i, over, lambda a, _: (G.row_sum(G.everywhere(a[0])) * factor,))
+
+    def columns(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        x = G.everywhere(a[0])
+        return (G.column_sum(x if factor == 1 else x * factor),)
+
+    if over.leading:
+        return Meaning(i, x.shape, columns, split=over.last, ended=True)
+    if over.middle:
+        found = Meaning(i, x.shape, columns, split=over.last, ended=True)
+        found.block = over.count
+        return found
+    return None
+
+
+def _sum(i: Instruction) -> Meaning | None:
+    """sum or mean(x, dims, keepdim, dtype)."""
+    x, out = i.inputs[0], i.outputs[0]
+    if type(x) is not Value or out is None or (len(i.inputs) > 3 and i.inputs[3] is not None):
+        return None
+    over = _over(i, i.inputs[1] if len(i.inputs) > 1 else None)
+    if over is None:
+        return None
+    if x.dtype == out.dtype and x.dtype.name in FLOATS:
+        return _summed(i, over, 1.0 / over.count if i.name == "mean" else 1.0)
+    if i.name == "sum" and out.dtype.name == "int64" and x.dtype.name in ("bool", "int64"):
+        return _along(i, over, lambda a, _: (G.row_sum(G.cast(G.everywhere(a[0]), "i64")),))
+    return None
+
+
+def _sum_to(i: Instruction) -> Meaning | None:
+    """sum_to(x, shape): the dimensions that broadcasting has added or grown."""
+    x, out = i.inputs[0], i.outputs[0]
+    if not _float(x, out) or out is None or x.dtype != out.dtype:
+        return None
+    rest = len(x.shape) - len(out.shape)
+    padded = (1,) * rest + out.shape
+    dims = tuple(d for d, (n, m) in enumerate(zip(x.shape, padded)) if m != n or d < rest)
+    over = Over(x, dims) if dims else None
+    if over is None or over.none or any(m not in (1, n) for n, m in zip(x.shape, padded)):
+        return None
+    return _summed(i, over, 1.0)
+
+
+# ---- along rows ----------------------------------------------------------------------------------
+
+
+def _float(*values: Any) -> bool:
+    return all(type(v) is Value and v.dtype.name in FLOATS for v in values)
+
+
+def _logsumexp(i: Instruction) -> Meaning | None:
+    over = _over(i, i.inputs[1]) if _float(i.inputs[0], i.outputs[0]) else None
+
+    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        top = G.row_top(a[0])
+        top = G.where(G.absolute(top).equals(inf), 0.0, top)
+        return (G.log(G.row_sum(G.exp(a[0] - top))) + top,)
+
+    return None if over is None else _along(i, over, body)
+
+
+def _logsumexp_back(i: Instruction) -> Meaning | None:
+    """logsumexp_backward(g, x, out, dims, keepdim)."""
+    g, x, out, dims = i.inputs[:4]
+    made = i.outputs[0]
+    if not _float(g, x, out, made) or made is None or made.shape != x.shape or not x.shape:
+        return None
+    over = Over(x, dims)
+    if over.none or not (over.whole or over.trailing) or not in_order(out):
+        return None
+    found = Meaning(i, x.shape, lambda a, _: (a[0] * G.exp(a[1] - a[2]),),
+                    split=0 if over.whole else over.first)  # fmt: skip
+    for v in (g, out):
+        if size_of(v.shape) > 1:
+            if not in_order(v):
+                return None
+            found.whole.add(v.number)
+    return found
+
+
+def _extreme(i: Instruction) -> Meaning | None:
+    """amax, amin(x, dims, keepdim); max, min(x), or with places (x, dim, keepdim)."""
+    x = i.inputs[0]
+    reduce = G.row_max if i.name in ("amax", "max") else G.row_min
+    if len(i.outputs) == 2:
+        return _with_places(i, reduce)
+    over = _over(i, i.inputs[1] if len(i.inputs) > 1 else None)
+    if over is None or not _float(x, i.outputs[0]):
+        return None
+    return _along(i, over, lambda a, _: (reduce(a[0]),))
+
+
+def _place(x: Any, top: Any) -> Any:
+    """The first column that holds the extreme; the first nan where there is one."""
+    there = x.equals(top) | x.differs(x)
+    return G.cast(G.row_min(G.where(there, G.column(x), 2**31 - 1)), "i64")
+
+
+def _with_places(i: Instruction, reduce: Callable[..., Any]) -> Meaning | None:
+    x = i.inputs[0]
+    if len(i.inputs) < 2 or type(i.inputs[1]) is not int or not _float(x):
+        return None
+    over = _over(i, i.inputs[1], 2)
+    if over is None or over.count >= 1 << 31:
+        return None
+    values = i.outputs[0] is not None, i.outputs[1] is not None
+
+    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        top = reduce(a[0])
+        both = (top, _place(a[0], top))
+        return tuple(one for one, given in zip(both, values) if given)
+
+    return _along(i, over, body)
+
+
+def _arg(i: Instruction) -> Meaning | None:
+    x, dim = i.inputs[:2]
+    over = _over(i, dim) if _float(x) and (dim is None or type(dim) is int) else None
+    if over is None or over.count >= 1 << 31:
+        return None
+    reduce = G.row_max if i.name == "argmax" else G.row_min
+    return _along(i, over, lambda a, _: (_place(a[0], reduce(a[0])),))
+
+
+def _norm(i: Instruction) -> Meaning | None:
+    """vector_norm(x, ord, dims, keepdim, dtype), and _norm without the dtype."""
+    x, order = i.inputs[:2]
+    over = _over(i, i.inputs[2] if len(i.inputs) > 2 else None)
+    if over is None or not _float(x, i.outputs[0]) or x.dtype != i.outputs[0].dtype:  # type: ignore[union-attr]
+        return None
+    if len(i.inputs) > 4 and i.inputs[4] is not None:
+        return None
+    forms: dict[Any, Callable[[Any], Any]] = {
+        2: lambda x: G.sqrt(G.row_sum(x * x)), 1: lambda x: G.row_sum(G.absolute(x)),
+        inf: lambda x: G.row_max(G.absolute(x)),
+    }  # fmt: skip
+    form = forms.get(order)
+    return None if form is None else _along(i, over, lambda a, _: (form(a[0]),))
+
+
+def _variance(i: Instruction) -> Meaning | None:
+    """_var, _std, _var_mean, _std_mean(x, dims, correction, keepdim)."""
+    x, dims, correction = i.inputs[:3]
+    both = i.name.endswith("_mean")
+    over = _over(i, dims, 1 + both) if _float(x) and None not in i.outputs else None
+    free = 1 if correction is None else correction
+    if over is None or type(free) not in (int, float) or over.count - free <= 0:
+        return None
+    part, share = 1.0 / over.count, over.count - free
+
+    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        mean = G.row_sum(a[0]) * part
+        d = a[0] - mean
+        found = G.row_sum(d * d) / float(share)
+        found = G.sqrt(found) if i.name.startswith("_std") else found
+        return (found, mean) if both else (found,)
+
+    return _along(i, over, body)
+
+
+def _safe_softmax(i: Instruction) -> Meaning | None:
+    x, out = i.inputs[0], i.outputs[0]
+    if not _float(x, out) or len(i.inputs) < 2 or i.inputs[1] not in (-1, len(x.shape) - 1):
+        return None
+    if any(y is not None for y in i.inputs[2:]) or not x.shape:
+        return None
+
+    def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
+        top = G.row_top(a[0])
+        top = G.where(top.equals(-inf), 0.0, top)
+        e = G.exp(a[0] - top)
+        total = G.row_sum(e)
+        return (e * G.where(total.equals(0.0), 0.0, 1.0 / total),)
+
+    return Meaning(i, x.shape, body, split=len(x.shape) - 1)
+
+
+#: Operations whose whole numbers are places along a dimension.
+PLACES: Final = frozenset(("max", "min", "argmax", "argmin"))
+
+
+def dimension_of(i: Instruction) -> int:
+    """How many places there are along the dimension that an operation of `PLACES` reduces."""
+    x = i.inputs[0]
+    dim = i.inputs[1] if len(i.inputs) > 1 else None
+    return size_of(x.shape) if dim is None else int(x.shape[dim])
+
+
+# ---- casts ---------------------------------------------------------------------------------------
+
+
+def _cast(i: Instruction) -> Meaning | None:
+    """Bools and whole numbers as floats or whole numbers, floats as bools."""
+    x, out = i.inputs[0], i.outputs[0]
+    if type(x) is not Value or out is None or not in_order(out) or x.shape != out.shape:
+        return None
+    source, to = x.dtype.name, DTYPES.get(out.dtype.name)
+    if source not in DTYPES or to is None or any(type(y) is Value for y in i.inputs[1:]):
+        return None
+    if source == out.dtype.name:
+        return Meaning(i, out.shape, lambda a, _: (a[0],))
+    if source in FLOATS and to != "b1":
+        return None
+    if to == "b1":
+        return Meaning(i, out.shape, lambda a, _: (a[0].differs(0),))
+    return Meaning(i, out.shape, lambda a, _: (G.cast(a[0], to),))
+
+
+MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
+    "sum": _sum, "mean": _sum, "sum_to": _sum_to, "logsumexp": _logsumexp,
+    "logsumexp_backward": _logsumexp_back,
+    "amax": _extreme, "amin": _extreme, "max": _extreme, "min": _extreme,
+    "argmax": _arg, "argmin": _arg, "vector_norm": _norm, "_norm": _norm,
+    "_var": _variance, "_std": _variance, "_var_mean": _variance, "_std_mean": _variance,
+    "_safe_softmax": _safe_softmax, "astype": _cast, "_to_copy": _cast,
+}  # fmt: skip

@@ -1,0 +1,54 @@
+"""Numbers that differ from call to call become operands of kernels, told before the native calls.
+
+A rate that is an argument of the step, or a count that goes into a correction: Python computes the
+number, as it did while the step was recorded, and writes it into a word that kernels read. Numbers
+that are read from the program's own tensors aren't there before, and stay with Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..capture.expressions import Expr
+from ..ir.iteration_values import FLOATS
+from ..ir.program import Instruction, Program, Value
+
+_NAMES: Final = frozenset((
+    "add", "sub", "mul", "div", "rsub", "_rsub", "_plus", "_minus", "_times", "_over", "truediv",
+    "multiply", "subtract", "divide", "addcmul", "addcdiv", "pow", "lerp", "add_scaled",
+))  # fmt: skip
+
+
+def told(program: Program) -> None:
+    """Puts values in the places of numbers that are given in each call."""
+    known: dict[Any, Value] = {}
+    for k, i in enumerate(program.instructions):
+        if i.kind not in ("call", "write") or i.name not in _NAMES:
+            continue
+        if not any(type(x) is Expr for x in i.inputs):
+            continue
+        like = i.inputs[0] if i.kind == "write" else i.outputs[0]
+        if type(like) is not Value or like.dtype.name not in FLOATS:
+            continue
+        if any(type(x) is Expr and x.depends_on_tensors() for x in i.inputs):
+            continue
+        inputs = tuple(_value(program, x, like, known) if type(x) is Expr else x for x in i.inputs)
+        program.instructions[k] = _with(i, inputs)
+
+
+def _value(program: Program, expr: Expr, like: Value, known: dict[Any, Value]) -> Value:
+    key = (id(expr), like.dtype)
+    if key not in known:
+        number = len(program.values)
+        made = like.like(number, kind="number", root=number, shape=(), strides=(), view=False,
+                         offset=0, holder=expr)  # fmt: skip
+        program.values.append(made)
+        known[key] = made
+    return known[key]
+
+
+def _with(i: Instruction, inputs: tuple[Any, ...]) -> Instruction:
+    made = Instruction(i.kind, i.function, i.name, inputs, i.outputs, op=i.op, where=i.where,
+                       pure=i.pure, holder=i.holder, several=i.several)  # fmt: skip
+    made.part = i.part
+    return made

@@ -1,0 +1,1 @@
+"""Running a step: replay through NumPy, native driver, call frames."""

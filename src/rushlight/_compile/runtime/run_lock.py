@@ -1,0 +1,62 @@
+"""Programs that leave something behind take turns.
+
+Note [Turns]
+Two threads may run one step, or two that work on the same accumulators, parameters or counters.
+An eager operation in place is done before another thread goes on; a program reads such memory at
+one place and writes it at another, with other threads' work between. So a program that writes what
+outlives its call has the whole process's turn, from the look at its guards to its last write. Those
+that only compute run beside each other. A step that is one call of machine code under the
+interpreter's lock needs no turn, but looks at the gate: where somebody has the turn it waits.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Final
+
+from ..._array.memory import arena
+from ..ir.program import BUFFERS, Program
+
+_LASTING: Final = ("write", "grad", "step", "option")
+
+
+class Turn:
+    """Who may write: a lock, and a word that machine code can look at."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.gate: Any = arena.table(arena.words(1), 0, 1)
+
+
+TURN: Final = Turn()
+
+
+def _after_fork() -> None:
+    """Gives the turn back: the thread that had it may not be there any more."""
+    TURN.lock._at_fork_reinit()  # type: ignore[attr-defined]
+    TURN.gate[0] = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def lasting(program: Program) -> bool:
+    """Whether a program changes anything that is there after its call, beside its results."""
+    return bool(program.effects or program.stores) or any(
+        i.kind in _LASTING or i.name in BUFFERS for i in program.instructions
+    )
+
+
+def in_turn(lines: list[str], names: dict[str, Any]) -> list[str]:
+    """The lines of a program that has its turn while it runs."""
+    names |= {"turn": TURN.lock, "gate": TURN.gate}
+    inner = [line for x in lines for line in x.split("\n")]
+    return [
+        "with turn:", "    gate[0] = 1", "    try:", *("        " + x for x in inner),
+        "    finally:", "        gate[0] = 0",
+    ]  # fmt: skip
+
+
+__all__ = ["TURN", "in_turn", "lasting"]

@@ -1,0 +1,1 @@
+"""Formulas as instructions, whichever world evaluates them."""

@@ -1,0 +1,1 @@
+"""Machine code that reads CPython's objects: calls, guards, layouts."""

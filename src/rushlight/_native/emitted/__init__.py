@@ -1,0 +1,1 @@
+"""Kernels that are emitted by hand: products, convolutions, pooling, draws."""

@@ -1,0 +1,46 @@
+"""Sums of planes: what the gradient of a bias needs.
+
+    void plane_sums(ptr frame, i64 chunk)
+
+The frame holds the addresses of planes and sums, the number of planes, their elements, and how many
+planes are a chunk. A plane is added up in four vectors, which are joined at its end.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..llvm import loader as engine, target
+from ..llvm.emit import I64, PTR, Module, Type
+
+__all__ = ["load"]
+
+
+@cache
+def load(type: Type) -> int:
+    """The address of `plane_sums` for float32 or float64."""
+    module = Module("plane_sums")
+    f = module.function("plane_sums", [("frame", PTR), ("chunk", I64)])
+    frame, chunk = f.params
+    source, to = (f.load(f.at(frame, k, I64), PTR) for k in range(2))
+    planes, area, grain = (f.load(f.at(frame, k, I64), I64) for k in range(2, 5))
+    lanes = target.lanes(type)
+    wide = type.vector(lanes)
+    first = chunk * grain
+    with f.loop(first, f.minimum(first + grain, planes)) as plane:
+        x = f.at(source, plane.index * area, type)
+        sums = [f.constant(wide, 0.0)] * 4
+        start = f.constant(I64, 0)
+        for vectors in (4, 1):
+            stop = area - (area - start) % (vectors * lanes)
+            with f.loop(start, stop, vectors * lanes, carried=sums) as loop:
+                totals = list(loop.carried)
+                for v in range(vectors):
+                    totals[v] = totals[v] + f.load(f.at(x, loop.index + v * lanes, type), wide)
+                loop.next(*totals)
+            sums, start = loop.results, stop
+        rest = f.load_masked(f.at(x, start, type), wide, f.mask(area - start, lanes))
+        total = ((sums[0] + rest) + sums[1]) + (sums[2] + sums[3])
+        f.store(f.at(to, plane.index, type), f.fold(total, lambda a, b: a + b))
+    f.ret()
+    return engine.load(module)["plane_sums"]

@@ -1,0 +1,48 @@
+"""Rows added to the rows of a table that indices name: what the gradient of a look-up needs.
+
+    void <name>(ptr frame, i64 chunk)
+
+The frame holds the number of indices, the width of a row, the columns of a chunk, and the
+addresses of table, indices (i64) and rows. Chunks are runs of columns, and each goes through the
+indices in order: so no two of them write to the same place, and sums have one order for any number
+of threads.
+"""
+
+from __future__ import annotations
+
+from ..llvm.emit import I64, PTR, Module, Type, Value
+
+__all__ = ["added_rows"]
+
+
+def added_rows(type: Type, lanes: int) -> Module:
+    """The module with the functions `add_rows_<type>` and `add_rows_<type>_all`."""
+    name = f"add_rows_{type.suffix}"
+    module = Module(name)
+    f = module.function(name, [("frame", PTR), ("chunk", I64)])
+    frame, chunk = f.params
+    words = [f.load(f.at(frame, k, I64), I64) for k in range(3)]
+    count, width, grain = words
+    table, indices, rows = (f.load(f.at(frame, k, I64), PTR) for k in range(3, 6))
+    first = chunk * grain
+    end = first + grain
+    last = f.select(end < width, end, width)
+    whole = first + ((last - first) - (last - first) % lanes)
+    rest = f.mask(last - whole, lanes)
+    wide = type.vector(lanes)
+    with f.loop(0, count) as turn:
+        into = f.at(table, f.load(f.at(indices, turn.index, I64), I64) * width, type)
+        source = f.at(rows, turn.index * width, type)
+        with f.loop(first, whole, lanes) as loop:
+            place: Value = f.at(into, loop.index, type)
+            f.store(place, f.load(place, wide) + f.load(f.at(source, loop.index, type), wide))
+        place = f.at(into, whole, type)
+        more = f.load_masked(f.at(source, whole, type), wide, rest)
+        f.store_masked(place, f.load_masked(place, wide, rest) + more, rest)
+    f.ret()
+    every = module.function(f"{name}_all", [("frame", PTR), ("chunks", I64)])
+    frame, chunks = every.params
+    with every.loop(0, chunks) as loop:
+        every.call(f, [frame, loop.index])
+    every.ret()
+    return module

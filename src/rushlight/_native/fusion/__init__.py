@@ -1,0 +1,1 @@
+"""Loops made from formulas: rows, schedules, calls of kernels."""

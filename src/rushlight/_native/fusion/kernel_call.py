@@ -1,0 +1,194 @@
+"""Kernels over rows as Python builtins: the frame is made in machine code, from ndarrays.
+
+    run = launcher("softmax_f32", addresses, [Operand(dtype), Operand(dtype, writes=True)], HALVED)
+    run(elements, columns, pool_state, x, out)        # NotImplemented: nothing was done
+
+Where `door` looks at an array's shape, this takes what it is told: `elements` in rows of `columns`.
+It checks that each array is an ndarray of its dtype, C-ordered and aligned, and that what is
+written may be written; numbers must be Python floats. It fills in the frame of `lowering.Frame`
+and cuts the rows into chunks, by their number alone.
+
+See Note [Builtins without an extension module] in `door`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from ..cpython import builtin_call as door
+from ..llvm import loader as engine
+from ..llvm.emit import I1, I32, I64, PTR, VOID, Function, Module, Value
+from ..threads import thread_pool as pool
+
+__all__ = ["CHUNK", "HALVED", "SUMMED", "WHOLE", "Operand", "launcher", "usable"]
+
+#: Elements of a chunk at most.
+CHUNK: Final = 32768
+#: Rows of a chunk at most, where chunks write sums of their own.
+_SUMMED_ROWS: Final = 64
+# How chunks are cut: as large as may be; at least two; with sums of their own.
+WHOLE: Final = 0
+HALVED: Final = 1
+SUMMED: Final = 2
+
+_TABLE: Final = (
+    "array", "none", "no", "float", "long", "save", "restore", "body", "all", "runner", "mode",
+    "count",
+)  # fmt: skip
+_MOST: Final = 32  # operands
+_FIRST: Final = 3  # arguments before them
+_NUMBER: Final = 0  # in place of a dtype
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An array of a dtype (an object), or a number where there is none. `stride`: of its rows in
+    elements; -1 stands for the number of columns."""
+
+    dtype: Any
+    stride: int
+    writes: bool = False
+
+
+@cache
+def _entry() -> int:
+    return engine.load(_module())["launch"]
+
+
+def usable(probe: Any) -> bool:
+    """Whether Python and its ndarrays have the layout that the code knows; `probe` is a matrix."""
+    return door._known_python() and door._known_layout(probe)
+
+
+def launcher(
+    name: str, body: int, whole: int, array_type: Any, operands: Sequence[Operand], mode: int
+) -> Callable[..., Any] | None:
+    """The builtin for a kernel's two functions (see `rows`); None for more operands than it takes.
+
+    It gives None, or NotImplemented where the guards said no.
+    """
+    if len(operands) > _MOST:
+        return None
+    api = ctypes.pythonapi
+
+    def entry(function: Any) -> int:
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+    words = [
+        id(array_type), id(None), id(NotImplemented), id(float),
+        entry(api.PyLong_AsLongLong), entry(api.PyEval_SaveThread), entry(api.PyEval_RestoreThread),
+        body, whole, pool.runner(), mode, len(operands),
+    ]  # fmt: skip
+    for one in operands:
+        flags = door._FLAGS_WRITE if one.writes else door._FLAGS_READ
+        words += [_NUMBER if one.dtype is None else id(one.dtype), flags, one.stride]
+    return door._builtin(name, _entry(), struct.pack(f"{len(words)}q", *words))
+
+
+def _module() -> Module:
+    module = Module("launcher")
+    f = module.function("launch", [("self", PTR), ("args", PTR), ("count", I64)], PTR)
+    table, args, count = f.params
+    code = _Launch(f, table)
+    operands = code.word("count", I64)
+    code.refuse_unless(count.eq(operands + _FIRST))
+    numbers = [
+        f.call(code.word("long", PTR), [f.load(f.at(args, place, I64), PTR)], I64)
+        for place in range(_FIRST)
+    ]
+    elements, columns, state = numbers
+    code.refuse_unless((columns > 0) & (elements > 0))
+    frame = f.scratch(I64, 4 + 2 * _MOST)
+    with f.loop(0, operands) as loop:
+        code.operand(args, operands, columns, frame, loop.index)
+    rows = (elements + (columns - 1)) // columns
+    grain = _least(f, f.constant(I64, CHUNK) // columns, f.constant(I64, 1), True)
+    mode = code.word("mode", I64)
+    half = _least(f, (rows + 1) // 2, f.constant(I64, 1), True)
+    halved = _least(f, grain, half)
+    summed = _least(f, grain, f.constant(I64, _SUMMED_ROWS))
+    grain = f.select(mode.eq(HALVED), halved, f.select(mode.eq(SUMMED), summed, grain))
+    for place, value in enumerate((rows, columns, elements, grain)):
+        f.store(f.at(frame, place, I64), value)
+    chunks = (rows + (grain - 1)) // grain
+
+    def go() -> list[Value]:
+        def shared() -> list[Value]:
+            there = f.emit(PTR, f"inttoptr {state!r} to ptr")
+            f.call(code.word("runner", PTR), [there, code.word("body", PTR), frame, chunks])
+            return []
+
+        def alone() -> list[Value]:
+            f.call(code.word("all", PTR), [frame, chunks])
+            return []
+
+        f.choose(state.eq(0), alone, shared)
+        return []
+
+    def released() -> list[Value]:
+        thread = f.call(code.word("save", PTR), [], PTR)
+        go()
+        f.call(code.word("restore", PTR), [thread], VOID)
+        return []
+
+    f.choose(elements >= door.RELEASED, released, go)
+    code.give("none")
+    return module
+
+
+def _least(f: Function, a: Value, b: Value, largest: bool = False) -> Value:
+    return f.select(a > b if largest else a < b, a, b)
+
+
+class _Launch:
+    """The checks of a launch under construction."""
+
+    def __init__(self, f: Function, table: Value) -> None:
+        self.f = f
+        self.table = table
+
+    def word(self, name: str, type: Any) -> Value:
+        place = door._BYTES + 8 * _TABLE.index(name)
+        return self.f.load(self.f.at_bytes(self.table, place), type)
+
+    def give(self, name: str) -> None:
+        """Returns a constant object of Python."""
+        door.hand_over(self.f, self.word(name, PTR))
+
+    def refuse_unless(self, condition: Value) -> None:
+        with self.f.when(~condition):
+            self.give("no")
+
+    def same(self, a: Value, b: Value) -> Value:
+        return self.f.emit(I1, f"icmp eq {a!r}, {b.name}")
+
+    def operand(
+        self, args: Value, operands: Value, columns: Value, frame: Value, index: Value
+    ) -> None:
+        """Checks an argument, and writes its word and its stride into the frame."""
+        f = self.f
+        argument = f.load(f.at(args, index + _FIRST, I64), PTR)
+        start = f.at_bytes(self.table, index * 24 + (door._BYTES + 8 * len(_TABLE)))
+        dtype, flags, stride = (f.load(f.at(start, place, I64), I64) for place in range(3))
+        type = f.load(f.at_bytes(argument, 8), PTR)
+
+        def number() -> list[Value]:
+            self.refuse_unless(self.same(type, self.word("float", PTR)))
+            return [f.load(f.at_bytes(argument, 16), I64)]
+
+        def array() -> list[Value]:
+            self.refuse_unless(self.same(type, self.word("array", PTR)))
+            right = f.load(f.at_bytes(argument, door._DTYPE), I64).eq(dtype)
+            found = f.cast(f.load(f.at_bytes(argument, door._FLAGS), I32), I64)
+            self.refuse_unless(right & (found & flags).eq(flags))
+            return [f.load(f.at_bytes(argument, door._DATA), I64)]
+
+        (word,) = f.choose(dtype.eq(_NUMBER), number, array)
+        f.store(f.at(frame, index + 4, I64), word)
+        step = f.select(stride.eq(-1), columns, stride)
+        f.store(f.at(frame, index + operands + 4, I64), step)

@@ -1,0 +1,1 @@
+"""LLVM's text: types, values, functions, the machine, compiling, loading, the cache."""

@@ -1,0 +1,123 @@
+"""The machine that code is emitted for."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+from functools import cache
+from typing import NamedTuple
+
+from .llvmlite_binding import binding
+from .types import Type
+
+__all__ = ["Machine", "available", "emit_for", "foreign", "lanes", "machine"]
+
+
+class Machine(NamedTuple):
+    """What a compiled object depends on."""
+
+    triple: str
+    cpu: str
+    features: str
+    llvm: str
+    width: int  # bytes of the widest vector that is fast
+    registers: int  # how many of them
+    fused: bool  # whether a multiply-add rounds once, in hardware
+
+
+_supported: bool | None = None
+
+
+def available() -> bool:
+    """Whether functions can be compiled here; asked at each use, so it is a lookup.
+
+    Needs llvmlite (0.45 or later), and a 64-bit ARM, or x86 with AVX2 and FMA.
+    The environment variable RUSHLIGHT_NATIVE=0, read at the first question, says no.
+    """
+    return _supported if _supported is not None else _find_out()
+
+
+def _find_out() -> bool:
+    global _supported
+    _supported = (
+        os.environ.get("RUSHLIGHT_NATIVE", "1") != "0"
+        and platform.machine().lower() in ("x86_64", "amd64", "arm64", "aarch64")
+        and sys.maxsize > 2**32
+        and sys.byteorder == "little"
+        and sys.platform in ("linux", "darwin", "win32")
+        and importlib.util.find_spec("llvmlite") is not None
+        and _usable()
+    )
+    return _supported
+
+
+def _usable() -> bool:
+    # Loading llvmlite costs 70 ms, and is asked of machines that are likely to say yes.
+    try:
+        llvm = binding()
+        return bool(llvm.llvm_version_info[0] >= 20 and machine().fused)
+    except (ImportError, OSError, AttributeError):
+        return False
+
+
+_other: Machine | None = None
+
+
+def emit_for(triple: str, cpu: str, features: str, width: int, registers: int) -> None:
+    """From now on code is made for another machine, and none is loaded: to see that LLVM takes it.
+
+    For a process of its own: functions that were loaded before keep their addresses.
+    """
+    global _other
+    llvm = binding()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    version = ".".join(map(str, llvm.llvm_version_info))
+    _other = Machine(triple, cpu, features, version, width, registers, True)
+
+
+def foreign() -> bool:
+    """Whether code is made for another machine than this one."""
+    return _other is not None
+
+
+def machine() -> Machine:
+    """The host, or the machine that `emit_for` has named."""
+    return _host() if _other is None else _other
+
+
+@cache
+def _host() -> Machine:
+    """The host.
+
+    With the environment variable RUSHLIGHT_VECTOR=32, read at the first question, an x86 is taken
+    for one whose vectors have 32 bytes (AVX2).
+    """
+    llvm = binding()
+    found = llvm.get_host_cpu_features()
+    arm = platform.machine().lower() in ("arm64", "aarch64")
+    if arm:
+        width, registers, fused = 16, 32, True
+    else:
+        fused = bool(found.get("fma")) and bool(found.get("avx2"))
+        full = all(found.get(f"avx512{part}") for part in ("f", "vl", "dq", "bw"))
+        if os.environ.get("RUSHLIGHT_VECTOR") == "32":
+            full = False
+            found.update({name: False for name in found if name.startswith(("avx512", "avx10"))})
+        width, registers = (64, 32) if full else (32, 16)
+    return Machine(
+        triple=llvm.get_process_triple(),
+        cpu=llvm.get_host_cpu_name(),
+        features=found.flatten(),
+        llvm=".".join(map(str, llvm.llvm_version_info)),
+        width=width,
+        registers=registers,
+        fused=fused,
+    )
+
+
+def lanes(type: Type) -> int:
+    """How many scalars of the type fill a vector of the machine."""
+    return machine().width // type.size

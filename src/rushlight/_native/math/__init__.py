@@ -1,0 +1,1 @@
+"""exp, log, tanh, sin, erf and their like, inlined."""

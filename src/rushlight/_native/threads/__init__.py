@@ -1,0 +1,1 @@
+"""The thread pool, and products by BLAS."""

@@ -1,0 +1,116 @@
+"""The table: every operation, declared once, by family of mathematics.
+
+Importing this package declares all rows, names the public functions that can be built from them
+and hands the core its namespaces.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from functools import cache, partial
+from typing import Any, Final
+
+from .._array import lazy_modules as later, numpy_namespace as numpy_ns
+from .._array.types import ignore_float_errors
+from .._core.engine import WORLDS
+from .._core.mode import on_first_use
+from .calls import call_errors as _explain
+from .calls.composite_checks import guard
+from .calls.dispatch import inplace_function, public_function, variant
+from .calls.signature_kinds import kind_of
+from .modes.vmap_variants import aware
+from .rows import tensor_namespace as _traced
+from .rows.composite import COMPOSITES, METHODS, composite
+from .rows.deferred_functions import Pending, Space
+from .rows.row import ROWS, TABLE, Row
+
+#: The folders that hold rows. What else is in this package makes functions of rows.
+FAMILIES: Final = ("elementwise", "linalg", "nn", "random", "reduce", "shape")
+#: Rows that lie beside what they serve.
+_FURTHER: Final = ("modes.dual", "names.operator_names", "names.synonyms")
+
+
+def _modules() -> list[str]:
+    """The modules that declare rows."""
+    found = set(_FURTHER)
+    for family in FAMILIES:
+        folder = f"{__path__[0]}/{family}"
+        try:
+            names = [name.partition(".")[0] for name in os.listdir(folder)]
+        except OSError:  # the package isn't in a folder, but in an archive
+            import pkgutil
+
+            names = [module.name for module in pkgutil.iter_modules([folder])]
+        found.update(f"{family}.{name}" for name in names if name and name[0] != "_")
+    return sorted(found)
+
+
+for _module in _modules():
+    importlib.import_module(f"{__name__}.{_module}")
+later.declared()
+
+PUBLIC: Final[Pending[tuple[str, str]]] = Pending()  # (namespace, name) -> function
+TENSOR_METHODS: Final[Pending[str]] = Pending()  # name -> function of (self, …), in-place included
+
+
+def _function(namespace: str, short: str, rows: list[Row]) -> Any:
+    kind = kind_of(namespace, short)
+    own = rows[0].op.function
+    if kind and kind != kind_of(rows[0].namespace[0], short):
+        own = variant(rows[0].name, rows, kind)
+    return aware(short, own)
+
+
+def _method(short: str, rows: list[Row]) -> Any:
+    return aware(short, variant(rows[0].name, rows, "method"))
+
+
+def _inplace(name: str, rows: list[Row]) -> Any:
+    return inplace_function(name, [row for row in rows if row.inplace], "method")
+
+
+def _build() -> None:
+    TABLE.function_of = public_function
+    for name, rows in ROWS.items():
+        short = name.rpartition(".")[2].removeprefix("linalg_")
+        if any(type(row) is Row for row in rows):  # settled before the table was whole
+            public_function(name, rows)
+        for row in rows:
+            if row.public:
+                for namespace in row.namespace:
+                    PUBLIC.later((namespace, short), partial(_function, namespace, short, rows))
+        if any(row.method for row in rows):
+            TENSOR_METHODS.later(short, partial(_method, short, rows))
+        if any(row.inplace for row in rows):
+            TENSOR_METHODS.later(short + "_", partial(_inplace, name, rows))
+    for key, function in COMPOSITES.items():
+        PUBLIC[key] = aware(key[1], guard(kind_of(*key), key[1], function))
+    for name, function in METHODS.items():
+        TENSOR_METHODS[name] = aware(name, guard("method", name, function))
+    _traced.connect(PUBLIC, TENSOR_METHODS)
+    WORLDS.raw = numpy_ns
+    WORLDS.traced = _traced
+    on_first_use.append(ignore_float_errors)
+    importlib.import_module(f"{__name__}.rows.node_decompositions")
+
+
+_build()
+
+
+def namespace(name: str) -> Space:
+    """The public functions of a namespace, for the module that shows them."""
+    return Space(PUBLIC, name)
+
+
+@cache
+def aten() -> Any:
+    """`torch.ops.aten`, made when it is first asked for."""
+    from .names.aten_forms import ATEN
+
+    for key in PUBLIC:
+        ATEN.public.later(key[1], partial(PUBLIC.__getitem__, key))
+    return ATEN
+
+
+__all__ = ["PUBLIC", "ROWS", "TENSOR_METHODS", "Row", "_explain", "aten", "composite", "namespace"]

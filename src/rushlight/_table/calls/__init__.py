@@ -1,0 +1,1 @@
+"""From a call's arguments to a row: dispatch, conversions, errors, checks."""

@@ -1,0 +1,200 @@
+"""Argument checks for the functions of the table that are no rows.
+
+A composite function says `Any` of its arguments and finds misuse late, or not at all. So its public
+form asks PyTorch's signatures first. What types alone decide is asked once for each combination of
+types, see Note [Plans].
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._base import dtypes as D, errors
+from ..._core.mode import current
+from ..._core.slow import HANDLERS, NOT_HANDLED
+from ..._core.storage import TensorBase
+from .python_argument_errors import PASSED, explained
+from .signature_kinds import PYTHON_NAMES
+
+#: Called so often that a look at the arguments would be felt; these check by themselves.
+UNCHECKED: Final = frozenset((
+    "view", "reshape", "item", "tolist", "contiguous", "detach", "detach_", "copy_", "zero_",
+    "fill_", "float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte",
+    "bool", "cfloat", "cdouble", "cat", "stack", "concat", "concatenate", "conv1d", "conv2d",
+    "conv3d", "linear", "is_floating_point", "is_complex", "numel", "size", "cpu",
+))  # fmt: skip
+#: Those of them that are functions too, which are called seldom.
+SELDOM: Final = frozenset(("detach", "detach_", "fill_", "numel", "zero_"))
+#: Called often enough that positional arguments are looked at only where something has gone wrong.
+LATE: Final = frozenset((
+    "zeros", "ones", "empty", "arange", "zeros_like", "ones_like", "empty_like", "to",
+    "flatten", "narrow", "unflatten", "tensor", "as_tensor", "matmul", "type_as", "numpy",
+    "expand_as", "view_as", "reshape_as", "squeeze_", "unsqueeze_", "t_", "transpose_",
+))  # fmt: skip
+#: Functions of which no signature is known, because they are Python in PyTorch, too.
+UNSIGNED: Final = frozenset((
+    "H", "T", "__delitem__", "__getitem__", "__setitem__", "apply_", "mH", "mT", "map2_",
+    "map_", "_assert", "_segment_reduce", "atleast_1d", "atleast_2d", "atleast_3d",
+    "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist", "einsum",
+    "from_dlpack", "from_numpy", "lobpcg", "meshgrid", "pca_lowrank", "stft",
+    "svd_lowrank", "unravel_index",
+))  # fmt: skip
+#: The same, for one kind only.
+WRITTEN: Final = {"torch": frozenset(("norm", "split", "unique", "unique_consecutive"))}
+# The key isn't known, so that the signatures are to be asked.
+_ASK: Final = object()
+#: The functions that make a tensor of nothing, whose `out` may have another shape.
+FACTORIES: Final = frozenset((
+    "ones", "zeros", "full", "rand", "arange", "linspace", "logspace", "eye", "randint", "randperm",
+    "randn", "range", "empty",
+))  # fmt: skip
+_NO_PINNED: Final = (
+    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is "
+    "available on this system."
+)
+
+
+def guard(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which refuses what PyTorch's signatures of that kind and name don't take."""
+    checked = _checked(kind, name, function)
+    return explained(kind, name, function, checked) if (kind, name) in PASSED else checked
+
+
+def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    if name in UNCHECKED and (kind != "torch" or name not in SELDOM):
+        return function
+    if name in UNSIGNED or name.startswith("_") or name in WRITTEN.get(kind, ()):
+        return function
+    if kind == "python" and name not in PYTHON_NAMES:
+        return function
+    # By types: None where these decide, else where the lists are of which each item is asked.
+    fine: dict[Any, Any] = {}
+    settled: set[Any] = set()  # those types of positional arguments that decide
+    late = name in LATE
+    factory = kind == "torch" and name in FACTORIES
+
+    def ask(run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if kwargs:
+            key: Any = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+        else:
+            key = tuple(map(type, args))
+        lists = fine.get(key, _ASK)
+        if lists is not None and (lists is _ASK or not plain_lists(lists, args, kwargs)):
+            handled = check(kind, name, run, args, kwargs, fine, key)
+            if handled is not NOT_HANDLED:
+                return handled
+            if not kwargs and fine.get(key, _ASK) is None:
+                settled.add(key)
+            if "pin_memory" in kwargs:
+                kwargs = dict(kwargs)
+                if kwargs.pop("pin_memory"):  # what else is wrong comes first
+                    if factory and kwargs.get("out") is not None:
+                        _check_out(name, kwargs)
+                    elif "rand" not in name:
+                        function(*args, **kwargs)
+                    raise RuntimeError(_NO_PINNED)
+        if factory and kwargs.get("out") is not None:
+            _check_out(name, kwargs)
+        if not kwargs:
+            return function(*args)
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if "unexpected keyword" not in str(error) and "multiple values" not in str(error):
+                raise
+            from .argument_parser import by_position
+
+            moved = by_position(kind, name, args, kwargs)
+            if moved is None or len(moved[0]) == len(args):
+                raise
+        return function(*moved[0], **moved[1])
+
+    def run_checked(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and tuple(map(type, args)) in settled:
+            return function(*args)
+        return ask(run_checked, args, kwargs)
+
+    def run_late(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            return ask(run_late, args, kwargs)
+        try:
+            return function(*args)
+        except Exception:
+            handled = check(kind, name, run_late, args, kwargs, {}, None)
+            if handled is not NOT_HANDLED:
+                return handled
+            raise
+
+    run: Any = functools.wraps(function)(run_late if late else run_checked)
+    run._guarded = function
+    return run  # type: ignore[no-any-return]
+
+
+def _check_out(name: str, kwargs: dict[str, Any]) -> None:
+    """Refuses an `out` of another type than is asked for, or one that requires grad.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    out, dtype = kwargs["out"], kwargs.get("dtype")
+    have = T.from_raw(out._raw.dtype)
+    if isinstance(dtype, D.dtype) and dtype is not have:
+        raise RuntimeError(
+            f"dtype {D.scalar_name(dtype)} does not match dtype of out parameter "
+            f"({D.scalar_name(have)})"
+        )
+    if out.requires_grad and current().grad:
+        raise RuntimeError(errors.out_requires_grad(f"aten::{name}"))
+
+
+def plain_lists(lists: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the lists at these places hold nothing but ints, or nothing but tensors."""
+    for place in lists:
+        items = args[place] if type(place) is int else kwargs[place]
+        for item in items:
+            if type(item) is not int and not isinstance(item, TensorBase):
+                return False
+        if len(items) > 1 and len({isinstance(item, TensorBase) for item in items}) > 1:
+            return False
+    return True
+
+
+def check(
+    kind: str, name: str, run: Any, args: tuple[Any, ...], kwargs: Any, fine: Any, key: Any
+) -> Any:
+    """Refuses what doesn't fit; what another class makes of it, or NOT_HANDLED.
+
+    Raises:
+        TypeError: where no signature takes the arguments.
+        ValueError: for an integer of more than 64 bits.
+    """
+    from .argument_parser import complaint
+
+    values = (*args, *kwargs.values())
+    if any(not isinstance(v, TensorBase) and hasattr(v, "__torch_function__") for v in values):
+        return NOT_HANDLED
+    bound: list[tuple[Any, Any]] = []
+    own = 1 if kind == "method" else 0
+    problem = complaint(kind, name, args[own:], kwargs, bound)
+    if problem is None:
+        if "pin_memory" not in kwargs and all(_settled(p, v) for p, v in bound):
+            lists = [i for i, v in enumerate(args) if isinstance(v, (list, tuple))]
+            lists += [k for k, v in kwargs.items() if isinstance(v, (list, tuple))]
+            fine[key] = tuple(lists) or None
+        return NOT_HANDLED
+    handled = HANDLERS.misfits(run, args, kwargs) if HANDLERS.misfits else NOT_HANDLED
+    if handled is NOT_HANDLED:
+        raise problem
+    return handled
+
+
+def _settled(p: Any, value: Any) -> bool:
+    """Whether another value of this type fits the parameter just as well."""
+    if isinstance(value, TensorBase):
+        return bool(p.type == "Tensor" and not p.is_list)
+    if isinstance(value, (list, tuple)):
+        return bool(p.is_list and (p.type == "int" or (p.type == "Tensor" and not p.list_size)))
+    return True

@@ -1,0 +1,184 @@
+"""Whether an argument fits a parameter of a schema, and what converts it.
+
+Note [Converters check what types don't say]
+Plans of calls are remembered by the types of the arguments (see Note [Plans] in `_dispatch`). Where
+more than the type decides whether a value fits (a tensor stands for a number if it has no
+dimensions, a list for sizes if it holds integers), the converter looks at each value again and
+raises `Unfit`: the call is then resolved anew. Where a row was passed over for such a reason, the
+plan isn't remembered at all: see `by_value`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._base import dtypes as D
+from ..._base.schema import Parameter
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase
+from ..rows.row import Row
+from .argument_parser import is_number_tensor
+
+_PYTHON_TYPES: Final[dict[Any, D.dtype]] = {float: D.float64, int: D.int64, bool: D.bool_,
+                                            complex: D.complex128}  # fmt: skip
+
+
+class Unfit(Exception):
+    """A value that doesn't fit, in a call whose like did."""
+
+
+def by_value(p: Parameter, value: Any) -> bool:
+    """Whether more than the type of a value decides if it fits."""
+    if isinstance(value, TensorBase):
+        return p.is_list or p.type != "Tensor"
+    return (p.is_list and isinstance(value, (list, tuple))) or p.type == "ScalarType"
+
+
+def is_int(value: Any) -> bool:
+    """Whether a value may stand for an integer: a tensor of one may, a bool may not."""
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int) or T.is_integer_scalar(value):
+        return True
+    return is_number_tensor(value) and value._raw.dtype.kind in "iu"
+
+
+#: The operations that take a number in the first place, too: `torch.div(1.0, x)`.
+NUMBER_FIRST = frozenset(("add", "sub", "mul", "div"))
+
+
+def accepts(p: Parameter, value: Any, row: Row, position: int) -> tuple[bool, Any]:
+    """Whether a value fits a parameter, and what converts it (None: nothing to do)."""
+    if value is None:
+        return p.optional or p.default is None, None
+    kind = p.type
+    if p.is_list:
+        return _accepts_list(p, value)
+    if kind == "Tensor":
+        if isinstance(value, TensorBase):
+            return True, None
+        if (
+            (position or row.schema.name in NUMBER_FIRST)
+            and row.numbers
+            and row.op.broadcasts
+            and row.schema.params[0].type == "Tensor"  # one number is enough
+            and T.is_number(value)
+        ):
+            return True, None if isinstance(value, (int, float, complex)) else T.python_number
+        return False, None
+    if kind == "Scalar":
+        if isinstance(value, (int, float, complex)):
+            return True, None
+        if T.is_number(value):
+            return True, T.python_number
+        return (True, _item) if is_number_tensor(value) else (False, None)
+    if kind == "int":
+        if isinstance(value, int) and not isinstance(value, bool):
+            return True, None
+        return (True, _integer) if is_int(value) else (False, None)
+    if kind == "float":
+        if isinstance(value, (int, float)):
+            return True, float
+        if is_number_tensor(value):
+            return True, _item
+        return T.is_number(value) and not isinstance(value, (bool, complex)), float
+    if kind == "bool":
+        return isinstance(value, bool), None
+    if kind == "str":
+        return isinstance(value, str), None
+    if kind == "ScalarType":
+        if isinstance(value, D.dtype):
+            return True, None
+        return isinstance(value, type) and value in _PYTHON_TYPES, _dtype_of_class
+    return True, None
+
+
+def _accepts_list(p: Parameter, value: Any) -> tuple[bool, Any]:
+    if p.type == "Tensor":
+        if isinstance(value, (list, tuple)):
+            fits = all(isinstance(v, TensorBase) or (v is None and p.optional) for v in value)
+            return fits, _optional_tensors if p.optional else _tensors
+        return False, None
+    if p.type == "int":
+        if is_int(value):
+            if p.list_size is None:
+                return False, None
+            size = p.list_size
+            return True, _in_tuple if size == 1 else lambda v: (_integer(v),) * size
+        if isinstance(value, (list, tuple)):
+            # PyTorch looks at the first item: a bool is an integer behind one.
+            return all(is_int(v) or (i and type(v) is bool) for i, v in enumerate(value)), integers
+        return False, None
+    if isinstance(value, (list, tuple)):
+        return True, tuple
+    if p.list_size is not None and T.is_number(value):
+        size = p.list_size
+        return True, lambda v: (v,) * size
+    return False, None
+
+
+def _tensors(value: Any) -> list[Any]:
+    for v in value:
+        if not isinstance(v, TensorBase):
+            raise Unfit
+    return list(value)
+
+
+def _optional_tensors(value: Any) -> list[Any]:
+    for v in value:
+        if v is not None and not isinstance(v, TensorBase):
+            raise Unfit
+    return list(value)
+
+
+def _dtype_of_class(value: Any) -> D.dtype:
+    try:
+        return _PYTHON_TYPES[value]
+    except KeyError:
+        raise Unfit from None
+
+
+def _in_tuple(value: Any) -> tuple[int]:
+    return (value,) if type(value) is int else (_integer(value),)
+
+
+def _integer(value: Any) -> int:
+    if type(value) is int:
+        return value
+    if not is_int(value):
+        raise Unfit
+    return int(_item(value))
+
+
+def integers(value: Any) -> tuple[int, ...]:
+    """Sizes as Python integers; raises `Unfit` for what is none."""
+    return tuple(
+        [v if type(v) is int else int(v) if type(v) is bool and i else _integer(v)
+         for i, v in enumerate(value)]
+    )  # fmt: skip
+
+
+def _item(value: Any) -> Any:
+    if not isinstance(value, TensorBase):
+        return value
+    if not is_number_tensor(value):
+        raise Unfit
+    return read_by_python(value, "a number").item()
+
+
+def numbers_for(row: Row, rest: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments after a row's first, with numbers for tensors.
+
+    Raises:
+        TypeError: for a tensor with dimensions, or with a gradient to lose.
+    """
+    found = []
+    for position, value in enumerate(rest, 1):
+        if isinstance(value, TensorBase) and not is_number_tensor(value):
+            raise TypeError(
+                f"{row.schema.name}(): argument '{row.schema.params[position].name}' "
+                f"(position {position + 1}) must be Number, not Tensor"
+            )
+        found.append(_item(value))
+    return tuple(found)

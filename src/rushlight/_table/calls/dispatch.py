@@ -1,0 +1,461 @@
+"""Public functions from rows: overloads, argument conversion, and errors in PyTorch's words.
+
+Note [Plans]
+Which overload a call means, and where each argument goes, depends almost always on nothing but the
+types of the positional arguments and the names of the keywords. So a resolved call is remembered as
+a `Plan` under that key; the next call like it costs two dictionary look-ups. Only misses look at
+schemas. For the rest see Note [Converters check what types don't say] in `_accepts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._base.schema import REQUIRED, Parameter
+from ..._core.apply import apply1, apply2, apply_n, runner
+from ..._core.inplace import apply_inplace
+from ..._core.op import Op
+from ..._core.slow import HANDLERS, NOT_HANDLED
+from ..._core.storage import TensorBase
+from ..rows.out_argument import apply_out
+from ..rows.row import Row
+from ..rows.view_calls import view_function
+from .argument_parser import complaint
+from .call_errors import explain_rows
+from .conversions import Unfit, accepts, by_value, integers, is_int
+from .deprecated_orders import old_order
+from .overload_texts import signatures
+from .signature_kinds import ASKED, kind_of
+
+_NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
+                       "x2": "other", "a": "input", "self": "input"}  # fmt: skip
+
+
+class Plan:
+    """A resolved call: the row, and for each parameter where its value comes from."""
+
+    __slots__ = (
+        "row", "op", "run", "sources", "convert", "direct", "ordered", "tail", "named", "lasting",
+    )  # fmt: skip
+
+    def __init__(self, row: Row, sources: list[Any], convert: list[tuple[int, Any]]) -> None:
+        self.row = row
+        self.op = row.op
+        # What `apply_n` would come to; signatures of functions have no operation.
+        self.run: Any = runner(row.op) if isinstance(row.op, Op) else None
+        self.sources = sources  # an int (positional), a str (keyword), or a _Default
+        self.convert = convert
+        given = sum(1 for s in sources if isinstance(s, int))
+        rest = sources[given:]
+        # Ordered: the positional arguments, then defaults and keywords. Direct: nothing but
+        # defaults, and nothing to convert.
+        self.ordered = not any(isinstance(s, _Packed) for s in sources)
+        self.direct = not convert and all(isinstance(s, _Default) for s in rest)
+        self.tail = [s.value if isinstance(s, _Default) else None for s in rest]
+        self.named = [(i, s) for i, s in enumerate(sources) if isinstance(s, str)]
+        self.lasting = True  # whether it serves all calls of the same types
+
+
+class _Default:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Packed:
+    """Positional arguments from `start` on, taken as one list: `x.view(2, 3)`."""
+
+    __slots__ = ("start",)
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+
+class Dispatcher:
+    """The public function of one operation name, over all its overloads."""
+
+    def __init__(self, name: str, rows: list[Row], inplace: bool = False, kind: str = "") -> None:
+        self.name = name + ("_" if inplace else "")
+        self.short = self.name.rpartition(".")[2]
+        self.rows = rows
+        self.inplace = inplace
+        if not kind and any(getattr(row, "public", True) for row in rows):
+            kind = kind_of(rows[0].namespace[0], self.short)
+        self.kind = kind  # whose signatures are asked, see `_parse.py`
+        if self.kind in ("linalg", "torch", "method"):
+            self.short = self.short.removeprefix("linalg_")
+        self.plans: dict[Any, Plan] = {}
+        self.outs: set[Any] = set()  # with what types of `out` they have been asked
+        self.function: Any = None  # what the user calls
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        given = kwargs
+        out = None
+        if kwargs and "out" in kwargs:
+            kwargs = kwargs.copy()
+            out = kwargs.pop("out")
+        key = call_key(args, kwargs)
+        plan = self.plans.get(key)
+        if plan is None or (out is not None and (key, type(out)) not in self.outs):
+            try:
+                plan = self.resolve(args, kwargs, given)
+            except (TypeError, ValueError):
+                if self.function is None:  # a part of a function that asks by itself
+                    raise
+                handled = HANDLERS.misfits(self.function, args, given)
+                if handled is NOT_HANDLED:
+                    raise
+                return handled
+            if plan.lasting:
+                self.plans[key] = plan
+                if isinstance(out, TensorBase):
+                    self.outs.add((key, type(out)))
+        row = plan.row
+        if plan.direct and not kwargs:
+            values = [*args, *plan.tail]
+        else:
+            try:
+                values = self.gather(plan, args, kwargs)
+            except Unfit:
+                return self.anew(args, given)
+        if self.inplace:
+            return apply_inplace(row.op, values)
+        if out is not None:
+            return apply_out(row, values, out)
+        return apply_n(row.op, values)
+
+    def anew(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call that the plan for its types doesn't fit."""
+        plain = {k: v for k, v in kwargs.items() if k != "out"}
+        self.plans.pop(call_key(args, plain), None)
+        return self(*args, **kwargs)
+
+    def gather(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The values of all parameters, in schema order."""
+        values: list[Any] = []
+        for source in plan.sources:
+            if isinstance(source, int):
+                values.append(args[source])
+            elif isinstance(source, str):
+                values.append(kwargs[source])
+            elif isinstance(source, _Packed):
+                values.append(tuple(args[source.start :]))
+            else:
+                values.append(source.value)
+        try:
+            for position, convert in plan.convert:
+                values[position] = convert(values[position])
+        except (TypeError, ValueError):
+            raise self.complaint(args, kwargs) from None
+        return values
+
+    def complaint(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+        """What is wrong with values that are of the right types."""
+        own = args[1:] if self.kind == "method" else args
+        problem = complaint(self.kind, self.short, own, kwargs)
+        return problem or TypeError(f"{self.short}(): arguments don't fit")
+
+    def resolve(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], given: dict[str, Any] | None = None
+    ) -> Plan:
+        """The plan for a call like this one; `given` are the keywords with `out`.
+
+        Raises:
+            TypeError: where no overload takes these arguments.
+            ValueError: for an integer of more than 64 bits.
+        """
+        own = args[1:] if self.kind == "method" else args
+        problem = complaint(self.kind, self.short, own, kwargs if given is None else given)
+        if problem is not None:
+            raise problem
+        old = old_order(self.kind, self.short, args, kwargs)
+        if old is not None:
+            return reordered(self.rows[0], *old, args, kwargs)
+        packs = self.kind in ("method", "")
+        lasting = True
+        for row in self.rows:
+            plan = match(row, args, kwargs, packs)
+            if isinstance(plan, Plan):
+                plan.lasting = lasting
+                return plan
+            lasting = lasting and not plan
+        for row in self.rows if kwargs else ():
+            names = row_names(self.kind, self.short, row)
+            plan = match(row, args, kwargs, packs, names)
+            if isinstance(plan, Plan):
+                plan.lasting = lasting
+                return plan
+        if self.kind == "python" and self.short in ASKED:
+            getattr(args[0] if args else kwargs["input"], ASKED[self.short])
+        raise explain_rows(self.short, self.rows, args, kwargs)
+
+
+def reordered(
+    row: Row,
+    places: dict[str, int | str],
+    said: Callable[[Any], Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Plan:
+    """The plan of a call in an order of old, where each argument has its own place.
+
+    It passes the first argument through `said`, which warns.
+    """
+    sources: list[Any] = []
+    convert: list[tuple[int, Any]] = [(0, said)]
+    for i, p in enumerate(row.schema.params):
+        source = places.get(p.name)
+        if source is None:
+            sources.append(_Default(p.default))
+            continue
+        sources.append(source)
+        found = args[source] if isinstance(source, int) else kwargs[source]
+        converter = accepts(p, found, row, i)[1]
+        if converter is not None:
+            convert.append((i, converter))
+    plan = Plan(row, sources, convert)
+    plan.direct = plan.ordered = False
+    return plan
+
+
+def call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a plan depends on: the types of the arguments, and the names of the keywords."""
+    if kwargs:
+        return tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+    return tuple(map(type, args))
+
+
+def row_names(kind: str, name: str, row: Row) -> list[str]:
+    """What PyTorch calls the positional parameters of a row, one after the other."""
+    first = ["input"] if kind == "method" else []
+    for signature in signatures(kind, name):
+        names = first + [p.name for p in signature.params if not p.kw_only]
+        if len(names) == sum(not p.kw_only for p in row.schema.params):
+            return names
+    return []
+
+
+def match(
+    row: Row,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    packs: bool = True,
+    names: list[str] | None = None,
+) -> Plan | bool:
+    """How this call fits the row's signature; if it doesn't, whether other values might.
+
+    With `packs` integers one by one may stand for a list of them, as in `x.view(2, 3)`. `names`
+    are other ones for the positional parameters.
+    """
+    params = row.schema.params
+    positional = [p for p in params if not p.kw_only]
+    sources: list[Any] = []
+    convert: list[tuple[int, Any]] = []
+    left = dict(kwargs)
+    packed = _packed_from(positional, args) if packs else None
+    if packed is None and len(args) > len(positional):
+        return any(isinstance(a, TensorBase) for a in args[1:])  # of which others might be sizes
+    for i, p in enumerate(params):
+        if packed is not None and i == packed:
+            sources.append(_Packed(i))
+            if any(type(a) is not int for a in args[i:]):
+                convert.append((i, integers))
+            continue
+        if not p.kw_only and i < len(args) and (packed is None or i < packed):
+            found, source = args[i], i
+        else:
+            name = _keyword(p, left)
+            if name is None and names and i < len(names) and names[i] in left:
+                name = names[i]
+            if name is None:
+                if p.default is REQUIRED:
+                    return False
+                sources.append(_Default(p.default))
+                continue
+            found, source = left.pop(name), name  # type: ignore[assignment]
+        fits, converter = accepts(p, found, row, i)
+        if not fits:
+            return by_value(p, found)
+        if converter is not None:
+            convert.append((i, converter))
+        sources.append(source)
+    if left or not _some_tensor(row, args, kwargs):
+        return False
+    return Plan(row, sources, convert)
+
+
+def _some_tensor(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call with numbers for its tensors has at least one tensor."""
+    if not row.numbers or any(p.is_list and p.type == "Tensor" for p in row.schema.params):
+        return True
+    return any(isinstance(a, TensorBase) for a in (*args, *kwargs.values()))
+
+
+def _packed_from(positional: list[Parameter], args: tuple[Any, ...]) -> int | None:
+    for i, p in enumerate(positional):
+        if (
+            p.is_list
+            and p.type == "int"
+            and i < len(args)
+            and all(is_int(a) for a in args[i:])
+            and (p.list_size is None or (len(args) - i > 1 and i == len(positional) - 1))
+        ):
+            return i
+        if p.is_list:
+            return None
+    return None
+
+
+def _keyword(p: Parameter, kwargs: dict[str, Any]) -> str | None:
+    public = "input" if p.name == "self" else p.name
+    if public in kwargs:
+        return public
+    if p.name in kwargs:
+        return p.name
+    for name in kwargs:
+        if _NUMPY_NAMES.get(name) == public:
+            return name
+    return None
+
+
+def public_function(name: str, rows: list[Row]) -> Callable[..., Any]:
+    """The function a user calls for the rows of one name: a direct one for the simple cases."""
+    made = variant(name, rows, "")
+    for row in rows:
+        row.op.function = made
+        if row.simple_op is not None:
+            row.simple_op.function = made
+    return made
+
+
+def variant(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
+    """The function for the rows of one name that says what functions or methods of a kind say."""
+    general = Dispatcher(name, rows, kind=kind)
+    first = rows[0]
+    short = first.simple_op
+    made: Callable[..., Any]
+    if first.op.is_view and first.op.n_out == 1:
+        made = view_function(first, rows[1:], _any(general), packs=general.kind == "method")
+    elif short is not None and len(short.tensors) == 1 and len(rows) == 1:
+        made = _unary(short, general)
+    elif short is not None and len(short.tensors) == 2:
+        made = _binary(short, general)
+    else:
+        made = _any(general)
+    made.__name__ = name.rpartition(".")[2]
+    made.__qualname__ = made.__name__
+    made.__doc__ = rows[0].doc
+    # Where a pickle finds it.
+    made.__module__ = "rushlight"
+    where = rows[0].namespace
+    if "nn.functional" in where and "" not in ([where] if isinstance(where, str) else where):
+        made.__module__ = "rushlight.nn.functional"
+    general.function = made
+    return made
+
+
+def _unary(op: Any, general: Dispatcher) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 1 or not isinstance(args[0], TensorBase):
+            return general(*args, **kwargs)
+        return apply1(op, args[0])
+
+    return function
+
+
+def _binary(op: Any, general: Dispatcher) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if (kwargs or len(args) != 2 or not isinstance(args[1], TensorBase)
+                or not isinstance(args[0], TensorBase)):  # fmt: skip
+            return general(*args, **kwargs)
+        return apply2(op, args[0], args[1])
+
+    return function
+
+
+def _any(general: Dispatcher) -> Callable[..., Any]:
+    plans = general.plans
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            plan = plans.get(tuple(map(type, args)))
+            if plan is not None and plan.direct:
+                try:
+                    return plan.run(plan.op, [*args, *plan.tail])
+                except IndexError:
+                    refuse_long(args)
+                    raise
+        else:  # as `call_key`
+            key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+            plan = plans.get(key)
+        if plan is None or not plan.ordered:
+            return general(*args, **kwargs)
+        values = [*args, *plan.tail]
+        for position, name in plan.named:
+            values[position] = kwargs[name]
+        try:
+            for position, convert in plan.convert:
+                values[position] = convert(values[position])
+        except Unfit:
+            return general.anew(args, kwargs)
+        except (TypeError, ValueError):
+            return general(*args, **kwargs)  # says why
+        return plan.run(plan.op, values)
+
+    return function
+
+
+def refuse_long(args: tuple[Any, ...]) -> None:
+    """Refuses integers of more than 64 bits, which a plan doesn't tell from others.
+
+    Raises:
+        ValueError: in PyTorch's words.
+    """
+    for arg in args:
+        if type(arg) is int and not -(1 << 63) <= arg < 1 << 63:
+            raise ValueError("Overflow when unpacking long long") from None
+
+
+def inplace_function(name: str, rows: list[Row], kind: str) -> Callable[..., Any]:
+    """The in-place method (`add_`) of the rows of one name, or the function (kind "torch")."""
+    general = Dispatcher(name, rows, inplace=True, kind=kind)
+    short: Any = rows[0].simple_op
+    pair = short is not None and len(short.tensors) == 2
+    numbers = pair and len(rows) == 1 and rows[0].numbers
+    plans = general.plans
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            if (
+                pair
+                and len(args) == 2
+                and isinstance(args[0], TensorBase)
+                and (isinstance(args[1], TensorBase) or (numbers and type(args[1]) is float))
+            ):
+                return apply_inplace(short, [*args])
+            plan = plans.get(tuple(map(type, args)))
+        else:  # as `call_key`
+            key = tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+            plan = plans.get(key)
+        if plan is None or not plan.ordered:
+            return general(*args, **kwargs)
+        values = [*args, *plan.tail]
+        for position, name in plan.named:
+            values[position] = kwargs[name]
+        try:
+            for position, convert in plan.convert:
+                values[position] = convert(values[position])
+        except Unfit:
+            return general.anew(args, kwargs)
+        except (TypeError, ValueError):
+            return general(*args, **kwargs)  # says why
+        return apply_inplace(plan.op, values)
+
+    function.__name__ = function.__qualname__ = general.name
+    function.__doc__ = (
+        f"In-place version of `{name}`: writes the result into the tensor, returns it."
+    )
+    function.__module__ = "rushlight"
+    return function

@@ -1,0 +1,83 @@
+"""What PyTorch's functions in Python pass on to C, which then says what is wrong with it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._core.storage import TensorBase
+
+#: Kind and name of a function; the kind and name of what it calls, and the parameters that it
+#: passes on in that order. `0` and `False` stand for what it makes itself.
+_CALLS: Final = """
+python cosine_embedding_loss: torch cosine_embedding_loss input1 input2 target margin
+python ctc_loss: torch ctc_loss log_probs targets input_lengths target_lengths blank 0 zero_infinity
+python grid_sample: torch grid_sampler input grid 0 0 False
+python hinge_embedding_loss: torch hinge_embedding_loss input target margin
+python kl_div: torch kl_div input target
+python multi_margin_loss: nn multi_margin_loss input target p margin weight
+python multilabel_margin_loss: nn multilabel_margin_loss input target
+python nll_loss: nn nll_loss_nd input target weight 0 ignore_index
+python soft_margin_loss: nn soft_margin_loss input target
+python threshold: torch threshold input threshold value
+python triplet_margin_loss: torch triplet_margin_loss anchor positive negative margin p eps swap
+method unflatten: method unflatten dim sizes
+"""
+
+
+_OTHERS: Final = {"0": 0, "False": False}
+
+
+def _read(text: str) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for line in text.replace("\n    ", " ").strip().splitlines():
+        head, _, rest = line.partition(": ")
+        kind, name = head.split()
+        found[kind, name] = rest.split()
+    return found
+
+
+PASSED: Final = _read(_CALLS)
+
+
+def explained(
+    kind: str, name: str, function: Callable[..., Any], checked: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The function, which where it raises says what C says to what is passed on to it."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return checked(*args, **kwargs)
+        except Exception as error:
+            if str(error).startswith("Boolean value of Tensor"):  # asked by Python itself
+                raise
+            problem = _refusal(kind, name, function, args, kwargs)
+            if problem is None:
+                raise
+            raise problem from None
+
+    run._guarded = function  # type: ignore[attr-defined]
+    return run
+
+
+def _refusal(
+    kind: str, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
+) -> Exception | None:
+    """What is wrong with the arguments that are passed on; None where C takes them."""
+    import inspect
+
+    from .argument_parser import complaint_of_c
+
+    called, its_name, *parameters = PASSED[kind, name]
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    given = bound.arguments
+    values = tuple(_OTHERS[p] if p in _OTHERS else given[p] for p in parameters)
+    if any(hasattr(v, "__torch_function__") and not isinstance(v, TensorBase) for v in values):
+        return None
+    return complaint_of_c(called, its_name, values, {})

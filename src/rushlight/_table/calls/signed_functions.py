@@ -1,0 +1,77 @@
+"""Functions of a PyTorch signature whose work is done by other operations.
+
+A row brings its signature with it; a composite that users call with every kind of argument gets one
+here, and with it overloads, conversions and error messages like a row's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from ..._base.schema import parse
+from ..rows.row import Row
+from .conversions import Unfit
+from .dispatch import Dispatcher, call_key
+
+
+class Signature(Row):
+    """A schema with the plain function that takes its values, in order."""
+
+    __slots__ = ("body",)
+
+    body: Callable[..., Any]
+
+    def __init__(self, text: str, body: Callable[..., Any]) -> None:
+        self.schema = parse(text)
+        for p in self.schema.params:
+            if p.is_list and isinstance(p.default, tuple) and p.list_size and p.default:
+                p.default = p.default[0]  # messages show the one number that stands for all
+        self.body = body
+        self.numbers = False
+        self.namespace = ("", "nn.functional")
+        self.method = False
+        self.op = SimpleNamespace(broadcasts=False)  # type: ignore[assignment]
+
+
+def signed(
+    *texts: str, then: tuple[Callable[..., Any], ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function behind the given signatures (`then`: behind the later ones).
+
+    Raises (the decorated function): TypeError for arguments that fit none of them.
+    """
+
+    def decorate(body: Callable[..., Any]) -> Callable[..., Any]:
+        bodies = (body, *then)
+        signatures: list[Any] = [
+            Signature(text, bodies[min(k, len(bodies) - 1)]) for k, text in enumerate(texts)
+        ]
+        general = Dispatcher(signatures[0].schema.name.rpartition(".")[2], signatures)
+        plans = general.plans
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            key = call_key(args, kwargs)
+            plan = plans.get(key)
+            if plan is None:
+                plan = general.resolve(args, kwargs)
+                if plan.lasting:
+                    plans[key] = plan
+            if plan.direct and not kwargs:
+                values: Any = (*args, *plan.tail)
+            else:
+                try:
+                    values = general.gather(plan, args, kwargs)
+                except Unfit:
+                    plans.pop(key, None)
+                    return function(*args, **kwargs)
+            chosen: Any = plan.row
+            return chosen.body(*values)
+
+        function.__name__ = function.__qualname__ = general.name
+        function.__doc__ = body.__doc__
+        function.__module__ = "rushlight"
+        return function
+
+    return decorate

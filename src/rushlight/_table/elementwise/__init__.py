@@ -1,0 +1,1 @@
+"""Rows of arithmetic, comparison, activations and special functions."""

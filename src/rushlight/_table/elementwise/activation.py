@@ -1,0 +1,515 @@
+"""Activations that work on one element at a time."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.elementwise.masks import ordered
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply1, apply_lone
+from ..._core.inplace import apply_inplace
+from ..._core.storage import TensorBase
+from ..calls import dtype_checks as _checks
+from ..calls.conversions import numbers_for
+from ..rows.composite import composite
+from ..rows.row import Row, elementwise, general
+from ..rows.tensor_namespace import keep, table
+
+erf = later("elementwise.erf")
+gating = later("elementwise.gated_linear")
+logistic = later("elementwise.activations")
+slopes = later("elementwise.activation_gradients")
+
+relu = elementwise(
+    "relu(Tensor self) -> Tensor",
+    logistic.relu,
+    self=lambda xp, g, out: xp.keep(g, out != 0),
+    check=_checks.NO_COMPLEX_CLAMP,
+    doc="Each element where it is positive, else 0; nan stays.",
+)
+
+
+def _leaky_gradient(g: Any, x: Any, negative_slope: Any) -> Any:
+    return table("where")(x > 0, g, g * negative_slope)
+
+
+def _leaky_relu(node: str) -> Row:
+    return elementwise(
+        "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+        logistic.leaky_relu,
+        self=lambda xp, g, self, negative_slope: xp.fused(
+            slopes.leaky_relu_backward, _leaky_gradient, g, self, negative_slope
+        ),
+        promote="none",
+        method=False,
+        public=False,
+        inplace=False,
+        node=node,
+        check=_checks.takes("leaky_relu_cpu", "f"),
+        samples=lambda mk: [(mk(3, 4), 0.01), (mk(3, 4), 1.5)],
+        doc="Each element where it is positive, else `negative_slope` times it.",
+    )
+
+
+leaky_relu_row = _leaky_relu("LeakyReluBackward0")
+_leaky_relu_written = _leaky_relu("LeakyReluBackward1")  # in place
+
+
+def _elu_gradient(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    low = table("exp")(keep(x, x <= 0) * input_scale)
+    return table("where")(x > 0, g * scale, g * (low * (alpha * scale * input_scale)))
+
+
+def _elu(node: str) -> Row:
+    return elementwise(
+        "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+        logistic.elu,
+        self=lambda xp, g, self, alpha, scale, input_scale: xp.fused(
+            slopes.elu_backward, _elu_gradient, g, self, alpha, scale, input_scale
+        ),
+        promote="none",
+        method=False,
+        public=False,
+        inplace=False,
+        node=node,
+        check=_checks.takes("elu_cpu", "f"),
+        samples=lambda mk: [(mk(3, 4), 1, 1, 1), (mk(3, 4), 1.3, 1.1, 0.9)],
+        doc="x where it is positive, else alpha (exp(x) - 1).",
+    )
+
+
+elu_row = _elu("EluBackward0")
+_elu_written = _elu("EluBackward1")  # in place
+celu_row = elementwise(
+    "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+    logistic.celu,
+    self=lambda xp, g, self, alpha: xp.fused(
+        slopes.elu_backward, _elu_gradient, g, self, alpha, 1, 1 / alpha
+    ),
+    promote="none",
+    method=False,
+    inplace=False,
+    check=_checks.takes("elu_cpu", "f"),
+    samples=lambda mk: [(mk(3, 4), 1.0), (mk(3, 4), 1.7)],
+    doc="x where it is positive, else alpha (exp(x / alpha) - 1).",
+)
+gelu = elementwise(
+    "gelu(Tensor self, *, str approximate='none') -> Tensor",
+    ordered(erf.gelu),
+    self=lambda xp, g, self, approximate: xp.gelu_backward(g, self, approximate),
+    at_defaults={"raw": ordered(erf.gelu), "self": lambda xp, g, self: xp.gelu_backward(g, self)},
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace="nn.functional",
+    check=_checks.takes("GeluKernelImpl", "f"),
+    samples=lambda mk: [(mk(3, 4), "none"), (mk(3, 4), "tanh")],
+    doc="x Φ(x), or its approximation by a tanh.",
+)
+
+
+def _silu_gradient(g: Any, x: Any) -> Any:
+    s = table("sigmoid")(x)
+    return g * (s * (1 + x * (1 - s)))
+
+
+silu_row = elementwise(
+    "silu(Tensor self) -> Tensor",
+    logistic.silu,
+    self=lambda xp, g, self: xp.fused(logistic.silu_backward, _silu_gradient, g, self),
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    check=_checks.takes("silu_cpu", "fc"),
+    doc="x sigmoid(x).",
+)
+
+
+def _mish_gradient(g: Any, x: Any) -> Any:
+    s = table("sigmoid")(x)
+    t = table("tanh")(table("softplus")(x))
+    return g * (t + x * s * (1 - t * t))
+
+
+mish_row = elementwise(
+    "mish(Tensor self) -> Tensor",
+    logistic.mish,
+    self=lambda xp, g, self: xp.fused(slopes.mish_backward, _mish_gradient, g, self),
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    check=_checks.takes("mish_cpu", "f"),
+    doc="x tanh(softplus(x)).",
+)
+
+
+def _softplus_gradient(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
+    t = x * beta
+    return table("where")(t > threshold, g, g * table("sigmoid")(t))
+
+
+softplus = elementwise(
+    "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    logistic.softplus,
+    self=lambda xp, g, self, beta, threshold: xp.fused(
+        slopes.softplus_backward, _softplus_gradient, g, self, beta, threshold
+    ),
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace=("nn.functional", "private"),
+    check=_checks.takes("softplus_cpu", "f"),
+    samples=lambda mk: [(mk(3, 4), 1, 20), (mk(3, 4), 2.5, 1)],
+    doc="log(1 + exp(beta x)) / beta; x itself where beta x is above `threshold`.",
+)
+logsigmoid = elementwise(
+    "logsigmoid(Tensor self) -> Tensor",
+    logistic.log_sigmoid,
+    self=lambda xp, g, self: xp.fused(
+        slopes.log_sigmoid_backward, lambda g, x: g * table("sigmoid")(-x), g, self
+    ),
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace="nn.functional",
+    node="LogSigmoidBackward0",
+    check=_checks.takes("log_sigmoid_cpu", "f"),
+    doc="log(sigmoid(x)), which doesn't underflow.",
+)
+
+
+def _hardtanh_gradient(g: Any, x: Any, low: Any, high: Any) -> Any:
+    return keep(g, ~((x <= low) | (x >= high)))
+
+
+def _hardsigmoid_gradient(g: Any, x: Any) -> Any:
+    return keep(g / 6, (x > -3) & (x < 3))
+
+
+def _hardswish_gradient(g: Any, x: Any) -> Any:
+    return table("where")(x < 3, keep(g * (x / 3 + 0.5), x > -3), g)
+
+
+def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
+    kind = _checks.of(raws[0])
+    if kind is D.bool_:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if kind is D.uint8 and (int(args[1]) < 0 or int(args[2]) < 0):
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    _checks.NO_COMPLEX_CLAMP(args, raws)
+
+
+hardtanh_row = elementwise(
+    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    logistic.hardtanh,
+    self=lambda xp, g, self, min_val, max_val: xp.fused(
+        slopes.hardtanh_backward, _hardtanh_gradient, g, self, min_val, max_val
+    ),
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4), -0.4, 0.5)],
+    check=_hardtanh_types,
+    doc="x between two bounds.",
+)
+hardsigmoid_row = elementwise(
+    "hardsigmoid(Tensor self) -> Tensor",
+    logistic.hardsigmoid,
+    self=lambda xp, g, self: xp.fused(slopes.hardsigmoid_backward, _hardsigmoid_gradient, g, self),
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    check=_checks.takes("hardsigmoid_cpu", "f"),
+    doc="(x + 3) / 6 between 0 and 1.",
+)
+hardswish_row = elementwise(
+    "hardswish(Tensor self) -> Tensor",
+    logistic.hardswish,
+    self=lambda xp, g, self: xp.fused(slopes.hardswish_backward, _hardswish_gradient, g, self),
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    check=_checks.takes("hardswish_cpu", "f"),
+    doc="x (x + 3) / 6 with the second factor between 0 and 1.",
+)
+hardshrink = elementwise(
+    "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    logistic.hardshrink,
+    self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
+    promote="none",
+    inplace=False,
+    namespace=("", "nn.functional"),
+    check=_checks.takes("hardshrink_cpu", "f"),
+    samples=lambda mk: [(mk(3, 4), 0.3)],
+    doc="x outside [-lambd, lambd], else 0.",
+)
+softshrink = elementwise(
+    "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    logistic.softshrink,
+    self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
+    promote="none",
+    method=False,
+    inplace=False,
+    namespace="nn.functional",
+    check=_checks.takes("softshrink_check", "f"),
+    samples=lambda mk: [(mk(3, 4), 0.3)],
+    doc="x moved towards 0 by `lambd`, 0 within it.",
+)
+threshold_row = elementwise(
+    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    logistic.threshold,
+    self=lambda xp, g, self, threshold: xp.keep(g, ~(self <= threshold)),
+    promote="none",
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4), 0.1, 2.0)],
+    check=_checks.takes("threshold_cpu", "fi"),
+    doc="x where it is above `threshold`, else `value`.",
+)
+prelu_row = elementwise(
+    "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    logistic.prelu,
+    self=lambda xp, g, self, weight: xp.where(self > 0, g, g * weight),
+    weight=lambda xp, g, self: xp.keep(g * self, ~(self > 0)),
+    check=_checks.takes("prelu_cpu", "f"),
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    doc="x where it is positive, else `weight` times it.",
+)
+
+
+@composite("", "nn.functional", method=True)
+def prelu(input: Any, weight: Any) -> Any:
+    """x where it is positive, else `weight` times it; one weight, or one for each channel.
+
+    Raises:
+        RuntimeError: where the weights don't fit the channels (dimension 1).
+    """
+    if not isinstance(input, TensorBase):
+        kind = errors.type_name(input)
+        raise TypeError(f"prelu(): argument 'input' (position 1) must be Tensor, not {kind}")
+    shape = weight._raw.shape
+    ndim = input._raw.ndim
+    if input._raw.dtype != weight._raw.dtype:
+        names = [D.scalar_name(T.from_raw(t._raw.dtype)) for t in (input, weight)]
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}")
+    whole = weight._raw.size
+    if whole != 1 and len(shape) > 1 and ndim:
+        channels = input._raw.shape[1] if ndim > 1 else 1
+        if channels != whole:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{whole} and channel size = {channels}."
+            )
+    if len(shape) > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {len(shape)}"
+        )
+    count = shape[0] if shape else 1
+    if count != 1:
+        if not ndim:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input._raw.shape[1] if ndim > 1 else 1
+        if channels != count:
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers "
+                f"= {count} "
+                f"and channel size = {channels}."
+            )
+    wanted = (1, count) + (1,) * (ndim - 2) if ndim >= 2 else (count,) * min(ndim, 1)
+    if shape != wanted:
+        weight = table("reshape")(weight, wanted)
+    return prelu_row(input, weight)
+
+
+glu = general(
+    "glu(Tensor self, int dim=-1) -> Tensor",
+    gating.glu,
+    self=lambda xp, g, self, dim: xp.glu_backward(g, self, dim),
+    method=False,
+    namespace=("nn.functional", "private"),
+    check=_checks.takes("glu_cpu", "f"),
+    samples=lambda mk: [(mk(3, 4), -1), (mk(4, 3), 0)],
+    doc="The first half along `dim`, times the sigmoid of the second half.",
+)
+glu_backward = general(
+    "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
+    gating.glu_backward,
+    joint=lambda xp, g, grad_output, self, dim: xp.glu_gradients(g, grad_output, self, dim),
+    method=False,
+    namespace="private",
+    samples=lambda mk: [(mk(3, 2), mk(3, 4), -1)],
+    doc="The gradient of `glu`.",
+)
+
+
+# ---- functions that may work in place ----------------------------------------------------------
+def _run(row: Row, inplace: bool, input: Any, *rest: Any, name: str = "") -> Any:
+    """A row on `input`, or written into it."""
+    for value in rest:
+        if isinstance(value, TensorBase):
+            rest = numbers_for(row, rest)
+            break
+    if (inplace or name) and not isinstance(input, TensorBase):
+        name = name or row.schema.name.lstrip("_")
+        raise TypeError(errors.no_tensor(f"{name}_" if inplace else name, "input", input))
+    if inplace:
+        return apply_inplace(row.op, [input, *rest])
+    return apply_lone(row.op, [input, *rest]) if rest else apply1(row.op, input)
+
+
+@composite("nn.functional", name="relu")
+def relu_function(input: Any, inplace: bool = False) -> Any:
+    """Each element where it is positive, else 0."""
+    if not isinstance(input, TensorBase):
+        raise TypeError(errors.no_tensor("relu_" if inplace else "relu", "input", input))
+    return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
+
+
+@composite("nn.functional")
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """x between 0 and 6."""
+    return _run(hardtanh_row, inplace, input, 0, 6, name="relu6")
+
+
+@composite("nn.functional")
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """Each element where it is positive, else `negative_slope` times it."""
+    row = _leaky_relu_written if inplace else leaky_relu_row
+    return _run(row, inplace, input, negative_slope)
+
+
+@composite("nn.functional")
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """x where it is positive, else alpha (exp(x) - 1)."""
+    return _run(_elu_written if inplace else elu_row, inplace, input, alpha, 1, 1)
+
+
+SELU_ALPHA: Final = 1.6732632423543772848170429916717
+SELU_SCALE: Final = 1.0507009873554804934193349852946
+
+
+@composite("", "nn.functional")
+def selu(input: Any, inplace: bool = False) -> Any:
+    """The self-normalising exponential unit.
+
+    Source: Klambauer et al., Self-Normalizing Neural Networks (2017), for the two constants.
+    """
+    return _run(elu_row, inplace, input, SELU_ALPHA, SELU_SCALE, 1, name="selu")
+
+
+@composite("nn.functional")
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """x where it is positive, else alpha (exp(x / alpha) - 1).
+
+    Raises:
+        RuntimeError: where alpha is 0.
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return _run(celu_row, inplace, input, alpha)
+
+
+@composite("nn.functional")
+def silu(input: Any, inplace: bool = False) -> Any:
+    """x sigmoid(x)."""
+    return _run(silu_row, inplace, input)
+
+
+@composite("nn.functional")
+def mish(input: Any, inplace: bool = False) -> Any:
+    """x tanh(softplus(x))."""
+    return _run(mish_row, inplace, input)
+
+
+@composite("nn.functional")
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """x between two bounds.
+
+    Raises:
+        ValueError: where the bounds cross.
+    """
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _run(hardtanh_row, inplace, input, min_val, max_val)
+
+
+@composite("nn.functional")
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """(x + 3) / 6 between 0 and 1."""
+    return _run(hardsigmoid_row, inplace, input)
+
+
+@composite("nn.functional")
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """x hardsigmoid(x)."""
+    return _run(hardswish_row, inplace, input)
+
+
+@composite("nn.functional", name="threshold")
+def threshold_function(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """x where it is above `threshold`, else `value`."""
+    return _run(threshold_row, inplace, input, threshold, value)
+
+
+@composite("nn.functional")
+def softsign(input: Any) -> Any:
+    """x / (1 + |x|)."""
+    return input / (input.abs() + 1)
+
+
+@composite("nn.functional")
+def tanhshrink(input: Any) -> Any:
+    """x - tanh(x)."""
+    return input - input.tanh()
+
+
+@composite("", "nn.functional")
+def selu_(input: Any) -> Any:
+    """In-place version of `selu`."""
+    return selu(input, True)
+
+
+@composite("", "nn.functional")
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """In-place version of `celu`."""
+    return celu(input, alpha, True)
+
+
+@composite("nn.functional")
+def elu_(input: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
+    """In-place version of `elu`."""
+    return _run(_elu_written, True, input, alpha, scale, input_scale)
+
+
+@composite("nn.functional")
+def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
+    """In-place version of `leaky_relu`."""
+    return leaky_relu(input, negative_slope, True)
+
+
+@composite("nn.functional")
+def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """In-place version of `hardtanh`."""
+    return _run(hardtanh_row, True, input, min_val, max_val)
+
+
+@composite("", "nn.functional")
+def threshold_(input: Any, threshold: float, value: float) -> Any:
+    """In-place version of `threshold`."""
+    return threshold_function(input, threshold, value, True)
+
+
+@composite("nn.functional")
+def relu_(input: Any) -> Any:
+    """In-place version of `relu`."""
+    return relu_function(input, True)

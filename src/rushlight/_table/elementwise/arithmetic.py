@@ -1,0 +1,479 @@
+"""Arithmetic: sums, products, quotients, powers."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+from ..._array import numpy_namespace as raw, types as T
+from ..._array.elementwise import division as quotients
+from ..._array.number import number_like
+from ..._base import dtypes as D
+from ..._core.storage import TensorBase
+from ..calls import dtype_checks as _checks
+from ..calls.call_errors import combination
+from ..rows.composite import composite
+from ..rows.row import Row, elementwise, when_settled, written_as
+from ..rows.tensor_namespace import table
+
+add = elementwise(
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    raw.add_scaled,
+    self=lambda g: g,
+    other=lambda g, alpha: g * alpha,
+    at_defaults={"raw": raw.add, "other": lambda g: g},
+    promote_at=("self", "other"),
+    check=_checks.scaling,
+    doc="Adds `alpha` times `other` to `input`, elementwise, with broadcasting.",
+)
+sub = elementwise(
+    "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    raw.subtract_scaled,
+    self=lambda g: g,
+    other=lambda g, alpha: -g * alpha,
+    at_defaults={"raw": raw.subtract, "other": lambda g: -g},
+    promote_at=("self", "other"),
+    check=_checks.subtraction,
+    doc="Subtracts `alpha` times `other` from `input`, elementwise, with broadcasting.",
+)
+rsub = elementwise(
+    "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    quotients.subtract_from_scaled,
+    self=lambda g, alpha: -g * alpha,
+    other=lambda g: g,
+    at_defaults={"raw": quotients.subtract_from, "self": lambda g: -g},
+    promote_at=("self", "other"),
+    check=_checks.subtraction,
+    method=False,
+    inplace=False,
+    numbers=False,
+    doc="Subtracts `alpha` times `input` from `other`, elementwise, with broadcasting.",
+)
+rsub_scalar = elementwise(
+    "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    quotients.subtract_from_scaled,
+    self=lambda g, alpha: -g * alpha,
+    promote_at=("self", "other"),
+    check=_checks.subtraction,
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4), 2, 1), (mk(3, 4), 0.5, 3)],
+    doc="Subtracts `alpha` times `input` from a number.",
+)
+rsub_number = elementwise(
+    "_rsub(Tensor self, Tensor other) -> Tensor",
+    quotients.subtract_from,
+    self=lambda g: -g,
+    other=lambda g: g,
+    check=_checks.subtraction,
+    node="RsubBackward1",
+    method=False,
+    public=False,
+    inplace=False,
+    doc="`other` less `input`, where `other` is a number: what `2 - x` calls.",
+)
+mul = elementwise(
+    "mul.Tensor(Tensor self, Tensor other) -> Tensor",
+    raw.multiply,
+    self=lambda g, other: g * other,
+    other=lambda g, self: g * self,
+    doc="Multiplies `input` by `other`, elementwise, with broadcasting.",
+)
+div = elementwise(
+    "div.Tensor(Tensor self, Tensor other) -> Tensor",
+    raw.divide,
+    self=lambda g, other: g / other,
+    other=lambda g, self, other: -g * ((self / other) / other),
+    promote="float",
+    doc="Divides `input` by `other`, elementwise, with broadcasting; integers divide to floats.",
+)
+
+
+def _divided_self(xp: Any, g: Any, other: Any, rounding_mode: str | None) -> Any:
+    return g / other if rounding_mode is None else xp.zeros_like(g)
+
+
+def _divided_other(xp: Any, g: Any, self: Any, other: Any, rounding_mode: str | None) -> Any:
+    return -g * ((self / other) / other) if rounding_mode is None else xp.zeros_like(g)
+
+
+def _rounded_types(args: list[Any], raws: list[Any]) -> None:
+    if args[2] in ("floor", "trunc"):
+        place = 0 if isinstance(args[0], TensorBase) else 1  # a number may come first
+        _checks.takes(f"div_{args[2]}_cpu", "fi")(args[place:], raws[place:])
+
+
+div_mode = elementwise(
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    quotients.divide_rounded,
+    self=_divided_self,
+    other=_divided_other,
+    promote_at=("self", "other"),
+    node="DivBackward2",
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2), None), (mk(3), mk(3), "floor"),
+                        (mk(3), mk(3), "trunc")],
+    check=_rounded_types,
+    doc='Divides and rounds: "trunc" towards zero, "floor" down, None not at all.',
+)  # fmt: skip
+floor_divide = elementwise(
+    "floor_divide(Tensor self, Tensor other) -> Tensor",
+    quotients.floor_divide,
+    self=_checks.no_derivative("floor_divide"),
+    other=_checks.no_derivative("floor_divide"),
+    node="NotImplemented",
+    check=_checks.takes("div_floor_cpu", "fi"),
+    doc="The quotient of `input` and `other`, rounded down.",
+)
+written_as(
+    floor_divide,
+    elementwise(
+        "_floor_divide_(Tensor self, Tensor other) -> Tensor",
+        quotients.floor_divide,
+        self=_checks.no_derivative("floor_divide_"),
+        other=_checks.no_derivative("floor_divide_"),
+        node="NotImplemented",
+        public=False,
+        method=False,
+        inplace=False,
+        dtypes="none",
+        doc="`floor_divide`, written in place.",
+    ),
+)
+floor_divide_number = elementwise(
+    "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    quotients.floor_divide_from,
+    other=_checks.no_derivative("floor_divide"),
+    node="NotImplemented",
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(3.5, mk(3, 4))],
+    check=_checks.takes("div_floor_cpu", "fi"),
+    doc="A number divided by `other`, rounded down.",
+)
+
+
+def _remainder_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return -g * xp.floor(self / other)
+
+
+def _fmod_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return -g * xp.trunc(self / other)
+
+
+remainder = elementwise(
+    "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+    quotients.remainder,
+    self=lambda g: g,
+    other=_remainder_other,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
+    node="RemainderBackward1",
+    numbers=False,
+    check=_checks.takes("remainder_cpu", "fi"),
+    doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
+)
+remainder_scalar = elementwise(
+    "remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+    quotients.remainder,
+    self=lambda g: g,
+    samples=lambda mk: [(mk(3, 4), 0.7)],
+    node="RemainderBackward0",
+    check=_checks.takes("remainder_cpu", "fi"),
+    doc="The remainder of the division of `input` by `other`; it has the sign of `other`.",
+)
+remainder_number = elementwise(
+    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    quotients.remainder_from,
+    other=_checks.no_derivative("remainder"),
+    node="NotImplemented",
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(3.5, mk(3, 4, low=1, high=2))],
+    check=_checks.takes("remainder_cpu", "fi"),
+    doc="The remainder of the division of a number by `other`; it has the sign of `other`.",
+)
+fmod = elementwise(
+    "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+    quotients.fmod,
+    self=lambda g: g,
+    other=_fmod_other,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2))],
+    node="FmodBackward1",
+    numbers=False,
+    check=_checks.takes("fmod_cpu", "fi"),
+    doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
+)
+fmod_scalar = elementwise(
+    "fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+    quotients.fmod,
+    self=lambda g: g,
+    samples=lambda mk: [(mk(3, 4), 0.7)],
+    node="FmodBackward0",
+    check=_checks.takes("fmod_cpu", "fi"),
+    doc="The remainder of the division of `input` by `other`; it has the sign of `input`.",
+)
+neg = elementwise(
+    "neg(Tensor self) -> Tensor",
+    raw.negative,
+    self=lambda g: -g,
+    check=_checks.negation,
+    doc="The negative of each element.",
+)
+reciprocal = elementwise(
+    "reciprocal(Tensor self) -> Tensor",
+    quotients.reciprocal,
+    self=lambda g, out: -g * (out * out),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="1 / x of each element.",
+)
+sqrt = elementwise(
+    "sqrt(Tensor self) -> Tensor",
+    raw.sqrt,
+    self=lambda g, out: g / (2 * out),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="The square root of each element; nan below zero.",
+)
+rsqrt = elementwise(
+    "rsqrt(Tensor self) -> Tensor",
+    quotients.rsqrt,
+    self=lambda g, out: g * (-0.5 * (out * out * out)),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="1 / √x of each element.",
+)
+
+
+# ---- powers -----------------------------------------------------------------------------------
+def _power_base(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
+    if exponent == 0:
+        return xp.zeros_like(g)
+    return g * (exponent * xp.pow(self, exponent - 1))
+
+
+def _power_base_tensor(xp: Any, g: Any, self: Any, exponent: Any) -> Any:
+    return xp.where(exponent == 0, 0, g * (exponent * xp.pow(self, exponent - 1)))
+
+
+def _power_exponent(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
+    """g x^y log x, and 0 where x is 0 and y isn't negative."""
+    flat = (self == 0) & (xp.real(exponent) >= 0)
+    return g * xp.where(flat, 0, out * xp.log(self))
+
+
+def _log(number: Any) -> Any:
+    if isinstance(number, complex):
+        return cmath.log(number)
+    return math.log(number) if number > 0 else math.nan
+
+
+def _power_exponent_of_number(xp: Any, g: Any, self: Any, exponent: Any, out: Any) -> Any:
+    if self == 0:
+        return xp.where(xp.real(exponent) >= 0, xp.zeros_like(g), g * (out * -float("inf")))
+    return g * (out * _log(self))
+
+
+def _whole_power(args: list[Any], raws: list[Any]) -> None:
+    exponent = args[1]
+    if T.is_discrete(raws[0].dtype) and not isinstance(exponent, complex):
+        if exponent < 0:
+            raise RuntimeError(quotients.INTEGER_POWER)
+        if exponent > 127:
+            D.refuse_beyond(exponent)
+            wanted = T.INT64 if exponent >= 2**63 else raws[0].dtype
+            number_like(exponent, wanted)  # refuses what the type can't hold
+
+
+pow = elementwise(
+    "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    quotients.power,
+    self=_power_base_tensor,
+    exponent=_power_exponent,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4)), (mk(3, 1, low=0.5, high=2), mk(4))],
+    node="PowBackward1",
+    numbers=False,
+    check=_checks.takes("pow", "fic"),
+    doc="Each element of `input` to the power of that of `exponent`.",
+)
+pow_scalar = elementwise(
+    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    quotients.power_scalar,
+    self=_power_base,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
+    node="PowBackward0",
+    check=_whole_power,
+    doc="Each element of `input` to the power `exponent`.",
+)
+pow_number = elementwise(
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    quotients.power_from,
+    exponent=_power_exponent_of_number,
+    method=False,
+    inplace=False,
+    samples=lambda mk: [(2, mk(3, 4)), (0.5, mk(3))],
+    node="PowBackward2",
+    check=_checks.takes("pow", "fic"),
+    doc="A number to the power of each element of `exponent`.",
+)
+
+
+def _square_slope(g: Any, self: Any) -> Any:
+    return g * (self * 2 if type(self) is T.ndarray else pow_scalar(self, 1) * 2)
+
+
+square = elementwise(
+    "square(Tensor self) -> Tensor",
+    quotients.square,
+    # Recorded as a power, so that it depends on x as often as PyTorch's does.
+    self=_square_slope,
+    node="PowBackward0",
+    doc="x² of each element.",
+)
+cube = elementwise(
+    "_cube(Tensor self) -> Tensor",
+    quotients.cube,
+    self=lambda g, self: (
+        g * (pow_scalar(self, 2) * 3 if isinstance(self, TensorBase) else self * self * 3)
+    ),
+    node="PowBackward0",
+    method=False,
+    public=False,
+    inplace=False,
+    doc="x³ of each element: what `x ** 3` calls.",
+)
+root = elementwise(
+    "_root(Tensor self) -> Tensor",
+    raw.sqrt,
+    self=lambda xp, g, self: g * (xp.rsqrt(self) * 0.5),
+    promote="float",
+    node="PowBackward0",
+    method=False,
+    public=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
+    doc="√x of each element: what `x ** 0.5` calls.",
+)
+
+
+def _show_exponent(power: Row, exponent: float) -> None:
+    """Has the nodes of a fixed power say what their exponent is."""
+
+    def show(row: Row) -> None:
+        row.op.node_class._saved_exponent = property(lambda node: exponent)
+
+    when_settled(power, show)
+
+
+_show_exponent(square, 2)
+_show_exponent(cube, 3)
+_show_exponent(root, 0.5)
+
+
+@composite("", method=True, out=True)
+def float_power(input: Any, exponent: Any) -> Any:
+    """`input` to the power `exponent`, computed in float64 (complex128 for complex numbers)."""
+    sides = [input, exponent]
+    if not any(isinstance(x, TensorBase) for x in sides):
+        raise combination("float_power", (input, exponent), {})
+    wide = any(
+        T.dtype_of(x).is_complex if isinstance(x, TensorBase) else isinstance(x, complex)
+        for x in sides
+    )
+    kind = D.complex128 if wide else D.float64
+    sides = [
+        table("to")(x, kind) if isinstance(x, TensorBase) else (complex(x) if wide else float(x))
+        for x in sides
+    ]
+    return table("pow")(*sides)
+
+
+@composite("private", method=True)
+def float_power_(input: Any, exponent: Any) -> Any:
+    """In-place version of `float_power`, for tensors of its type.
+
+    Raises:
+        RuntimeError: for a tensor that isn't float64 or complex128.
+    """
+    kind = T.dtype_of(input)
+    other = (
+        T.dtype_of(exponent).is_complex
+        if isinstance(exponent, TensorBase)
+        else (isinstance(exponent, complex))
+    )
+    wanted = D.complex128 if kind.is_complex or other else D.float64
+    if kind is not wanted:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {D.scalar_name(kind)} but the operation's "
+            f"result "
+            f"requires dtype {D.scalar_name(wanted)}"
+        )
+    return table("pow_")(input, exponent)
+
+
+# ---- several operands -------------------------------------------------------------------------
+addcmul = elementwise(
+    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    quotients.add_product,
+    self=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (tensor2 * value),
+    tensor2=lambda g, tensor1, value: g * (tensor1 * value),
+    promote_at=("self", "tensor1", "tensor2"),
+    check=_checks.takes("addcmul_cpu_out", "fic"),
+    doc="Adds `value` times the product of two tensors to `input`.",
+)
+addcdiv = elementwise(
+    "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    quotients.add_quotient,
+    self=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (value / tensor2),
+    tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
+    promote_at=("self", "tensor1", "tensor2"),
+    check=_checks.whole_quotient,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4, low=0.5, high=2))],
+    doc="Adds `value` times the quotient of two tensors to `input`.",
+)
+lerp = elementwise(
+    "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    quotients.lerp,
+    self=lambda g, weight: g * (1 - weight),
+    end=lambda g, weight: g * weight,
+    weight=lambda g, self, end: g * (end - self),
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4))],
+    node="LerpBackward1",
+    numbers=False,
+    check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_tensor", "fc")),
+    doc="Interpolates: input + weight (end - input).",
+)
+lerp_scalar = elementwise(
+    "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    quotients.lerp,
+    self=lambda g, weight: g * (1 - weight),
+    end=lambda g, weight: g * weight,
+    promote="none",
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
+    node="LerpBackward0",
+    check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_scalar", "fc")),
+    doc="Interpolates: input + weight (end - input).",
+)
+hypot = elementwise(
+    "hypot(Tensor self, Tensor other) -> Tensor",
+    quotients.hypot,
+    self=lambda g, self, out: g * (self / out),
+    other=lambda g, other, out: g * (other / out),
+    numbers=False,
+    check=_checks.takes("hypot_cpu", "f"),
+    doc="√(input² + other²), without overflow.",
+)
+
+
+@composite("", method=True)
+def positive(input: Any) -> Any:
+    """`input` itself.
+
+    Raises:
+        RuntimeError: for bools.
+    """
+    if T.dtype_of(input) is D.bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input

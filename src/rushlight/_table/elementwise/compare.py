@@ -1,0 +1,299 @@
+"""Comparisons, predicates, logic and bits, and choices by a condition."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+from ..._array import numpy_namespace as raw
+from ..._array.elementwise import comparison as relations, masks
+from ..._base import dtypes as D, errors
+from ..._core.slow import NOT_HANDLED, read_by_python
+from ..._core.storage import TensorBase
+from ..calls import dtype_checks as _checks
+from ..modes import meta as _hollow
+from ..rows.composite import composite
+from ..rows.row import Row, elementwise, general, written_as
+from ..rows.tensor_namespace import table
+
+
+def _nothing(xp: Any, g: Any) -> Any:
+    return xp.zeros_like(g)
+
+
+def _comparison(name: str, forward: Any, doc: str, ordered: bool = True) -> Row:
+    """A comparison. Written in place it has history: a node that passes zeros on."""
+    check = _checks.takes(f"{name}_cpu", "fib") if ordered else None
+    row = elementwise(
+        f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", forward, check=check, doc=doc
+    )
+    stem, doc = name.capitalize(), f"{doc} Written in place."
+    shown: dict[str, Any] = {"public": False, "method": False, "inplace": False, "dtypes": "none"}
+    by_number = elementwise(
+        f"_{name}_.Scalar(Tensor self, Scalar other) -> Tensor",
+        forward, self=_nothing, node=f"{stem}Backward0", doc=doc, **shown,
+    )  # fmt: skip
+    by_tensor = elementwise(
+        f"_{name}_.Tensor(Tensor self, Tensor other) -> Tensor",
+        forward, self=_nothing, other=_nothing, node=f"{stem}Backward1", doc=doc, **shown,
+    )  # fmt: skip
+    written_as(row, by_tensor, by_number)
+    return row
+
+
+eq = _comparison("eq", raw.equal, "Whether two elements are equal.", ordered=False)
+ne = _comparison("ne", raw.not_equal, "Whether two elements differ.", ordered=False)
+lt = _comparison("lt", raw.less, "Whether the first element is smaller.")
+le = _comparison("le", raw.less_equal, "Whether the first element is smaller, or they are equal.")
+gt = _comparison("gt", raw.greater, "Whether the first element is larger.")
+ge = _comparison("ge", raw.greater_equal, "Whether the first element is larger, or they are equal.")
+
+
+def _predicate(name: str, forward: Any, doc: str) -> Row:
+    return elementwise(
+        f"{name}(Tensor self) -> Tensor", forward, promote="none", inplace=False, doc=doc
+    )
+
+
+isnan = _predicate("isnan", raw.isnan, "Whether each element is nan.")
+isinf = _predicate("isinf", relations.isinf, "Whether each element is infinite.")
+isfinite = _predicate("isfinite", raw.isfinite, "Whether each element is neither infinite nor nan.")
+isposinf = _predicate("isposinf", relations.isposinf, "Whether each element is inf.")
+isneginf = _predicate("isneginf", relations.isneginf, "Whether each element is -inf.")
+isreal = _predicate("isreal", relations.isreal, "Whether each element has no imaginary part.")
+
+
+@composite("", method=True)
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
+            equal_nan: bool = False) -> Any:  # fmt: skip
+    """Whether |input - other| <= atol + rtol |other|, elementwise."""
+    for name, value, place in (("input", input, 1), ("other", other, 2)):
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"isclose(): argument '{name}' (position {place}) must be Tensor, not "
+                f"{errors.type_name(value)}"
+            )
+    return isclose_row(input, other, rtol, atol, equal_nan)
+
+
+isclose_row = elementwise(
+    "_isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor",
+    relations.isclose,
+    promote="none",
+    method=False,
+    public=False,
+    inplace=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), 1e-5, 1e-8, False)],
+    doc="Whether |input - other| <= atol + rtol |other|, elementwise.",
+)
+
+
+@composite("", method=True)
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08,
+             equal_nan: bool = False) -> bool:  # fmt: skip
+    """Whether `isclose` holds for all elements."""
+    answer = _hollow.dispatched("allclose", input, other)
+    if answer is not NOT_HANDLED:
+        return bool(answer)
+    close = isclose_row(input, other, rtol, atol, equal_nan)
+    return bool(read_by_python(close, "allclose()").all())
+
+
+@composite("", method=True)
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    answer = _hollow.dispatched("equal", input, other)
+    if answer is not NOT_HANDLED:
+        return bool(answer)
+    return relations.equal_arrays(read_by_python(input, "equal()"), other._raw)
+
+
+# ---- logic and bits ---------------------------------------------------------------------------
+def _logic(name: str, forward: Any, doc: str) -> Row:
+    return elementwise(
+        f"{name}(Tensor self, Tensor other) -> Tensor",
+        forward,
+        promote="none",
+        numbers=False,
+        doc=doc,
+    )
+
+
+logical_and = _logic("logical_and", relations.logical_and, "Whether both elements are nonzero.")
+logical_or = _logic("logical_or", relations.logical_or, "Whether an element is nonzero.")
+logical_xor = _logic(
+    "logical_xor", relations.logical_xor, "Whether exactly one element is nonzero."
+)
+logical_not = elementwise(
+    "logical_not(Tensor self) -> Tensor",
+    relations.logical_not,
+    promote="none",
+    doc="Whether each element is zero.",
+)
+
+
+for _row in (logical_and, logical_or, logical_xor, logical_not):
+    written_as(_row, None)
+
+
+def _bitwise(name: str, forward: Any, doc: str) -> Row:
+    made = elementwise(
+        f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
+        forward,
+        samples=lambda mk: [
+            (mk(3, 4, integer=True, low=0, high=9), mk(4, integer=True, low=0, high=9))
+        ],
+        doc=doc,
+    )
+    return made
+
+
+bitwise_and = _bitwise("bitwise_and", relations.bitwise_and, "The bits that both elements have.")
+bitwise_or = _bitwise("bitwise_or", relations.bitwise_or, "The bits that an element has.")
+bitwise_xor = _bitwise("bitwise_xor", relations.bitwise_xor, "The bits that one element alone has.")
+bitwise_not = elementwise(
+    "bitwise_not(Tensor self) -> Tensor",
+    relations.bitwise_not,
+    samples=lambda mk: [(mk(3, 4, integer=True, low=0, high=9),)],
+    doc="Every bit turned.",
+)
+bitwise_left_shift = _bitwise(
+    "bitwise_left_shift", relations.shift_left, "The bits of `input` moved up by `other` places."
+)
+bitwise_right_shift = _bitwise(
+    "bitwise_right_shift",
+    relations.shift_right,
+    "The bits of `input` moved down by `other` places.",
+)
+
+
+def _of_number(name: str, forward: Any, doc: str) -> Row:
+    return elementwise(
+        f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+        forward,
+        method=False,
+        inplace=False,
+        samples=lambda mk: [(5, mk(3, 4, integer=True, low=0, high=9))],
+        doc=doc,
+    )
+
+
+_MOVED = "A number's bits moved by `other` places."
+shift_number_left = _of_number("bitwise_left_shift", relations.shift_number_left, _MOVED)
+shift_number_right = _of_number("bitwise_right_shift", relations.shift_number_right, _MOVED)
+and_number = _of_number(
+    "bitwise_and", relations.number_and, "The bits that a number and an element have."
+)
+or_number = _of_number(
+    "bitwise_or", relations.number_or, "The bits that a number or an element has."
+)
+xor_number = _of_number(
+    "bitwise_xor", relations.number_xor, "The bits that a number or an element alone has."
+)
+
+
+def _euclidean(name: str, forward: Any, doc: str) -> Row:
+    return elementwise(
+        f"{name}(Tensor self, Tensor other) -> Tensor",
+        forward,
+        numbers=False,
+        samples=lambda mk: [
+            (mk(3, 4, integer=True, low=1, high=9), mk(4, integer=True, low=1, high=9))
+        ],
+        doc=doc,
+    )
+
+
+gcd = _euclidean("gcd", relations.gcd, "The greatest common divisor.")
+lcm = _euclidean("lcm", relations.lcm, "The least common multiple.")
+
+
+# ---- parts of floating-point numbers ----------------------------------------------------------
+def _ldexp_types(args: list[Any], raws: list[Any]) -> None:
+    first, second = _checks.of_argument(args[0]), _checks.of_argument(args[1])
+    if second is D.bool_ and first is not None and first.is_floating_point:
+        _checks.takes("ldexp_cpu_exp", "fi")(args, raws[1:])
+
+
+nextafter = elementwise(
+    "nextafter(Tensor self, Tensor other) -> Tensor",
+    relations.nextafter,
+    numbers=False,
+    check=_checks.takes("nextafter_cpu", "f"),
+    self=lambda xp, g, self, other: xp.keep(g, self != other),
+    other=lambda xp, g, self, other: xp.keep(g, self == other),
+    doc="The next number after `input` in the direction of `other`.",
+)
+
+
+LN2 = log(2.0)
+
+ldexp = elementwise(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    relations.ldexp,
+    self=lambda xp, g, other: xp.ldexp(g, other),
+    other=lambda g, out: g * (out * LN2),
+    promote="same",
+    promote_at=("self",),  # the rest is the raw function's
+    numbers=False,
+    check=_ldexp_types,
+    doc="`input` times 2 to the power of `other`.",
+)
+frexp = general(
+    "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+    relations.frexp,
+    self=lambda xp, g0, exponent: xp.ldexp(g0, -exponent),
+    differentiable_out=(True, False),
+    doc="Mantissas in [0.5, 1) and exponents: x = mantissa 2^exponent.",
+)
+
+
+# ---- choices ----------------------------------------------------------------------------------
+where_row = elementwise(
+    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    masks.where,
+    self=lambda xp, g, condition: xp.keep(g, condition),
+    other=lambda xp, g, condition: xp.keep(g, ~condition),
+    promote_at=("self", "other"),
+    inplace=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4) > 0, mk(3, 4), mk(4)), (mk(3, 4) > 0, mk(3, 4), 0.5)],
+    doc="`input` where `condition` is True, else `other`.",
+)
+
+
+@composite("private", method=True, name="where")
+def where_method(self: Any, condition: Any, other: Any) -> Any:
+    """This tensor where `condition` is True, else `other`."""
+    return table("where")(condition, self, other)
+
+
+@composite("", name="where")
+def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
+    """`input` where `condition` is True, else `other`; alone, the indices where it is True."""
+    if not args and not kwargs:
+        return table("nonzero")(condition, as_tuple=True)
+    return where_row.op.function(condition, *args, **kwargs)
+
+
+masked_fill = elementwise(
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    masks.masked_fill,
+    self=lambda xp, g, mask: xp.keep(g, ~mask),
+    value=lambda xp, g, mask: xp.keep(g, mask),
+    promote="none",
+    numbers=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk())],
+    node="MaskedFillBackward1",
+    doc="`input` with `value` where `mask` is True.",
+)
+masked_fill_number = elementwise(
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    masks.masked_fill,
+    self=lambda xp, g, mask: xp.keep(g, ~mask),
+    promote="none",
+    numbers=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
+    node="MaskedFillBackward0",
+    doc="`input` with `value` where `mask` is True.",
+)

@@ -1,0 +1,304 @@
+"""Conversions: between element types, to Python and NumPy."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._array import types as T
+from ..._array.memory.meta import hollowed
+from ..._base import dtypes as D, errors
+from ..._base.device import CPU, cuda_asked, device as _Device, hollow as without_data, named_device
+from ..._base.memory_format import memory_format as MemoryFormat, preserve_format
+from ..._core.apply import apply_n
+from ..._core.mode import current
+from ..._core.storage import TensorBase
+from ..calls.argument_parser import misuse
+from ..modes import meta as _hollow
+from ..rows.composite import composite
+from ..rows.row import linear
+
+_type = type  # the name is taken below by the method
+
+
+def _cast(x: Any, dtype: D.dtype) -> Any:
+    if x.dtype.kind == "c" and x.size and not dtype.is_complex and dtype is not D.bool_:
+        warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=5)
+    return T.converted(x, dtype)
+
+
+cast = linear(
+    "_to_copy(Tensor self, ScalarType dtype) -> Tensor",
+    _cast,
+    self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
+    node="ToCopyBackward0",
+    differentiable_out=(True,),  # where it has floats; without this integers would be refused
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), D.float64), (mk(3, 4), D.complex128)],
+    doc="A copy with elements of another type.",
+)
+
+
+def converted(t: Any, dtype: D.dtype) -> Any:
+    """`t` with elements of `dtype`: itself where it has them already."""
+    if T.from_raw(t._raw.dtype) is dtype:
+        return t
+    return apply_n(cast.op, [t, dtype])
+
+
+@composite("private", method=True)
+def to(self: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+       copy: bool = False, memory_format: Any = None, other: Any = None) -> Any:  # fmt: skip
+    """This tensor with another type, on a device, or like another tensor.
+
+    Raises:
+        TypeError: for arguments that mean none of these.
+    """
+    for arg in args:
+        if isinstance(arg, D.dtype):
+            dtype = arg
+        elif arg is CPU:
+            device = arg
+        elif isinstance(arg, TensorBase):
+            dtype = T.from_raw(arg._raw.dtype)
+            device = arg.device  # type: ignore[attr-defined]
+        elif isinstance(arg, _type) and arg in D.OF_PYTHON:
+            dtype = D.OF_PYTHON[arg]
+        elif isinstance(arg, MemoryFormat):
+            memory_format = arg
+        elif isinstance(arg, bool):
+            copy = copy or (arg and arg is args[-1] and len(args) > 2)
+        elif isinstance(arg, float):  # counts as a tensor of its own type
+            dtype = D.float64
+        elif isinstance(arg, int):
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        elif arg is None:
+            pass
+        elif isinstance(arg, (str, _Device)):
+            device = arg
+        else:
+            raise TypeError(_no_such_call(args))
+    if other is not None:
+        dtype = T.from_raw(other._raw.dtype)
+        device = other.device
+    away = device is not None and without_data(device)
+    found = dtype if dtype is None or isinstance(dtype, D.dtype) else _meant(dtype)
+    if (device is not None or not self._plain) and away is not _hollow.is_hollow(self):
+        if away:
+            return _emptied(self, found)
+        if device is not None:
+            raise NotImplementedError(_hollow.NO_DATA)
+    result = self if found is None else converted(self, found)
+    if result is self and copy:
+        return self.clone()
+    if memory_format is not None and memory_format is not preserve_format:
+        return result.contiguous(memory_format=memory_format)
+    return result
+
+
+def _emptied(t: Any, dtype: D.dtype | None) -> Any:
+    """A tensor with data as one without: what `t.to("meta")` gives, recorded like any copy."""
+    found = T.from_raw(t._raw.dtype) if dtype is None else dtype
+    if not (t.requires_grad and current().grad):
+        return _hollow.without_data(hollowed(T.empty_like(t._raw, T.to_raw(found))))
+    made: Any = apply_n(cast.op, [t, found])
+    made._raw = hollowed(made._raw)
+    return _hollow.marked(made)
+
+
+def _no_such_call(args: tuple[Any, ...], named: str = "") -> str:
+    given = ", ".join(errors.type_name(arg) for arg in args) + named
+    rest = (
+        "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
+    )
+    return (
+        f"to() received an invalid combination of arguments - got ({given}), but expected "
+        "one of:\n * "
+        f"(torch.device device = None, torch.dtype dtype = None, {rest}\n * (torch.dtype dtype, "
+        f"{rest}\n * (Tensor tensor, {rest}\n"
+    )
+
+
+def _meant(dtype: Any) -> D.dtype:
+    """The dtype that a Python number type stands for.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if isinstance(dtype, D.dtype):
+        return dtype
+    if isinstance(dtype, _type) and dtype in D.OF_PYTHON:
+        return D.OF_PYTHON[dtype]
+    raise TypeError(_no_such_call((), f"dtype={errors.type_name(dtype)}, "))
+
+
+def _caster(name: str, dtype: D.dtype) -> None:
+    def cast_to(self: Any, *, memory_format: Any = None) -> Any:
+        if memory_format is None or memory_format is preserve_format:
+            return converted(self, dtype)
+        if _type(memory_format) is not MemoryFormat:
+            raise misuse("method", name, (), {"memory_format": memory_format})
+        return converted(self, dtype).contiguous(memory_format=memory_format)
+
+    cast_to.__name__ = cast_to.__qualname__ = name
+    cast_to.__doc__ = f"This tensor with elements of type {dtype.name}."
+    composite("private", method=True, name=name)(cast_to)
+
+
+for _name, _dtype in {
+    "bool": D.bool_, "byte": D.uint8, "char": D.int8, "short": D.int16, "int": D.int32,
+    "long": D.int64, "half": D.float16, "bfloat16": D.bfloat16, "float": D.float32,
+    "double": D.float64, "cfloat": D.complex64, "cdouble": D.complex128,
+}.items():  # fmt: skip
+    _caster(_name, _dtype)
+
+
+@composite("private", method=True)
+def cpu(self: Any, *, memory_format: Any = None) -> Any:
+    """This tensor, which is on the CPU, in memory as asked.
+
+    Raises:
+        NotImplementedError: where it has no data.
+    """
+    if memory_format is None or memory_format is preserve_format:
+        if not self._plain and _hollow.is_hollow(self):
+            raise NotImplementedError(_hollow.NO_DATA)
+        return self
+    if _type(memory_format) is not MemoryFormat:
+        raise misuse("method", "cpu", (), {"memory_format": memory_format})
+    return self.contiguous(memory_format=memory_format)
+
+
+@composite("private", method=True)
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, *,
+         memory_format: Any = None) -> Any:  # fmt: skip
+    """Raises AssertionError: there is no CUDA here."""
+    raise cuda_asked(device)
+
+
+@composite("private", method=True)
+def is_pinned(self: Any, device: Any = None) -> bool:
+    """False: there is no device to pin memory for."""
+    if device is not None:
+        named_device(device)
+        warnings.warn(
+            "The argument 'device' of Tensor.is_pinned() is deprecated. Please do not pass this "
+            "argument.",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+    return False
+
+
+@composite("private", method=True)
+def type_as(self: Any, other: Any) -> Any:
+    """This tensor with the element type of `other`."""
+    return converted(self, T.from_raw(other._raw.dtype))
+
+
+@composite("private", method=True)
+def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of this tensor's type; with an argument, the tensor converted to it.
+
+    Raises:
+        ValueError: for a name that is no tensor type.
+    """
+    if dtype is None:
+        return T.type_name(self._raw.dtype)
+    if isinstance(dtype, D.dtype):
+        return converted(self, dtype)
+    if TensorBase in getattr(dtype, "__mro__", ()) and not hasattr(dtype, "_type_text"):
+        return converted(self, D.get_default_dtype())  # `x.type(torch.Tensor)`
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "_type_text", "")
+    found = T.dtype_of_type_name(name)
+    if found is None:
+        if isinstance(dtype, _type):
+            own = "" if dtype.__module__ == "builtins" else f"{dtype.__module__}."
+            raise ValueError(f"invalid type: '{own}{dtype.__name__}'")
+        if not isinstance(dtype, str):
+            raise TypeError("dtype must be a type, str, or dtype object")
+        raise ValueError(f"invalid type: '{dtype}'")
+    return converted(self, found)
+
+
+@composite("private", method=True)
+def item(self: Any) -> Any:
+    """The only element as a Python number.
+
+    Raises:
+        RuntimeError: where there are several elements, or none.
+    """
+    array = self._raw
+    if array.size != 1:
+        raise RuntimeError(errors.item_size(array.size))
+    return T.number_of(_hollow.elements(self))
+
+
+@composite("private", method=True)
+def tolist(self: Any) -> Any:
+    """The elements as (nested lists of) Python numbers."""
+    if not self._plain and _hollow.is_hollow(self):
+        raise NotImplementedError(_hollow.NO_DATA)
+    if _hollow.DISPATCHING and self.__class__._dispatches:
+        kind = self.__class__.__name__
+        raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {kind}")
+    return T.nested_list(self._raw)
+
+
+@composite("private", method=True)
+def numpy(self: Any, *, force: bool = False) -> Any:
+    """The elements as an array that shares this tensor's memory.
+
+    Raises:
+        RuntimeError: for a tensor that requires grad, unless `force`.
+        TypeError: for bfloat16, which NumPy has not.
+    """
+    if self.requires_grad and not force and current().grad:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    if _hollow.DISPATCHING and self.__class__._dispatches:
+        raise RuntimeError(".numpy() is not supported for tensor subclasses.")
+    if not self._plain and _hollow.is_hollow(self):
+        if force:
+            raise NotImplementedError(_hollow.NO_DATA)
+        raise TypeError(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+            "to host memory first."
+        )
+    if T.from_raw(self._raw.dtype) is D.bfloat16:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    return T.outside_view(self._raw)
+
+
+@composite()
+def result_type(tensor1: Any, tensor2: Any) -> D.dtype:
+    """The dtype of the result of arithmetic on two operands (tensors or numbers)."""
+    dims: D.dtype | None = None
+    zero: D.dtype | None = None
+    number: D.dtype | None = None
+    for x in (tensor1, tensor2):
+        if not isinstance(x, TensorBase):
+            found = D.number_dtype(x)
+            number = found if number is None else D.promote_types(number, found)
+            continue
+        found = T.from_raw(x._raw.dtype)
+        if x._raw.ndim:
+            dims = found if dims is None else D.promote_types(dims, found)
+        else:
+            zero = found if zero is None else D.promote_types(zero, found)
+    return D.combine_levels(dims, zero, number)
+
+
+@composite()
+def promote_types(type1: D.dtype, type2: D.dtype) -> D.dtype:
+    """The smallest dtype that holds both."""
+    return D.promote_types(_meant(type1), _meant(type2))
+
+
+@composite()
+def can_cast(from_: D.dtype, to: D.dtype) -> bool:
+    """Whether a result of one dtype may be written into a tensor of another."""
+    return D.can_cast(_meant(from_), _meant(to))

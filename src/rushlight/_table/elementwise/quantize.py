@@ -1,0 +1,124 @@
+"""Rounding to the grid that integers of few bits have, with gradients that pass through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.axes import axis_of
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._core.storage import TensorBase
+from ..rows.composite import composite
+from ..rows.row import general
+from ..rows.tensor_namespace import some
+
+raw = later("elementwise.quantize")
+
+_FLOATS = {D.float16, D.bfloat16, D.float32, D.float64}
+
+
+def _check(x: Any, low: int, high: int) -> None:
+    kind = T.from_raw(x._raw.dtype)
+    if kind not in _FLOATS:
+        kernel = "fake_quantize_tensor_cachemask_kernel_type_handling"
+        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(kind)))
+    if low > high:
+        raise RuntimeError("`quant_min` should be less than or         equal to `quant_max`.")
+
+
+def _zeros(mk: Any, count: int) -> Any:
+    return mk(count, low=-3, high=3, dtype=D.int32, integer=True)
+
+
+_per_tensor = general(
+    "fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, "
+    "int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
+    raw.fake_quantize,
+    self=lambda xp, g0, mask: xp.keep(g0, mask),
+    differentiable_out=(True, False),
+    method=False,
+    public=False,
+    # Beyond the grid: elsewhere the gradient is not that of the steps, on purpose.
+    samples=lambda mk: [(mk(3, 4, low=4, high=9), 0.5, 1, -8, 7)],
+    doc="Elements on a grid of levels, and where they lay inside it.",
+)
+_per_tensor_of_tensors = general(
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, "
+    "Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) "
+    "-> (Tensor output, Tensor mask)",
+    lambda x, scale, zero_point, enabled, low, high: raw.fake_quantize(
+        x, scale, zero_point, low, high
+    ),
+    self=lambda xp, g0, mask: xp.keep(g0, mask),
+    differentiable_out=(True, False),
+    method=False,
+    public=False,
+    node="FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0",
+    samples=lambda mk: [
+        (mk(3, 4, low=4, high=9), mk(1, low=0.1, high=0.5), _zeros(mk, 1), _zeros(mk, 1), -8, 7)
+    ],
+    doc="Elements on a grid whose step and zero are tensors, and where they lay inside it.",
+)
+_per_channel = general(
+    "fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor zero_point, "
+    "int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
+    raw.fake_quantize_channels,
+    self=lambda xp, g0, mask: xp.keep(g0, mask),
+    differentiable_out=(True, False),
+    method=False,
+    public=False,
+    samples=lambda mk: [
+        (mk(3, 4, low=4, high=9), mk(4, low=0.1, high=0.5), _zeros(mk, 4), 1, -8, 7)
+    ],
+    doc="Elements on a grid for each index of an axis, and where they lay inside it.",
+)
+
+
+@composite()
+def fake_quantize_per_tensor_affine(
+    input: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Any:
+    """Each element at the nearest of the levels that integers of few bits would have.
+
+    Gradients pass where the element lay between the ends of the grid. Half-way elements go to the
+    even level.
+
+    Dtypes: floating-point.
+    Raises: NotImplementedError for other types; RuntimeError for a zero outside the range.
+    """
+    _check(input, quant_min, quant_max)
+    if isinstance(scale, TensorBase) or isinstance(zero_point, TensorBase):
+        if isinstance(scale, TensorBase) and scale._requires_grad:
+            raise RuntimeError(
+                "The function '_fake_quantize_per_tensor_affine_cachemask_tensor_qparams' is not "
+                "differentiable with respect to argument 'scale'. This input cannot have "
+                "requires_grad True."
+            )
+        return _per_tensor_of_tensors(input, scale, zero_point, scale, quant_min, quant_max)[0]
+    if not quant_min <= zero_point <= quant_max:
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
+    return _per_tensor(input, scale, zero_point, quant_min, quant_max)[0]
+
+
+@composite()
+def fake_quantize_per_channel_affine(
+    input: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
+) -> Any:
+    """`fake_quantize_per_tensor_affine` with a step and a zero for each index of `axis`.
+
+    Shapes: scale and zero_point (input.shape[axis],).
+    Raises: RuntimeError for other shapes and types of the zeros, or zeros outside the range.
+    """
+    _check(input, quant_min, quant_max)
+    kind = T.from_raw(zero_point._raw.dtype)
+    if kind not in (D.int32, D.float32, D.float16):
+        raise RuntimeError(f"Zero-point must be Int32, Float or Half, found {D.scalar_name(kind)}")
+    place = axis_of(axis, input._raw.ndim)
+    if scale._raw.shape != zero_point._raw.shape or scale._raw.shape != (input._raw.shape[place],):
+        raise RuntimeError(
+            "dimensions of scale and zero-point are not consistent with input tensor"
+        )
+    if some(lambda z: (z < quant_min) | (z > quant_max), zero_point):
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
+    return _per_channel(input, scale, zero_point, place, quant_min, quant_max)[0]

@@ -1,0 +1,258 @@
+"""Rounding, signs and bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array.elementwise import rounding as raw
+from ..calls import dtype_checks as _checks
+from ..rows.row import Row, elementwise, selection, written_as
+
+
+def _flat(name: str, forward: Any, doc: str, **declared: Any) -> Row:
+    """A step function of one tensor: its gradient is 0."""
+    zero = lambda xp, g: xp.zeros_like(g)  # noqa: E731
+    return elementwise(f"{name}(Tensor self) -> Tensor", forward, self=zero, doc=doc, **declared)
+
+
+ceil = _flat("ceil", raw.ceil, "The smallest integer not below each element.")
+floor = _flat("floor", raw.floor, "The largest integer not above each element.")
+trunc = _flat("trunc", raw.trunc, "Each element without its fraction.")
+round = _flat(
+    "round", raw.round, "The nearest integer, the even one of two.", namespace=("", "special")
+)
+round_decimals = elementwise(
+    "round.decimals(Tensor self, *, int decimals) -> Tensor",
+    raw.round_decimals,
+    self=lambda xp, g: xp.zeros_like(g),
+    promote="none",
+    namespace=("", "special"),
+    samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4, low=100, high=1000), -1)],
+    doc="Each element rounded to `decimals` digits after the point.",
+)
+frac = elementwise(
+    "frac(Tensor self) -> Tensor",
+    raw.frac,
+    self=lambda g: g,
+    doc="The fraction of each element, with its sign.",
+)
+sign = _flat("sign", raw.sign, "-1, 0 or 1, by the sign of each element; 0 for nan.")
+
+
+def _sgn_gradient(xp: Any, g: Any, self: Any, out: Any) -> Any:
+    """The part of g across the direction of z, over |z|; for reals nothing is left."""
+    size = xp.abs(self)
+    along = out * xp.real(g * xp.conj(out))
+    return xp.where(size == 0, 0, (g - along) / size)
+
+
+sgn = elementwise(
+    "sgn(Tensor self) -> Tensor",
+    raw.sgn,
+    self=_sgn_gradient,
+    holomorphic=False,
+    doc="The sign of each element; for complex numbers z / |z|, 0 for 0.",
+)
+signbit = elementwise(
+    "signbit(Tensor self) -> Tensor",
+    raw.signbit,
+    promote="none",
+    inplace=False,
+    doc="Whether each element has a minus sign; -0.0 has one.",
+)
+
+
+def _copysign_self(xp: Any, g: Any, self: Any, out: Any) -> Any:
+    return g * xp.where(self == 0, 0, out / self)
+
+
+copysign = elementwise(
+    "copysign.Tensor(Tensor self, Tensor other) -> Tensor",
+    raw.copysign,
+    self=_copysign_self,
+    other=lambda xp, g: xp.zeros_like(g),
+    promote="float",
+    numbers=False,
+    check=_checks.takes("copysign_cpu", "f"),
+    doc="The size of `input` with the sign of `other`.",
+)
+copysign_number = elementwise(
+    "copysign.Scalar(Tensor self, Scalar other) -> Tensor",
+    raw.copysign,
+    self=_copysign_self,
+    promote="float",
+    samples=lambda mk: [(mk(3, 4), -2.0)],
+    check=_checks.takes("copysign_cpu", "f"),
+    doc="The size of `input` with the sign of `other`.",
+)
+nan_to_num = elementwise(
+    "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    raw.nan_to_num,
+    self=lambda xp, g, self: xp.keep(g, xp.isfinite(self)),
+    promote="none",
+    samples=lambda mk: [(mk(3, 4), None, None, None), (mk(3), 1.0, 2.0, 3.0)],
+    doc="`input` with numbers for nan and the infinities: 0 and the type's limits unless given.",
+)
+
+
+# ---- bounds -----------------------------------------------------------------------------------
+def _clamped(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+    if max is None:
+        return xp.keep(g, self >= min)
+    if min is None:
+        return xp.keep(g, self <= max)
+    return xp.keep(g, (self >= min) & (self <= max))
+
+
+def _clamped_low(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+    return xp.keep(g, self < min if max is None else (self < min) & (min < max))
+
+
+def _clamped_high(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
+    return xp.keep(g, self > max if min is None else (self > max) | (max < min))
+
+
+def _bounded(args: list[Any], raws: list[Any]) -> None:
+    if args[1] is None and args[2] is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+
+
+clamp = elementwise(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    raw.clamp,
+    self=_clamped,
+    min=_clamped_low,
+    max=_clamped_high,
+    numbers=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, low=-2, high=-0.2), mk(3, 4, low=0.2, high=2)),
+                        (mk(3, 4), mk(4), None), (mk(3, 4), None, mk(3, 4))],
+    node="ClampBackward0",
+    check=_checks.both(
+        _bounded, _checks.NO_COMPLEX_CLAMP, _checks.takes("clamp_cpu", "fi")
+    ),
+    doc="`input` brought between `min` and `max`.",
+)  # fmt: skip
+clamp_numbers = elementwise(
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    raw.clamp,
+    self=_clamped,
+    samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
+    node="ClampBackward1",
+    check=_checks.both(_bounded, _checks.NO_COMPLEX_CLAMP),
+    doc="`input` brought between `min` and `max`.",
+)
+clamp_min = elementwise(
+    "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+    raw.clamp_min,
+    self=lambda xp, g, self, min: xp.keep(g, self >= min),
+    min=lambda xp, g, self, min: xp.keep(g, self < min),
+    numbers=False,
+    node="ClampMinBackward1",
+    check=_checks.takes("maximum_cpu", "fib"),
+    doc="`input`, at least `min`.",
+)
+clamp_min_number = elementwise(
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    raw.clamp_min,
+    self=lambda xp, g, self, min: xp.keep(g, self >= min),
+    samples=lambda mk: [(mk(3, 4), 0.1)],
+    node="ClampMinBackward0",
+    check=_checks.NO_COMPLEX_CLAMP,
+    doc="`input`, at least `min`.",
+)
+clamp_max = elementwise(
+    "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+    raw.clamp_max,
+    self=lambda xp, g, self, max: xp.keep(g, self <= max),
+    max=lambda xp, g, self, max: xp.keep(g, self > max),
+    numbers=False,
+    node="ClampMaxBackward1",
+    check=_checks.takes("minimum_cpu", "fib"),
+    doc="`input`, at most `max`.",
+)
+clamp_max_number = elementwise(
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    raw.clamp_max,
+    self=lambda xp, g, self, max: xp.keep(g, self <= max),
+    samples=lambda mk: [(mk(3, 4), 0.1)],
+    node="ClampMaxBackward0",
+    check=_checks.NO_COMPLEX_CLAMP,
+    doc="`input`, at most `max`.",
+)
+
+
+def _larger(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    """All of g where `self` wins, half at a tie; nan counts as a win of both."""
+    return xp.where(self == other, g / 2, xp.keep(g, ~(self < other)))
+
+
+def _smaller(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    return xp.where(self == other, g / 2, xp.keep(g, ~(self > other)))
+
+
+maximum = selection(
+    "maximum(Tensor self, Tensor other) -> Tensor",
+    raw.maximum,
+    self=_larger,
+    other=lambda xp, g, self, other: _larger(xp, g, other, self),
+    promote="same",
+    broadcasts=True,
+    numbers=False,
+    doc="The larger of two elements; nan where one is nan.",
+)
+minimum = selection(
+    "minimum(Tensor self, Tensor other) -> Tensor",
+    raw.minimum,
+    self=_smaller,
+    other=lambda xp, g, self, other: _smaller(xp, g, other, self),
+    promote="same",
+    broadcasts=True,
+    numbers=False,
+    doc="The smaller of two elements; nan where one is nan.",
+)
+fmax = selection(
+    "fmax(Tensor self, Tensor other) -> Tensor",
+    raw.fmax,
+    self=lambda xp, g, self, other: xp.keep(g, (self >= other) | xp.isnan(other)),
+    other=lambda xp, g, self, other: xp.keep(g, ~((self >= other) | xp.isnan(other))),
+    promote="same",
+    broadcasts=True,
+    numbers=False,
+    doc="The larger of two elements; the other one where one is nan.",
+)
+fmin = selection(
+    "fmin(Tensor self, Tensor other) -> Tensor",
+    raw.fmin,
+    self=lambda xp, g, self, other: xp.keep(g, (self <= other) | xp.isnan(other)),
+    other=lambda xp, g, self, other: xp.keep(g, ~((self <= other) | xp.isnan(other))),
+    promote="same",
+    broadcasts=True,
+    numbers=False,
+    doc="The smaller of two elements; the other one where one is nan.",
+)
+heaviside = elementwise(
+    "heaviside(Tensor self, Tensor values) -> Tensor",
+    raw.heaviside,
+    self=_checks.no_derivative("heaviside"),
+    values=_checks.no_derivative("heaviside"),
+    node="NotImplemented",
+    promote="none",
+    numbers=False,
+    doc="0 below zero, 1 above, `values` at zero.",
+)
+written_as(
+    heaviside,
+    elementwise(
+        "_heaviside_(Tensor self, Tensor values) -> Tensor",
+        raw.heaviside,
+        self=_checks.no_derivative("heaviside_"),
+        values=_checks.no_derivative("heaviside_"),
+        node="NotImplemented",
+        promote="none",
+        public=False,
+        method=False,
+        inplace=False,
+        dtypes="none",
+        doc="`heaviside`, written in place.",
+    ),
+)

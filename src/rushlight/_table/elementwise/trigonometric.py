@@ -1,0 +1,176 @@
+"""Trigonometric and hyperbolic functions, their inverses, and angles in degrees."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from ..._array import numpy_namespace as raw
+from ..._array.lazy_modules import later
+from ..calls import dtype_checks as _checks
+from ..rows.row import elementwise, written_as
+
+logistic = later("elementwise.activations")
+trigonometry = later("elementwise.trigonometry")
+
+sin = elementwise(
+    "sin(Tensor self) -> Tensor",
+    raw.sin,
+    self=lambda xp, g, self: g * xp.cos(self),
+    promote="float",
+    doc="The sine of each element.",
+)
+cos = elementwise(
+    "cos(Tensor self) -> Tensor",
+    raw.cos,
+    self=lambda xp, g, self: g * -xp.sin(self),
+    promote="float",
+    doc="The cosine of each element.",
+)
+tan = elementwise(
+    "tan(Tensor self) -> Tensor",
+    raw.tan,
+    self=lambda g, out: g * (1 + out * out),
+    promote="float",
+    doc="The tangent of each element.",
+)
+sinh = elementwise(
+    "sinh(Tensor self) -> Tensor",
+    raw.sinh,
+    self=lambda xp, g, self: g * xp.cosh(self),
+    promote="float",
+    doc="The hyperbolic sine of each element.",
+)
+cosh = elementwise(
+    "cosh(Tensor self) -> Tensor",
+    raw.cosh,
+    self=lambda xp, g, self: g * xp.sinh(self),
+    promote="float",
+    doc="The hyperbolic cosine of each element.",
+)
+tanh = elementwise(
+    "tanh(Tensor self) -> Tensor",
+    raw.tanh,
+    self=lambda g, out: g * (1 - out * out),
+    promote="float",
+    namespace=("", "nn.functional"),
+    doc="The hyperbolic tangent of each element.",
+)
+asin = elementwise(
+    "asin(Tensor self) -> Tensor",
+    raw.arcsin,
+    self=lambda xp, g, self: g * xp.rsqrt(1 - self * self),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
+    doc="The angle whose sine each element is; nan outside [-1, 1].",
+)
+acos = elementwise(
+    "acos(Tensor self) -> Tensor",
+    raw.arccos,
+    self=lambda xp, g, self: g * -xp.rsqrt(1 - self * self),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
+    doc="The angle whose cosine each element is; nan outside [-1, 1].",
+)
+atan = elementwise(
+    "atan(Tensor self) -> Tensor",
+    raw.arctan,
+    self=lambda g, self: g / (self * self + 1),
+    promote="float",
+    doc="The angle whose tangent each element is.",
+)
+asinh = elementwise(
+    "asinh(Tensor self) -> Tensor",
+    raw.arcsinh,
+    self=lambda xp, g, self: g * xp.rsqrt(self * self + 1),
+    promote="float",
+    doc="The number whose hyperbolic sine each element is.",
+)
+acosh = elementwise(
+    "acosh(Tensor self) -> Tensor",
+    raw.arccosh,
+    self=lambda xp, g, self: g * (xp.rsqrt(self - 1) * xp.rsqrt(self + 1)),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=1.2, high=3),)],
+    doc="The number whose hyperbolic cosine each element is; nan below 1.",
+)
+atanh = elementwise(
+    "atanh(Tensor self) -> Tensor",
+    raw.arctanh,
+    self=lambda g, self: g / (1 - self * self),
+    promote="float",
+    samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
+    doc="The number whose hyperbolic tangent each element is; nan outside [-1, 1].",
+)
+
+# PyTorch has no derivatives of these where they are written in place.
+for _row in (asinh, acosh, atanh):
+    written_as(
+        _row,
+        elementwise(
+            f"_{_row.name}_(Tensor self) -> Tensor",
+            _row.raw,
+            self=_checks.unavailable(f"inplace version of {_row.name}"),
+            node=f"{_row.name.capitalize()}Backward1",
+            public=False,
+            method=False,
+            inplace=False,
+            dtypes="none",
+            doc=f"`{_row.name}`, written in place.",
+        ),
+    )
+
+
+def _atan2_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    square = self * self + other * other
+    return xp.where(square == 0, 0, g * other / square)
+
+
+def _atan2_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+    square = self * self + other * other
+    return xp.where(square == 0, 0, g * -self / square)
+
+
+atan2 = elementwise(
+    "atan2(Tensor self, Tensor other) -> Tensor",
+    trigonometry.arctan2,
+    self=_atan2_self,
+    other=_atan2_other,
+    promote="float",
+    numbers=False,
+    doc="The angle of the point (other, input).",
+)
+
+
+def _sinc_gradient(xp: Any, g: Any, self: Any) -> Any:
+    """(πx cos πx - sin πx) / (π x²), 0 at 0."""
+    angle = self * pi
+    square = self * self * pi
+    return xp.where(square == 0, 0, g * ((angle * xp.cos(angle) - xp.sin(angle)) / square))
+
+
+sinc = elementwise(
+    "sinc(Tensor self) -> Tensor",
+    logistic.sinc,
+    self=_sinc_gradient,
+    promote="float",
+    namespace=("", "special"),
+    samples=lambda mk: [(mk(3, 4, low=0.2, high=1.5),)],
+    doc="sin(πx) / (πx) of each element, 1 at 0.",
+)
+deg2rad = elementwise(
+    "deg2rad(Tensor self) -> Tensor",
+    trigonometry.radians,
+    self=lambda g: g * (pi / 180),
+    node="Deg2RadBackward0",
+    promote="float",
+    doc="Degrees as radians.",
+)
+rad2deg = elementwise(
+    "rad2deg(Tensor self) -> Tensor",
+    trigonometry.degrees,
+    self=lambda g: g * (180 / pi),
+    node="Rad2DegBackward0",
+    promote="float",
+    doc="Radians as degrees.",
+)

@@ -1,0 +1,1 @@
+"""Rows of products, decompositions, solvers and Fourier transforms."""

@@ -1,0 +1,449 @@
+"""Discrete Fourier transforms: three primitive operations, and the public functions over them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._base.device import hollow
+from ..._core.apply import apply_n
+from ..._core.mode import CURRENT, ready, replaced
+from ..._core.storage import TensorBase, new_tensor
+from ..modes import meta as _hollow
+from ..rows import tensor_namespace as _traced
+from ..rows.composite import composite
+from ..rows.out_argument import place
+from ..rows.row import Row, linear
+from ..shape.rearrange import constant_pad_nd, roll as roll_row
+
+raw = later("linalg.fft")
+
+_COMPLEX_SAMPLES = lambda mk: [  # noqa: E731
+    (mk(4, dtype="complex128"), (0,), 0, True),
+    (mk(3, 5, dtype="complex128"), (0, 1), 1, False),
+]
+
+c2c = linear(
+    "_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor",
+    raw.c2c,
+    # The matrix of the transform is symmetric.
+    self=lambda xp, g, dim, normalization, forward: xp._fft_c2c(g, dim, normalization, forward),
+    node="FftC2CBackward0",
+    method=False,
+    samples=_COMPLEX_SAMPLES,
+    dtypes="complex",
+    doc="The transform of a complex tensor over `dim`, in either direction.",
+)
+
+
+def _r2c_gradient(
+    xp: Any, g: Any, self_shape: Any, dim: Any, normalization: int, onesided: bool
+) -> Any:
+    """The real part of the transposed transform; of the left-out half the gradient is zero."""
+    if onesided:
+        g = xp.padded_to_full(g, dim[-1], self_shape[dim[-1]])
+    return xp._fft_c2c(g, dim, normalization, True)
+
+
+r2c = linear(
+    "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
+    raw.r2c,
+    self=_r2c_gradient,
+    node="FftR2CBackward0",
+    method=False,
+    dtypes="float",
+    samples=lambda mk: [
+        (mk(4), (0,), 0, True),
+        (mk(3, 5), (0, 1), 1, True),
+        (mk(2, 3), (1, 0), 2, False),
+    ],
+    doc="The transform of a real tensor over `dim`: all of it, or what symmetry doesn't give.",
+)
+c2r = linear(
+    "_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor",
+    raw.c2r,
+    # Elements whose mirror images are left out count twice.
+    self=lambda xp, g, self_shape, self_dtype, dim, normalization, last_dim_size: (
+        xp._fft_r2c(g, dim, normalization, True)
+        * xp.constant(raw.twice_inside(self_shape, dim, last_dim_size, self_dtype))
+    ),
+    holomorphic=False,
+    node="FftC2RBackward0",
+    method=False,
+    dtypes="complex",
+    samples=lambda mk: [
+        (mk(3, dtype="complex128"), (0,), 2, 4),
+        (mk(3, 3, dtype="complex128"), (0, 1), 1, 5),
+    ],
+    doc="The real inverse transform of the half of a symmetric complex tensor.",
+)
+padded_to_full = linear(
+    "padded_to_full(Tensor self, int dim, int full) -> Tensor",
+    raw.padded_to_full,
+    self=lambda xp, g, self_shape, dim: xp.slice(g, dim, 0, self_shape[dim], 1),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(2, 3), 1, 5)],
+    doc="The tensor with zeros after its end along `dim`.",
+)
+
+
+# ---- what the public functions share ------------------------------------------------------------
+def _wrapped(dim: int, ndim: int) -> int:
+    if ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not -ndim <= dim < ndim:
+        raise IndexError(errors.dimension(dim, ndim))
+    return dim % ndim
+
+
+def _normalization(norm: Any, forward: bool) -> int:
+    if norm is None or norm == "backward":
+        return 0 if forward else 2
+    if norm == "forward":
+        return 2 if forward else 0
+    if norm == "ortho":
+        return 1
+    raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+
+
+def _promoted(x: Any, needs_complex: bool) -> Any:
+    """`x` in a type that transforms take: integers become the default type."""
+    have = T.from_raw(x._raw.dtype)
+    if have.category < D.FLOAT:
+        want = D.get_default_dtype()
+    elif have in (D.float16, D.bfloat16):
+        raise RuntimeError(f"Unsupported dtype {D.scalar_name(have)}")
+    else:
+        want = have
+    if needs_complex and want.category != D.COMPLEX:
+        want = raw.complex_type(want)
+    return x if have is want else _traced.table("to")(x, want)
+
+
+def _require_real(x: Any, text: str) -> None:
+    if x._raw.dtype.kind == "c":
+        raise RuntimeError(f"{text}{raw.raw_name(x._raw.dtype)}")
+
+
+def _resized(x: Any, dims: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
+    """`x` cut off or padded with zeros to `sizes` along `dims`."""
+    padding = [0] * (2 * x._raw.ndim)
+    pads = False
+    for d, n in zip(dims, sizes):
+        if n == -1:
+            continue
+        have = x._raw.shape[d]
+        if n > have:
+            padding[2 * (x._raw.ndim - 1 - d) + 1] = n - have
+            pads = True
+        elif n < have:
+            x = _traced.table("slice")(x, d, 0, n)
+    return apply_n(constant_pad_nd.op, [x, tuple(padding), 0]) if pads else x
+
+
+def _checked(n: int) -> None:
+    if n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+
+
+def _one(row: Row, x: Any, dims: tuple[int, ...], norm: int, last: Any) -> Any:
+    return apply_n(row.op, [x, dims, norm, last])
+
+
+def _c2c(x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
+    """`fft` and `ifft`."""
+    is_complex = x._raw.dtype.kind == "c"
+    x = _promoted(x, False)
+    d = _wrapped(dim, x._raw.ndim)
+    size = x._raw.shape[d] if n is None else int(n)
+    _checked(size)
+    if n is not None:
+        x = _resized(x, (d,), (size,))
+    mode = _normalization(norm, forward)
+    if is_complex:
+        return _one(c2c, x, (d,), mode, forward)
+    found = _one(r2c, x, (d,), mode, False)
+    return found if forward else found.conj()
+
+
+def _r2c(name: str, x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
+    """`rfft` and `ihfft`."""
+    _require_real(x, f"{name} expects a real input tensor, but got ")
+    x = _promoted(x, False)
+    d = _wrapped(dim, x._raw.ndim)
+    size = x._raw.shape[d] if n is None else int(n)
+    _checked(size)
+    if n is not None:
+        x = _resized(x, (d,), (size,))
+    found = _one(r2c, x, (d,), _normalization(norm, forward), True)
+    return found if forward else found.conj()
+
+
+def _c2r(x: Any, n: Any, dim: int, norm: Any, forward: bool) -> Any:
+    """`irfft` and `hfft`."""
+    x = _promoted(x, True)
+    d = _wrapped(dim, x._raw.ndim)
+    size = 2 * (x._raw.shape[d] - 1) if n is None else int(n)
+    _checked(size)
+    if n is not None:
+        x = _resized(x, (d,), (size // 2 + 1,))
+    mode = _normalization(norm, forward)
+    return _one(c2r, x.conj() if forward else x, (d,), mode, size)
+
+
+def _shape_and_dims(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes and the dimensions of a transform over several."""
+    shape = x._raw.shape
+    ndim = len(shape)
+    sizes = None if s is None else _ints(s)
+    if dim is not None:
+        given = _ints(dim)
+        dims = tuple([_wrapped(d, ndim) for d in given])
+        if len(set(dims)) != len(dims):
+            raise RuntimeError("FFT dims must be unique")
+    if sizes is not None:
+        if dim is not None and len(dims) != len(sizes):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
+        if len(sizes) > ndim:
+            raise RuntimeError(
+                f"Got shape with {len(sizes)} values but input tensor only has {ndim} dimensions."
+            )
+        if dim is None:
+            dims = tuple(range(ndim - len(sizes), ndim))
+        sizes = tuple([shape[d] if n == -1 else n for n, d in zip(sizes, dims)])
+    else:
+        if dim is None:
+            dims = tuple(range(ndim))
+        sizes = tuple([shape[d] for d in dims])
+    for n in sizes:
+        _checked(n)
+    return sizes, dims
+
+
+def _ints(values: Any) -> tuple[int, ...]:
+    if isinstance(values, (tuple, list)):
+        return tuple([int(v) for v in values])
+    return (int(values),)
+
+
+def _c2c_n(x: Any, s: Any, dim: Any, norm: Any, forward: bool) -> Any:
+    """`fftn` and `ifftn`."""
+    sizes, dims = _shape_and_dims(x, s, dim)
+    x = _resized(_promoted(x, True), dims, sizes)
+    return _one(c2c, x, dims, _normalization(norm, forward), forward)
+
+
+def _rfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+    _require_real(x, "rfftn expects a real-valued input tensor, but got ")
+    x = _promoted(x, False)
+    sizes, dims = _shape_and_dims(x, s, dim)
+    if not dims:
+        raise RuntimeError("rfftn must transform at least one axis")
+    return _one(r2c, _resized(x, dims, sizes), dims, _normalization(norm, True), True)
+
+
+def _half_sizes(
+    name: str, x: Any, s: Any, dim: Any
+) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """For transforms to reals: the sizes of the operand, the dimensions, the last result size."""
+    sizes, dims = _shape_and_dims(x, s, dim)
+    if not dims:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    last = sizes[-1] if s is not None and _ints(s)[-1] != -1 else 2 * (sizes[-1] - 1)
+    _checked(last)
+    return (*sizes[:-1], last // 2 + 1), dims, last
+
+
+def _irfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+    sizes, dims, last = _half_sizes("irfftn", x, s, dim)
+    x = _resized(_promoted(x, True), dims, sizes)
+    return _one(c2r, x, dims, _normalization(norm, False), last)
+
+
+def _hfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+    sizes, dims, last = _half_sizes("hfftn", x, s, dim)
+    x = _resized(_promoted(x, True), dims, sizes)
+    mode = _normalization(norm, True)
+    if len(dims) > 1:
+        x = _one(c2c, x, dims[:-1], mode, True)
+    return _one(c2r, x.conj(), dims[-1:], mode, last)
+
+
+def _ihfftn(x: Any, s: Any, dim: Any, norm: Any) -> Any:
+    sizes, dims = _shape_and_dims(x, s, dim)
+    if not dims:
+        raise RuntimeError("ihfftn must transform at least one axis")
+    _require_real(x, "Only supports floating-point dtypes, but found: ")
+    x = _resized(_promoted(x, False), dims, sizes)
+    mode = _normalization(norm, False)
+    found = _one(r2c, x, dims[-1:], mode, True).conj()
+    return _one(c2c, found, dims[:-1], mode, False) if len(dims) > 1 else found
+
+
+def _into(name: str, out: Any, to_real: bool, x: Any, compute: Any) -> Any:
+    """The result of `compute()`, in `out` where that is given."""
+    if not isinstance(x, TensorBase):
+        raise TypeError(
+            f"fft_{name}(): argument 'input' (position 1) must be Tensor, not {errors.type_name(x)}"
+        )
+    if out is None:
+        return compute()
+    have = T.from_raw(out._raw.dtype)
+    if to_real and have.category != D.FLOAT:
+        raise RuntimeError(
+            f"{name} expects a floating point output tensor, but got {D.scalar_name(have)}"
+        )
+    if not to_real and have.category != D.COMPLEX:
+        raise RuntimeError(f"{name} expects a complex output tensor, but got {D.scalar_name(have)}")
+    mode = ready()
+    if mode.grad and (out._requires_grad or x._requires_grad):
+        raise RuntimeError(errors.out_requires_grad("fft_" + name))
+    before = CURRENT.get()
+    try:
+        CURRENT.set(replaced(mode, grad=False))
+        found = compute()
+    finally:
+        CURRENT.set(before)
+    place(out, found._raw)
+    return out
+
+
+# ---- the public functions -----------------------------------------------------------------------
+_ONE_DIMENSION: Final[dict[str, tuple[Any, bool, str]]] = {
+    "fft": (lambda x, n, dim, norm: _c2c(x, n, dim, norm, True), False,
+            "The discrete Fourier transform along `dim`."),
+    "ifft": (lambda x, n, dim, norm: _c2c(x, n, dim, norm, False), False,
+             "The inverse discrete Fourier transform along `dim`."),
+    "rfft": (lambda x, n, dim, norm: _r2c("rfft", x, n, dim, norm, True), False,
+             "The Fourier transform of a real tensor: its frequencies from zero on."),
+    "irfft": (lambda x, n, dim, norm: _c2r(x, n, dim, norm, False), True,
+              "The inverse of `rfft`: a real signal of `n` samples."),
+    "hfft": (lambda x, n, dim, norm: _c2r(x, n, dim, norm, True), True,
+             "The real Fourier transform of the half of a Hermitian signal."),
+    "ihfft": (lambda x, n, dim, norm: _r2c("ihfft", x, n, dim, norm, False), False,
+              "The inverse of `hfft`."),
+}  # fmt: skip
+_SEVERAL: Final[dict[str, tuple[Any, bool, str]]] = {
+    "fftn": (lambda x, s, dim, norm: _c2c_n(x, s, dim, norm, True), False,
+             "The discrete Fourier transform over several dimensions."),
+    "ifftn": (lambda x, s, dim, norm: _c2c_n(x, s, dim, norm, False), False,
+              "The inverse discrete Fourier transform over several dimensions."),
+    "rfftn": (_rfftn, False, "The Fourier transform of a real tensor over several dimensions."),
+    "irfftn": (_irfftn, True, "The inverse of `rfftn`."),
+    "hfftn": (_hfftn, True, "The real transform of the half of a Hermitian tensor."),
+    "ihfftn": (_ihfftn, False, "The inverse of `hfftn`."),
+}  # fmt: skip
+
+
+def _declare_one(name: str, compute: Any, to_real: bool, doc: str) -> None:
+    def transform(
+        input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
+    ) -> Any:
+        return _into(name, out, to_real, input, lambda: compute(input, n, dim, norm))
+
+    transform.__name__ = transform.__qualname__ = "fft_" + name
+    transform.__doc__ = doc + (
+        '\n\n`n`: cut off or padded with zeros to this length first. `norm`: "forward", '
+        '"backward" or "ortho".'
+    )
+    composite("fft", name=name)(transform)
+
+
+def _declare_several(name: str, compute: Any, to_real: bool, doc: str, dims: Any) -> None:
+    def transform(
+        input: Any, s: Any = None, dim: Any = dims, norm: str | None = None, *, out: Any = None
+    ) -> Any:
+        return _into(name, out, to_real, input, lambda: compute(input, s, dim, norm))
+
+    transform.__name__ = transform.__qualname__ = "fft_" + name
+    transform.__doc__ = doc + (
+        "\n\n`s`: the sizes to which dimensions are cut off or padded with zeros first (-1: as "
+        'they are). `norm`: "forward", "backward" or "ortho".'
+    )
+    composite("fft", name=name)(transform)
+
+
+for _name, (_compute, _to_real, _doc) in _ONE_DIMENSION.items():
+    _declare_one(_name, _compute, _to_real, _doc)
+for _name, (_compute, _to_real, _doc) in _SEVERAL.items():
+    _declare_several(_name, _compute, _to_real, _doc, None)
+    _declare_several(_name[:-1] + "2", _compute, _to_real, _doc, (-2, -1))
+
+
+def _shifted(input: Any, dim: Any, sign: int) -> Any:
+    shape = input._raw.shape
+    dims = tuple(range(len(shape))) if dim is None else _ints(dim)
+    sizes = [shape[_wrapped(d, len(shape))] for d in dims]
+    shifts = tuple([n // 2 if sign > 0 else (n + 1) // 2 for n in sizes])
+    return apply_n(roll_row.op, [input, shifts, dims])
+
+
+@composite("fft")
+def fftshift(input: Any, dim: Any = None) -> Any:
+    """The tensor with frequency zero in the middle of each of `dim` (all by default)."""
+    return _shifted(input, dim, 1)
+
+
+@composite("fft")
+def ifftshift(input: Any, dim: Any = None) -> Any:
+    """The inverse of `fftshift`."""
+    return _shifted(input, dim, -1)
+
+
+def _frequencies(
+    name: str, n: int, d: float, half: bool, dtype: Any, device: Any, grad: bool, out: Any
+) -> Any:
+    nowhere = hollow(device)
+    want = D.get_default_dtype() if dtype is None else dtype
+    if want.category < D.FLOAT:
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if want.category == D.COMPLEX:
+        raise NotImplementedError(errors.not_implemented("arange_cpu", D.scalar_name(want)))
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    found = raw.frequencies(n, d, half, T.to_raw(want))
+    if out is not None:
+        place(out, found)
+        return out
+    made: Any = new_tensor(found)
+    if nowhere:
+        made = _hollow.emptied(made)
+    if grad:
+        made.requires_grad_(True)
+    return made
+
+
+@composite("fft")
+def fftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Any:
+    """The frequencies of the results of `fft` of `n` samples that are `d` apart."""
+    return _frequencies("fftfreq", n, d, False, dtype, device, requires_grad, out)
+
+
+@composite("fft")
+def rfftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Any:
+    """The frequencies of the results of `rfft` of `n` samples that are `d` apart."""
+    return _frequencies("rfftfreq", n, d, True, dtype, device, requires_grad, out)

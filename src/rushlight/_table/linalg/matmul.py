@@ -1,0 +1,576 @@
+"""Matrix products: of matrices, of vectors, of stacks; linear layers; einsum."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._array.linalg import matmul as raw
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply2, apply_n
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase
+from ..calls import dtype_checks as _checks
+from ..calls.deprecated_orders import say_better
+from ..rows import tensor_namespace as _traced
+from ..rows.composite import composite
+from ..rows.out_argument import apply_out, given, run_into
+from ..rows.row import Row, multilinear, when_settled
+
+paths = later("linalg.einsum")
+
+_PAIR = lambda mk: [(mk(3, 4), mk(4, 2)), (mk(1, 4), mk(4, 1)), (mk(0, 4), mk(4, 2))]  # noqa: E731
+
+mm = multilinear(
+    "mm(Tensor self, Tensor mat2) -> Tensor",
+    raw.mm,
+    self=lambda xp, g, mat2: xp.matmul(g, mat2.T),
+    mat2=lambda xp, g, self: xp.matmul(self.T, g),
+    samples=_PAIR,
+    doc="The product of two matrices.",
+)
+mv = multilinear(
+    "mv(Tensor self, Tensor vec) -> Tensor",
+    raw.mv,
+    self=lambda xp, g, vec: xp.expand_dims(g, 1) * vec,
+    vec=lambda g, self: self.T @ g,
+    samples=lambda mk: [(mk(3, 4), mk(4))],
+    doc="The product of a matrix and a vector.",
+)
+dot = multilinear(
+    "dot(Tensor self, Tensor tensor) -> Tensor",
+    raw.dot,
+    self=lambda g, tensor: g * tensor,
+    tensor=lambda g, self: g * self,
+    samples=lambda mk: [(mk(4), mk(4)), (mk(0), mk(0))],
+    doc="The inner product of two vectors, without conjugation.",
+)
+bmm = multilinear(
+    "bmm(Tensor self, Tensor mat2) -> Tensor",
+    raw.bmm,
+    self=lambda xp, g, mat2: xp.matmul(g, xp.matrix_transpose(mat2)),
+    mat2=lambda xp, g, self: xp.matmul(xp.matrix_transpose(self), g),
+    samples=lambda mk: [(mk(2, 3, 4), mk(2, 4, 2))],
+    doc="A stack of products of matrices.",
+)
+
+
+def _left_gradient(xp: Any, g: Any, self_shape: Any, other: Any) -> Any:
+    """Of a b with respect to a, where both were broadcast: g bᵀ, summed back."""
+    if other.ndim == 1:
+        return xp.sum_to(xp.expand_dims(g, -1) * other, self_shape)
+    if len(self_shape) == 1:
+        return xp.sum_to(
+            xp.matmul(other, xp.expand_dims(g, -1)).reshape(g.shape[:-1] + self_shape), self_shape
+        )
+    return xp.sum_to(xp.matmul(g, xp.matrix_transpose(other)), self_shape)
+
+
+def _right_gradient(xp: Any, g: Any, self: Any, other_shape: Any) -> Any:
+    """Of a b with respect to b: aᵀ g, summed back; a stack times one matrix is one product."""
+    if len(other_shape) <= 2 and self.ndim > 1:
+        rows = prod(self.shape[:-1])
+        flat = self.reshape((rows, self.shape[-1]))
+        if len(other_shape) == 1:
+            return flat.T @ g.reshape((rows,))
+        return flat.T @ g.reshape((rows, other_shape[-1]))
+    if self.ndim == 1:
+        return xp.sum_to(xp.expand_dims(self, -1) * xp.expand_dims(g, -2), other_shape)
+    return xp.sum_to(xp.matmul(xp.matrix_transpose(self), g), other_shape)
+
+
+def _stacked(name: str) -> Row:
+    return multilinear(
+        "_matmul(Tensor self, Tensor other) -> Tensor",
+        raw.matmul,
+        self=_left_gradient,
+        other=_right_gradient,
+        node=name,
+        method=False,
+        public=False,
+        out=False,
+        samples=lambda mk: [
+            (mk(5, 2, 3), mk(3, 4)), (mk(5, 2, 3), mk(5, 3, 4)), (mk(2, 3), mk(5, 3, 4)),
+            (mk(5, 2, 3), mk(3)), (mk(3), mk(5, 3, 2)), (mk(3), mk(3, 2)),
+            (mk(1, 5, 2, 3), mk(2, 1, 3, 4)),
+        ],
+        doc="The product of stacks of matrices, broadcast over their leading dimensions.",
+    )  # fmt: skip
+
+
+_stack_product = _stacked("UnsafeViewBackward0")
+_row_product = _stacked("SqueezeBackward4")
+_clone_product = _stacked("CloneBackward0")
+
+
+@composite("", "linalg", method=True)
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The product of vectors, matrices or stacks of matrices, as their dimensions say.
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+        TypeError: where an operand isn't a tensor.
+    """
+    if not isinstance(input, TensorBase) or not isinstance(other, TensorBase):
+        bad, name, place = (
+            (input, "input", 1) if not isinstance(input, TensorBase) else (other, "other", 2)
+        )
+        raise TypeError(
+            f"matmul(): argument '{name}' (position {place}) must be Tensor, "
+            f"not {errors.type_name(bad)}"
+        )
+    a = input._raw.ndim
+    b = other._raw.ndim
+    if a == 2 and b == 2:
+        row = mm
+    elif a == 2 and b == 1:
+        row = mv
+    elif a == 1 and b == 1:
+        row = dot
+    elif a == 1 and b == 2:
+        row = _row_product
+    elif a == 2 and b > 2:
+        row = _clone_product
+    else:
+        row = _stack_product
+    if out is not None:
+        return apply_out(row, [input, other], out, "matmul")
+    if row.op.simple:
+        return apply2(row.op, input, other)
+    return apply_n(row.op, [input, other])
+
+
+def _input_gradient(xp: Any, g: Any, weight: Any) -> Any:
+    return xp.matmul(g, weight)
+
+
+def _weight_gradient(xp: Any, g: Any, input: Any) -> Any:
+    """gᵀ x over all rows: one product for a stack too."""
+    if g.ndim == 2:
+        return xp.matmul(g.T, input)
+    if g.ndim == 1:
+        return g.reshape((-1, 1)) * input
+    rows = prod(g.shape[:-1])  # -1 can't be told where a size is 0
+    return xp.matmul(g.reshape((rows, g.shape[-1])).T, input.reshape((rows, input.shape[-1])))
+
+
+def _linear(name: str) -> Row:
+    return multilinear(
+        "_linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+        raw.linear,
+        input=_input_gradient,
+        weight=_weight_gradient,
+        bias=lambda xp, g, bias_shape: xp.sum_to(g, bias_shape),
+        node=name,
+        method=False,
+        public=False,
+        out=False,
+        saved_as={"input": "mat1", "weight": "mat2"},
+        samples=lambda mk: [
+            (mk(2, 3), mk(4, 3), mk(4)),
+            (mk(5, 2, 3), mk(4, 3), mk(4)),
+            (mk(2, 3), mk(4, 3)),
+        ],
+        doc="x Wᵀ + b over the last dimension.",
+    )
+
+
+_linear_2d = _linear("AddmmBackward0")
+_linear_nd = _linear("ViewBackward0")
+_linear_2d_plain = _linear("MmBackward0")
+_linear_nd_plain = _linear("UnsafeViewBackward0")
+_linear_1d_plain = _linear("SqueezeBackward4")
+
+
+@composite("nn.functional")
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+    """x Wᵀ + b.
+
+    Shapes: input (*, in), weight (out, in) or (in), bias (out) or (); the result (*, out).
+
+    Raises:
+        RuntimeError: where shapes or types don't fit.
+        TypeError: where an operand isn't a tensor.
+    """
+    if out is not None:
+        args = [input, weight, bias]
+        return run_into("linear", lambda: linear(input, weight, bias), args, out)
+    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
+        bad, name, place = (
+            (input, "input", 1) if not isinstance(input, TensorBase) else (weight, "weight", 2)
+        )
+        raise TypeError(
+            f"linear(): argument '{name}' (position {place}) must be Tensor, "
+            f"not {errors.type_name(bad)}"
+        )
+    ndim = input._raw.ndim
+    if weight._raw.ndim != 2:
+        rank = weight._raw.ndim
+        if not ndim or not rank:
+            raise RuntimeError(
+                f"both arguments to linear need to be at least 1D, but they are {ndim}D and {rank}D"
+            )
+        if rank == 1 and bias is not None:
+            raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
+        out = matmul(input, _traced.table("t")(weight))
+        return out if bias is None else out + bias
+    if bias is not None:
+        row = _linear_2d if ndim == 2 else _linear_nd
+    elif ndim == 2:
+        row = _linear_2d_plain
+    else:
+        row = _linear_nd_plain if ndim > 1 else _linear_1d_plain
+    return apply_n(row.op, [input, weight, bias])
+
+
+@composite("", "nn.functional")
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """x₁ᵀ W[k] x₂ + b[k], for each k.
+
+    Shapes: inputs (*, i) and (*, j), weight (k, i, j), bias (k); the result (*, k).
+
+    Raises:
+        RuntimeError: where shapes don't fit.
+    """
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    types = {name: T.dtype_of(x) for name, x in given.items() if x is not None}
+    if len(set(types.values())) > 1:
+        shown = ", ".join(f"{name}: {D.c_name(dtype)}" for name, dtype in types.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {shown}")
+    first, second, sizes = input1._raw.shape, input2._raw.shape, weight._raw.shape
+    if len(first) != len(second):
+        raise RuntimeError(
+            f"bilinear(): input dimensions do not match: got {len(first)} and {len(second)}"
+        )
+    for dim, (n, m) in enumerate(zip(first[:-1], second[:-1], strict=True)):
+        if n != m:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got {n} and {m}"
+            )
+    for number, have in ((1, first), (2, second)):
+        if number >= len(sizes):
+            raise IndexError(errors.no_dimension(number, len(sizes)))
+        if not have:
+            raise IndexError(errors.no_dimension(-1, 0))
+        if have[-1] != sizes[number]:
+            raise RuntimeError(
+                f"bilinear(): input{number} size does not match weight size: got {have[-1]} but "
+                f"expected {sizes[number]}"
+            )
+    if bias is not None and bias._raw.shape != sizes[:1]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias._raw.shape[0]} but "
+            f"expected {sizes[0]}"
+        )
+    k, i, j = sizes
+    rows = linear(input2.reshape((-1, j)), weight.reshape((k * i, j))).reshape((-1, k, i))
+    products = matmul(rows, input1.reshape((-1, i, 1)))
+    out = products.reshape((*first[:-1], k))
+    return out if bias is None else out + bias
+
+
+def _scaled(forward: Any, name: str, first: str, second: str, **formulas: Any) -> Row:
+    return multilinear(
+        f"{name}(Tensor self, Tensor {first}, Tensor {second}, *, "
+        "Scalar beta=1, Scalar alpha=1) -> Tensor",
+        forward,
+        self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
+        inplace=True,
+        **formulas,
+    )
+
+
+addmm = _scaled(
+    raw.addmm, "addmm", "mat1", "mat2",
+    mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
+    mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
+    samples=lambda mk: [(mk(3, 2), mk(3, 4), mk(4, 2)), (mk(2), mk(3, 4), mk(4, 2))],
+    doc="`beta` times `input` plus `alpha` times the product of two matrices.",
+)  # fmt: skip
+addmv = _scaled(
+    raw.addmv, "addmv", "mat", "vec",
+    mat=lambda xp, g, vec, alpha: xp.expand_dims(g, 1) * vec * alpha,
+    vec=lambda g, mat, alpha: (mat.T @ g) * alpha,
+    samples=lambda mk: [(mk(3), mk(3, 4), mk(4))],
+    doc="`beta` times `input` plus `alpha` times the product of a matrix and a vector.",
+)  # fmt: skip
+baddbmm = _scaled(
+    raw.baddbmm, "baddbmm", "batch1", "batch2",
+    batch1=lambda xp, g, batch2, alpha: xp.matmul(g, xp.matrix_transpose(batch2)) * alpha,
+    batch2=lambda xp, g, batch1, alpha: xp.matmul(xp.matrix_transpose(batch1), g) * alpha,
+    samples=lambda mk: [(mk(2, 3, 2), mk(2, 3, 4), mk(2, 4, 2))],
+    doc="`beta` times `input` plus `alpha` times a stack of products of matrices.",
+)  # fmt: skip
+addbmm = _scaled(
+    raw.addbmm,
+    "addbmm",
+    "batch1",
+    "batch2",
+    batch1=lambda xp, g, batch2, alpha: (
+        xp.matmul(xp.expand_dims(g, 0), xp.matrix_transpose(batch2)) * alpha
+    ),
+    batch2=lambda xp, g, batch1, alpha: (
+        xp.matmul(xp.matrix_transpose(batch1), xp.expand_dims(g, 0)) * alpha
+    ),
+    samples=lambda mk: [(mk(3, 2), mk(2, 3, 4), mk(2, 4, 2))],
+    doc="`beta` times `input` plus `alpha` times the sum of a stack of products of matrices.",
+)
+addr = multilinear(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    raw.addr,
+    promote="same",
+    promote_at=("self", "vec1", "vec2"),
+    check=_checks.outer_factors,
+    self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
+    vec1=lambda g, vec2, alpha: (g @ vec2) * alpha,
+    vec2=lambda g, vec1, alpha: (g.T @ vec1) * alpha,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4), mk(3), mk(4))],
+    doc="`beta` times `input` plus `alpha` times the outer product of two vectors.",
+)
+
+
+@composite("", method=True)
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """The outer product of two vectors."""
+    for name, v in (("self", input), ("vec2", vec2)):
+        if v._raw.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._raw.ndim}-D")
+    result = _traced.table("mul")(input.reshape(-1, 1), vec2)
+    return given("outer", result, out)
+
+
+composite("", method=True, name="ger")(outer)
+
+
+@composite("", method=True, out=True)
+def inner(input: Any, other: Any) -> Any:
+    """The inner product over the last dimensions."""
+    if input._raw.ndim == 0 or other._raw.ndim == 0:
+        return input * other
+    if input._raw.ndim == 1 and other._raw.ndim == 1 and input._raw.shape == other._raw.shape:
+        return apply2(dot.op, input, other)
+    if input._raw.shape[-1] != other._raw.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input._raw.shape)} and {list(other._raw.shape)}"
+        )
+    return tensordot(input, other, ([-1], [-1]))
+
+
+@composite("", method=True, out=True)
+def vdot(input: Any, other: Any) -> Any:
+    """The inner product of two vectors, the first one conjugated."""
+    return apply2(dot.op, _traced.table("conj")(input), other)
+
+
+def _contracted(dims: Any, a: Any, b: Any) -> tuple[list[int], list[int]]:
+    """The dimensions of both operands to sum over."""
+    if isinstance(dims, TensorBase):
+        dims = read_by_python(dims, "tensordot()").tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a._raw.ndim, b._raw.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        return list(range(-dims, 0)), list(range(dims))
+    return (
+        [dims[0]] if isinstance(dims[0], int) else list(dims[0]),
+        [dims[1]] if isinstance(dims[1], int) else list(dims[1]),
+    )
+
+
+@composite(out=True)
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """The sum of products over several dimensions of `a` and `b`; one of size one broadcasts.
+
+    Raises:
+        RuntimeError: where the dimensions' sizes differ.
+    """
+    over_a, over_b = _contracted(dims, a, b)
+    if len(over_a) != len(over_b):
+        raise RuntimeError("both dimension lists should have same length")
+    if a._raw.dtype != b._raw.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    for i, j in zip(over_a, over_b):
+        for t, d in ((a, i), (b, j)):
+            if not t._raw.ndim:
+                raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        n, m = a._raw.shape[i], b._raw.shape[j]
+        if n == 1 != m:
+            b = b.sum(j, True, dtype=b.dtype)
+        elif m == 1 != n:
+            a = a.sum(i, True, dtype=a.dtype)
+        elif n != m:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {n} "
+                f"in dim {i} and second has size {m} in dim {j}"
+            )
+    over_a = [d % a._raw.ndim for d in over_a]
+    over_b = [d % b._raw.ndim for d in over_b]
+    free_a = [d for d in range(a._raw.ndim) if d not in over_a]
+    free_b = [d for d in range(b._raw.ndim) if d not in over_b]
+    kept_a, kept_b = [a._raw.shape[d] for d in free_a], [b._raw.shape[d] for d in free_b]
+    inner_size = prod(a._raw.shape[d] for d in over_a)
+    left = a.permute(free_a + over_a).reshape(prod(kept_a), inner_size)
+    right = b.permute(over_b + free_b).reshape(inner_size, prod(kept_b))
+    if not free_a and not free_b:
+        return apply2(dot.op, left.reshape(inner_size), right.reshape(inner_size))
+    return apply2(mm.op, left, right).reshape(kept_a + kept_b)
+
+
+@composite(out=True)
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    Raises:
+        RuntimeError: for what isn't a matrix, and where shapes don't fit.
+    """
+    for place, m in enumerate(matrices):
+        if not isinstance(m, TensorBase):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {errors.type_name(m)}"
+            )
+    say_better("chain_matmul")
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for m in matrices:
+        if m._raw.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {m._raw.ndim}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0]
+    return _traced.table("multi_dot")(list(matrices))
+
+
+@composite()
+def einsum(*args: Any) -> Any:
+    """The sum of products that an equation describes: `einsum("ij,jk->ik", a, b)`.
+
+    Raises:
+        RuntimeError: for an equation that doesn't parse or doesn't fit the operands.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
+    equation = args[0]
+    operands = (
+        list(args[1][:])
+        if len(args) == 2 and isinstance(args[1], (list, tuple))
+        else list(args[1:])
+    )
+    if not isinstance(equation, str):
+        equation, operands = paths.from_sublists(args)
+    plan = paths.planned(equation, tuple([t._raw.shape for t in operands]))
+    work = list(operands)
+    for k in plan.repeats:
+        work[k] = _diagonal(work[k], plan.terms[k])
+    for pair in plan.pairs:
+        right, left = work.pop(pair.second), work.pop(pair.first)
+        work.append(_contract(pair, left, right))
+    result = work[0]
+    if plan.extra is not None:
+        result = result.sum(plan.extra)
+    return result if plan.order is None else result.permute(plan.order)
+
+
+def _diagonal(t: Any, term: list[Any]) -> Any:
+    """Takes the diagonal wherever a letter appears twice in an operand."""
+    k = 0
+    term = list(term)
+    while k < len(term):
+        c = term[k]
+        if c in term[:k]:
+            first = term.index(c)
+            t = t.diagonal(0, first, k).movedim(-1, first)
+            del term[k]
+        else:
+            k += 1
+    return t
+
+
+def _contract(pair: Any, a: Any, b: Any) -> Any:
+    """One pairwise contraction, as a (batched) product of matrices wherever letters are summed."""
+    if pair.sum_a is not None:
+        a = a.sum(pair.sum_a)
+    if pair.sum_b is not None:
+        b = b.sum(pair.sum_b)
+    if pair.product:
+        product = _spread(a, pair.order_a, pair.new_a) * _spread(b, pair.order_b, pair.new_b)
+        return product if pair.gone is None else product.sum(pair.gone)
+    if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
+        raw.bmm(a._raw.reshape(1, -1, 1)[:, :0], b._raw.reshape(1, 1, -1)[:, :, :0])  # refuses
+    if pair.order_a is not None:
+        a = a.permute(pair.order_a)
+    if pair.order_b is not None:
+        b = b.permute(pair.order_b)
+    if pair.shape_a is not None:
+        a = a.reshape(pair.shape_a)
+    if pair.shape_b is not None:
+        b = b.reshape(pair.shape_b)
+    out = apply2(bmm.op if len(a._raw.shape) == 3 else mm.op, a, b)
+    return out if pair.shape is None else out.reshape(pair.shape)
+
+
+def _spread(t: Any, order: list[int] | None, new: list[int]) -> Any:
+    """`t` in another order of dimensions, with new ones of size one."""
+    if order is not None:
+        t = t.permute(order)
+    for k in new:
+        t = t.unsqueeze(k)
+    return t
+
+
+def _same_size(c: Any, shape: tuple[int, ...]) -> None:
+    if c.shape != shape:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {errors.shape_text(c.shape)} and output tensor "
+            f"size {errors.shape_text(shape)} should match"
+        )
+
+
+def _fits_addmm(raws: list[Any]) -> None:
+    c, a, b = raws[:3]
+    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and c.dtype == a.dtype == b.dtype:
+        _same_size(c, (a.shape[0], b.shape[1]))
+
+
+def _fits_addmv(raws: list[Any]) -> None:
+    c, a, v = raws[:3]
+    if a.ndim == 2 and v.ndim == 1 and a.shape[1] == v.shape[0] and c.size in (1, a.shape[0]):
+        _same_size(c, (a.shape[0],))
+
+
+def _fits_baddbmm(raws: list[Any]) -> None:
+    c, a, b = raws[:3]
+    if a.ndim == b.ndim == 3 and a.shape[::2] == (b.shape[0], b.shape[1]):
+        _same_size(c, (a.shape[0], a.shape[1], b.shape[2]))
+
+
+def _fits_addr(raws: list[Any]) -> None:
+    c, v1, v2 = raws[:3]
+    if v1.ndim == v2.ndim == 1:
+        if c.ndim != 2:
+            raise RuntimeError(f"2D tensor expected, got {c.ndim}D tensor for input")
+        if c.shape != v1.shape + v2.shape:
+            raise RuntimeError(
+                f"size mismatch, input: {errors.shape_text(c.shape)}, v1: "
+                f"{errors.shape_text(v1.shape)}, v2: {errors.shape_text(v2.shape)}"
+            )
+
+
+def _say_fits(row: Row, fits: Any) -> None:
+    def note(settled: Row) -> None:
+        for op in (settled.op, settled.simple_op):
+            if op is not None:
+                op.fits = fits
+
+    when_settled(row, note)
+
+
+for _row, _fits in ((addmm, _fits_addmm), (addmv, _fits_addmv), (baddbmm, _fits_baddbmm),
+                    (addr, _fits_addr)):  # fmt: skip
+    _say_fits(_row, _fits)

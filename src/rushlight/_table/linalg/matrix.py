@@ -1,0 +1,489 @@
+"""Norms, ranks and products of matrices; covariances; distances between rows."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._array.linalg.matmul import type_word
+from ..._array.reduce.reduce import name_of
+from ..._base import errors
+from ..._core.apply import apply_n
+from ..._core.storage import TensorBase
+from ..calls.deprecated_orders import say_better
+from ..reduce.norm import _norm_gradient
+from ..rows.composite import composite
+from ..rows.out_argument import given
+from ..rows.row import general, multilinear
+from ..rows.tensor_namespace import table
+from ..shape.shape import unsafe_view
+from .linalg import inv, solve
+
+checks = later("linalg.linalg")
+raw = later("linalg.vector_products")
+
+_INF = float("inf")
+
+
+# ---- norms ------------------------------------------------------------------------------------
+def _shown(ord: Any) -> str:
+    return ord if isinstance(ord, str) else f"{ord:g}"
+
+
+@composite("linalg")
+def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
+                dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
+    """The norm of each matrix: "fro", "nuc", or what a vector norm of order ±1, ±2, ±inf induces.
+
+    Raises:
+        RuntimeError: for other orders, and for dimensions that aren't two different ones.
+    """
+    name = "linalg.matrix_norm"
+    kind = A._raw.dtype
+    if A._raw.ndim < 2 or kind.kind in "biu" or (kind.itemsize == 2 and ord in ("nuc", 2, -2)):
+        checks.check(A._raw, name, square=False)
+    if isinstance(dim, int) or len(dim) != 2:
+        shown = dim if isinstance(dim, int) else " ".join(map(str, dim))
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {shown}")
+    if dtype is not None:
+        A = A.to(dtype)
+    ndim = A._raw.ndim
+    row, column = (d + ndim if d < 0 else d for d in dim)
+    if row == column:
+        raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+    if ord == "fro":
+        result = table("vector_norm")(A, 2, (row, column), keepdim)
+    elif ord == "nuc" or ord in (2, -2):
+        s = table("svdvals")(A.movedim((row, column), (-2, -1)))
+        if ord == "nuc":
+            result = s.sum(-1)
+        else:
+            result = _extreme(s, -1, False, ord > 0)
+        if keepdim:
+            first, second = min(row, column), max(row, column)
+            result = result.unsqueeze(first).unsqueeze(second)
+    elif ord in (1, -1, _INF, -_INF):
+        added, kept = (row, column) if ord in (1, -1) else (column, row)
+        sums = table("vector_norm")(A, 1, (added,), keepdim)
+        if not keepdim and added < kept:
+            kept -= 1
+        result = _extreme(sums, kept, keepdim, ord > 0)
+    else:
+        raise RuntimeError(f"{name}: Order {_shown(ord)} not supported.")
+    return given("matrix_norm", result, out)
+
+
+def _extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
+    """The largest or smallest along `dim`; the largest of none is 0."""
+    if largest and not x._raw.shape[dim]:
+        return x.sum(dim, keepdim)
+    return x.amax(dim, keepdim) if largest else x.amin(dim, keepdim)
+
+
+@composite("linalg", name="norm")
+def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
+                dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
+    """The norm of a vector or of a matrix, as `dim` and the number of dimensions say."""
+    if isinstance(dim, int):
+        dim = (dim,)
+    if dim is None and ord is not None and A.ndim not in (1, 2):
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{A.ndim}D."
+        )
+    if isinstance(ord, str) and dim is not None and len(dim) != 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}"
+        )
+    matrix = ord is not None and (len(dim) == 2 if dim is not None else A.ndim == 2)
+    if matrix or isinstance(ord, str):
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
+    result = table("vector_norm")(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return given("linalg_norm", result, out)
+
+
+@composite("linalg")
+def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
+    """The condition number of each matrix: the product of its norm and that of its inverse."""
+    if A._raw.ndim < 2:
+        if isinstance(p, str):
+            checks.check(A._raw, f"linalg.cond(ord={p})", square=False)
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if isinstance(p, str):
+        checks.check(A._raw, f"linalg.cond(ord={p})")
+    if not A._raw.size:
+        zeros = table("zeros")(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
+        return given("cond", zeros, out)
+    if p is None or p in (2, -2):
+        s = table("svdvals")(A)
+        high, low = s[..., 0], s[..., -1]
+        return given("cond", low / high if p == -2 else high / low, out)
+    if A._raw.shape[-1] != A._raw.shape[-2]:
+        checks.check(A._raw, f"linalg.cond(ord={_shown(p)})")
+    if p == "nuc":
+        s, info = table("svdvals")(A), None
+        return given("cond", s.sum(-1) * (1 / s).sum(-1), out)
+    inverse, info = table("inv_ex")(A)
+    result = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return given("cond", table("where")(info == 0, result, _INF), out)
+
+
+# ---- products ---------------------------------------------------------------------------------
+@composite("linalg")
+def multi_dot(tensors: Any, *, out: Any = None) -> Any:
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    Raises:
+        RuntimeError: for fewer than two, and where shapes don't fit.
+    """
+    several = list(tensors)
+    if len(several) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(several)}")
+    first, last = several[0], several[-1]
+    for what, t in (("first", first), ("last", last)):
+        if t.ndim not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {what} tensor must be 1D or 2D but got {t.ndim}D")
+    if first.ndim == 1:
+        several[0] = first.unsqueeze(0)
+    if last.ndim == 1:
+        several[-1] = last.unsqueeze(-1)
+    for k, t in enumerate(several):
+        if t.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {k} must be 2D but got {t.ndim}D")
+    for k, t in enumerate(several):
+        if t._raw.dtype != several[0]._raw.dtype:
+            names = (type_word(x._raw.dtype) for x in (several[0], t))
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{next(names)} and tensor {k} {next(names)}"
+            )
+    for k, (a, b) in enumerate(pairwise(several)):
+        if a.shape[1] != b.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {k} and {k + 1} with shapes {list(tensors[k].shape)} and "
+                f"{list(tensors[k + 1].shape)} cannot be multiplied"
+            )
+    sizes = [several[0].shape[0], *[t.shape[1] for t in several]]
+    result = _chained(several, raw.chain_order(tuple(sizes)), 0, len(several) - 1)
+    if first.ndim == 1:
+        result = result.squeeze(0)
+    if last.ndim == 1:
+        result = result.squeeze(-1)
+    return given("multi_dot", result.view(result.shape), out)
+
+
+def _chained(several: list[Any], splits: list[list[int]], i: int, j: int) -> Any:
+    if i == j:
+        return several[i]
+    k = splits[i][j]
+    return _chained(several, splits, i, k) @ _chained(several, splits, k + 1, j)
+
+
+linalg_cross = multilinear(
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    raw.cross,
+    self=lambda xp, g, other, self_shape, dim: xp.sum_to(xp.cross3(other, g, dim), self_shape),
+    other=lambda xp, g, self, other_shape, dim: xp.sum_to(xp.cross3(g, self, dim), other_shape),
+    node="LinalgCrossBackward0",
+    namespace="linalg",
+    method=False,
+    samples=lambda mk: [(mk(2, 3), mk(2, 3)), (mk(3, 2), mk(3, 1), 0), (mk(3), mk(3))],
+    doc="The vector product along a dimension of size three.",
+)
+
+
+@composite("private")
+def cross3(a: Any, b: Any, dim: int) -> Any:
+    """What formulas call the vector product, of shapes that broadcast."""
+    return apply_n(linalg_cross.op, [a, b, dim])
+
+
+@composite(method=True)
+def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
+    """The vector product along `dim`: by default the first dimension of size three."""
+    if dim is None:
+        say_better("cross")
+        for k, n in enumerate(input.shape):
+            if n == 3:
+                dim = k
+                break
+        else:
+            raise RuntimeError("no dimension of size 3 in input")
+    return given("cross", apply_n(linalg_cross.op, [input, other, dim]), out)
+
+
+@composite("linalg")
+def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
+    """The inner product along `dim`, the first vector conjugated."""
+    if x._raw.dtype.kind in "biu":
+        checks.check(x._raw, "linalg.vecdot", square=False) if x._raw.ndim > 1 else _no_vecdot(x)
+    if x._raw.dtype != y._raw.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{name_of(x._raw.dtype)} and y of type {name_of(y._raw.dtype)} instead"
+        )
+    if x._raw.ndim == 1 and y._raw.ndim == 1:
+        return given("vecdot", table("vdot")(x, y), out)
+    return given("vecdot", (table("conj")(x) * y).sum(dim), out)
+
+
+def _no_vecdot(x: Any) -> None:
+    raise RuntimeError(
+        "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
+        f"{name_of(x._raw.dtype)}"
+    )
+
+
+@composite(method=True)
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The Kronecker product, over dimensions aligned at the last one."""
+    ndim = max(input.ndim, other.ndim)
+    a, b = ((1,) * (ndim - t.ndim) + tuple(t.shape) for t in (input, other))
+    left = unsafe_view(input.contiguous(), tuple([n for s in a for n in (s, 1)]))
+    right = unsafe_view(other.contiguous(), tuple([n for s in b for n in (1, s)]))
+    return given("kron", unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)])), out)
+
+
+@composite("linalg", name="vander")
+def linalg_vander(x: Any, *, N: Any = None) -> Any:
+    """The powers 0, 1, … N - 1 of each element, along a new last dimension."""
+    kind = x._raw.dtype
+    if kind.kind in "bV" or (kind.itemsize == 2 and kind.kind == "f"):
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{name_of(kind)}"
+        )
+    if not x._raw.ndim:
+        x = x.unsqueeze(-1)
+    count = x._raw.shape[-1] if N is None else N
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    ones = table("ones_like")(x).unsqueeze(-1)
+    powers = x.unsqueeze(-1).expand(tuple(x._raw.shape) + (count - 1,)).cumprod(-1)
+    return table("cat")([ones.to(powers.dtype), powers], -1)
+
+
+@composite()
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    """The powers of each element of a vector, the highest first unless `increasing`."""
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    if N is not None and N < 0:
+        raise RuntimeError("N must be non-negative.")
+    if x.dtype.name == "bool":
+        x = x.long()
+    if N is None:
+        N = x.shape[0]
+    if N == 0 or N == 1:
+        return x.new_ones((x.shape[0], N))
+    result = linalg_vander(x, N=N)
+    return result if increasing else table("flip")(result, (1,))
+
+
+@composite("linalg")
+def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
+    """The inverse of a tensor as a map of its last dimensions (from `ind` on) to its first."""
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    first, rest = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    rows, columns = raw.count(first), raw.count(rest)
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {columns} != {rows}"
+        )
+    return given(
+        "tensorinv", apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first), out
+    )
+
+
+@composite("linalg")
+def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
+    """X with tensordot(A, X, X.ndim) = B."""
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
+    shape = tuple(A.shape[B.ndim :])
+    size, have = raw.count(shape), raw.count(tuple(A.shape[: B.ndim]))
+    if size != have:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {size} != {have}"
+        )
+    square = A.reshape(size, size)
+    return given(
+        "tensorsolve", apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape), out
+    )
+
+
+@composite("linalg", name="diagonal")
+def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """A view of the diagonals of each matrix."""
+    return A.diagonal(offset, dim1, dim2)
+
+
+# ---- statistics -------------------------------------------------------------------------------
+@composite(method=True)
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of variables, one a row, over observations, one a column."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.ndim} dimensions"
+        )
+    if input.dtype.name == "bool":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    x = input.reshape(1, -1) if input.ndim < 2 else input
+    count = x.shape[1]
+    for what, w, floating in (("fweights", fweights, False), ("aweights", aweights, True)):
+        if w is not None:
+            _check_weights(what, w._raw, floating, count)
+    if not (x.is_floating_point() or x.is_complex()):
+        x = x.to(table("ones")(1).dtype)
+    weights = fweights
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
+    if weights is None:
+        mean = x.mean(1).unsqueeze(1)
+        degrees: Any = max(count - correction, 0)
+    else:
+        total = weights.sum()
+        if total.item() == 0:
+            raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+        mean = (x * weights).sum(1, True) / total
+        lost: Any = correction
+        if aweights is not None and correction:
+            lost = correction * ((weights * aweights).sum() / total)
+        degrees = table("clamp")(total - lost, min=0)
+    if (degrees if type(degrees) is int else degrees.item()) <= 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "number of observations.",
+            UserWarning,
+            stacklevel=4,
+        )
+    centred = x - mean
+    other = centred if weights is None else centred * weights
+    turned = other.t()
+    result = (centred @ (turned.conj() if turned.is_complex() else turned)) / degrees
+    return result.squeeze()
+
+
+def _check_weights(what: str, w: Any, floating: bool, count: int) -> None:
+    """Refuses weights that aren't one for each observation.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if w.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {what} to have one or fewer dimensions but got {what} with "
+            f"{w.ndim} dimensions"
+        )
+    if (w.dtype.kind not in "iu") if not floating else (w.dtype.kind not in "fV"):
+        raise RuntimeError(
+            f"cov(): expected {what} to have {'floating point' if floating else 'integral'} dtype "
+            f"but got {what} with {name_of(w.dtype)} dtype"
+        )
+    if w.size != count:
+        raise RuntimeError(
+            f"cov(): expected {what} to have the same numel as there are observations in the "
+            f"input but got {w.size} != {count}"
+        )
+    if w.size and (w < 0).any():
+        raise RuntimeError(f"cov(): {what} cannot be negative")
+
+
+@composite(method=True)
+def corrcoef(input: Any) -> Any:
+    """The correlations of variables, one a row."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{input.ndim} dimensions"
+        )
+    c = cov(input)
+    if c.ndim == 0:
+        return c / c
+    d = c.diagonal()
+    scale = (d.real if c.is_complex() else d).sqrt()
+    c = c / scale.view(-1, 1) / scale.view(1, -1)
+    if not c.is_complex():
+        return c.clamp(-1, 1)
+    return table("complex")(c.real.clamp(-1, 1), c.imag.clamp(-1, 1))
+
+
+# ---- distances --------------------------------------------------------------------------------
+def _cdist_gradients(
+    xp: Any, g: Any, x1: Any, x2: Any, p: float, out: Any, x1_dtype: Any
+) -> tuple[Any, Any]:
+    """That of each norm of x1[i] - x2[j], summed; of p = 2 by matrix products."""
+    if p == 2:
+        weight = g * xp.where(xp.equal(out, 0), 0, 1 / out)
+        turned = xp.matrix_transpose(weight)
+        first = x1 * xp.expand_dims(xp.sum(weight, -1), -1) - weight @ x2
+        second = x2 * xp.expand_dims(xp.sum(turned, -1), -1) - turned @ x1
+        return xp.sum_to(first, x1.shape), xp.sum_to(second, x2.shape)
+    difference = xp.expand_dims(x1, -2) - xp.expand_dims(x2, -3)
+    each = _norm_gradient(xp, g, difference, out, p, -1, False, x1_dtype)
+    return xp.sum_to(xp.sum(each, -2), x1.shape), xp.sum_to(-xp.sum(each, -3), x2.shape)
+
+
+_cdist = general(
+    "_cdist(Tensor x1, Tensor x2, float p=2) -> Tensor",
+    raw.cdist,
+    joint=_cdist_gradients,
+    node="CdistBackward0",
+    public=False,
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: [
+        (mk(4, 3), mk(2, 3)), (mk(2, 4, 3), mk(2, 3), 1.0), (mk(4, 3), mk(2, 3), 3.0),
+        (mk(4, 3), mk(2, 3), _INF), (mk(30, 3), mk(26, 3)), (mk(0, 3), mk(2, 3)),
+    ],
+    doc="The distances between the rows of two stacks of matrices.",
+)  # fmt: skip
+
+
+_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
+          "donot_use_mm_for_euclid_dist")  # fmt: skip
+
+
+@composite()
+def cdist(x1: Any, x2: Any, p: float = 2.0,
+          compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:  # fmt: skip
+    """The p-norm distance between each row of `x1` and each row of `x2`.
+
+    Raises:
+        RuntimeError: where shapes don't fit.
+    """
+    for place, t in enumerate((x1, x2), 1):
+        if not isinstance(t, TensorBase):
+            raise TypeError(errors.no_tensor("cdist", f"x{place}", t, place))
+    if not isinstance(p, (int, float)) and not T.is_integer_scalar(p):
+        raise TypeError(
+            f"cdist(): argument 'p' (position 3) must be float, not {errors.type_name(p)}"
+        )
+    for what, t in (("X1", x1), ("X2", x2)):
+        rank = t.dim()
+        if rank < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {rank}D")
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    for what, t in (("X1", x1), ("X2", x2)):
+        if t._raw.dtype.kind not in "fV":
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {what} got: {name_of(t._raw.dtype)}"
+            )
+    if x1._raw.dtype != x2._raw.dtype:
+        raise RuntimeError(
+            f"expected scalar type {name_of(x1._raw.dtype)} but found {name_of(x2._raw.dtype)}"
+        )
+    return apply_n(_cdist.op, [x1, x2, float(p)])

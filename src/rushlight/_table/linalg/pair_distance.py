@@ -1,0 +1,66 @@
+"""Distances between all pairs of rows of one matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply_n
+from ..calls import dtype_checks as _checks
+from ..rows.composite import composite
+from ..rows.row import general
+
+raw = later("linalg.pair_distances")
+
+_unavailable = _checks.unavailable("_pdist_backward")
+_backward = general(
+    "_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor",
+    raw.pdist_backward,
+    grad=_unavailable,
+    self=_unavailable,
+    node="PdistBackwardBackward0",
+    namespace="private",
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: [(mk(3), mk(3, 2), 2.0, mk(3, low=1, high=2))],
+    doc="The gradient of `pdist`; it can't be differentiated again.",
+)
+_pdist = general(
+    "_pdist_forward(Tensor self, float p=2) -> Tensor",
+    raw.pdist,
+    self=lambda xp, g, self, p, out: xp.fused(
+        raw.pdist_backward,
+        lambda *args: apply_n(_backward.op, list(args)),
+        g, self, p, out,
+    ),
+    node="PdistBackward0",
+    namespace="private",
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: [(mk(4, 3), p) for p in (1.0, 2.0, 3.0)],
+    doc="The p-norms of the differences of all pairs of rows.",
+)  # fmt: skip
+
+
+@composite("", "nn.functional")
+def pdist(input: Any, p: float = 2) -> Any:
+    """The p-norms of the differences of all pairs of rows, in the order of the upper triangle.
+
+    Shapes: (N, M) -> (N (N - 1) / 2).
+    Raises: RuntimeError for other shapes, for integers and for a negative p.
+    """
+    x = input._raw
+    if x.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
+    if x.dtype.kind not in "fV":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    if x.dtype.itemsize == 2:
+        kind = D.scalar_name(T.from_raw(x.dtype))
+        raise NotImplementedError(errors.not_implemented("pdist", kind))
+    return apply_n(_pdist.op, [input.contiguous(), float(p)])

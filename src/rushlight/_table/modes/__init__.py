@@ -1,0 +1,1 @@
+"""Rows under modes: autocast, batches, meta tensors, dual numbers."""

@@ -1,0 +1,250 @@
+"""Autocast: in which element type an operation is computed while it is switched on.
+
+Note [Policies of autocast]
+An operation is computed in the lower type (matrix products, convolutions, attention), in float32
+(losses, transforms, decompositions), in the widest type among its arguments (joins), or, if it is
+named nowhere here, as its arguments come. Arguments of a real floating type other than float64 are
+converted; the conversion is an operation like any other, so gradients get the type of what they are
+gradients of. Which policy an operation has is what PyTorch 2.13 does on the CPU.
+
+Operations reach their policy on the slow path, which is where everything goes while autocast is on.
+Functions made of several operations that PyTorch converts as a whole are wrapped when autocast is
+first switched on (`wrap_functions`): a program that never does pays for nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from contextvars import ContextVar
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._base import dtypes as D
+from ..._core.mode import CURRENT, Mode, current, replaced
+from ..._core.op import Op
+from ..._core.slow import HANDLERS
+from ..._core.storage import TensorBase
+from ..elementwise.convert import converted
+
+AS_IT_IS: Final = 0
+LOWER: Final = 1
+SINGLE: Final = 2
+WIDEST: Final = 3
+
+#: The policy of each operation of the table that has one.
+POLICY: Final[dict[str, int]] = {
+    **dict.fromkeys(
+        ("mm", "mv", "dot", "bmm", "addmm", "baddbmm", "addbmm", "_matmul", "_linear",
+         "convolution", "_scaled_dot_product_flash_attention_for_cpu",
+         "_scaled_dot_product_fused_attention", "_rnn_layer", "_lstm_layer"),
+        LOWER,
+    ),
+    **dict.fromkeys(
+        ("avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+         "grid_sampler_2d", "grid_sampler_3d", "polar", "prod", "_cdist", "trace",
+         "view_as_complex", "cholesky", "cholesky_inverse", "cholesky_solve", "orgqr", "ormqr",
+         "max_unpool2d", "max_unpool3d", "_adaptive_avg_pool3d", "adaptive_max_pool3d",
+         "fractional_max_pool2d", "fractional_max_pool3d", "_gru_layer",
+         "reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d",
+         "replication_pad3d", "mse_loss", "nll_loss", "nll_loss2d", "_cross_entropy",
+         "huber_loss", "smooth_l1_loss", "soft_margin_loss", "multi_margin_loss", "_ctc_loss",
+         "multilabel_margin_loss", "_fft_c2c", "_fft_r2c", "_fft_c2r",
+         "linalg_cholesky", "linalg_inv", "linalg_inv_ex", "linalg_solve", "linalg_qr",
+         "linalg_householder_product", "linalg_eigh", "linalg_eigvalsh", "linalg_eig",
+         "linalg_eigvals", "linalg_svd", "linalg_svdvals", "linalg_lstsq", "_matrix_rank",
+         "_pinv", "linalg_lu_solve", "geqrf", "triangular_solve"),
+        SINGLE,
+    ),
+    **dict.fromkeys(("cat", "stack", "index_copy"), WIDEST),
+}  # fmt: skip
+
+#: The policy of functions made of several operations: (namespace, name).
+WHOLE: Final[dict[tuple[str, str], int]] = {
+    # Made of operations with a policy, but without one.
+    **dict.fromkeys((("", "mv"), ("", "dot"), ("", "bilinear"), ("nn.functional", "bilinear")),
+                    AS_IT_IS),
+    **dict.fromkeys((("linalg", "vecdot"), ("", "conv_tbc"), ("nn.functional", "conv_tbc"),
+                     ("", "prelu"), ("nn.functional", "prelu"),
+                     ("nn.functional", "scaled_dot_product_attention")), LOWER),
+    **dict.fromkeys(
+        (("", "cdist"), ("", "cosine_embedding_loss"), ("nn.functional", "cosine_embedding_loss"),
+         ("nn.functional", "cross_entropy"), ("", "ctc_loss"), ("nn.functional", "ctc_loss"),
+         ("", "grid_sampler"), ("", "hinge_embedding_loss"),
+         ("nn.functional", "hinge_embedding_loss"), ("", "inverse"), ("", "kl_div"),
+         ("nn.functional", "kl_div"), ("nn.functional", "l1_loss"), ("linalg", "cond"),
+         ("linalg", "matrix_rank"), ("linalg", "tensorinv"), ("linalg", "tensorsolve"),
+         ("", "lu_solve"), ("", "margin_ranking_loss"), ("nn.functional", "margin_ranking_loss"),
+         ("", "max_pool3d"), ("nn.functional", "max_pool3d"), ("", "pinverse"),
+         ("", "poisson_nll_loss"), ("nn.functional", "poisson_nll_loss"), ("", "quantile"),
+         ("", "nanquantile"), ("", "stft"), ("", "svd"), ("", "qr"),
+         ("nn.functional", "adaptive_avg_pool3d"), ("", "triplet_margin_loss"),
+         ("nn.functional", "triplet_margin_loss"),
+         *(("fft", name) for name in (
+             "fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "rfft", "rfft2", "rfftn", "irfft",
+             "irfft2", "irfftn", "hfft", "ihfft"))),
+        SINGLE,
+    ),
+}  # fmt: skip
+
+
+class Casting:
+    """What is in force under autocast: the lower type, and whether casts of leaves are kept."""
+
+    __slots__ = ("dtype", "keeps")
+
+    def __init__(self, dtype: D.dtype, keeps: bool) -> None:
+        self.dtype = dtype
+        self.keeps = keeps
+
+
+# Note [Casts of leaves are kept]
+# A weight that is used twice is converted once: its two gradients are added in the lower type. The
+# kept casts go when the outermost autocast context ends.
+_kept: Final[ContextVar[dict[int, tuple[Any, Any]] | None]] = ContextVar(
+    "rushlight_autocast_casts", default=None
+)
+
+
+def forget() -> None:
+    """Lets go of the casts that are kept."""
+    _kept.set(None)
+
+
+def eligible(t: Any) -> bool:
+    """Whether autocast converts it: a tensor of a real floating type other than float64."""
+    if not isinstance(t, TensorBase):
+        return False
+    dtype = T.from_raw(t._raw.dtype)
+    return dtype.is_floating_point and dtype is not D.float64
+
+
+def cast(t: Any, dtype: D.dtype, casting: Casting) -> Any:
+    """`t` in `dtype` if it is a tensor that autocast converts, also inside lists; else as it is."""
+    if isinstance(t, (list, tuple)):
+        if not any(isinstance(item, TensorBase) for item in t):
+            return t
+        return type(t)(cast(item, dtype, casting) for item in t) if type(t) in (list, tuple) else t
+    if not eligible(t) or T.from_raw(t._raw.dtype) is dtype:
+        return t
+    keeping = (
+        casting.keeps
+        and dtype is casting.dtype
+        and t._requires_grad
+        and t._node is None
+        and t._view is None
+        and T.from_raw(t._raw.dtype) is D.float32
+    )
+    if not keeping:
+        return converted(t, dtype)
+    kept = _kept.get()
+    if kept is None:
+        kept = {}
+        _kept.set(kept)
+    found = kept.get(id(t))
+    if found is not None and found[0]() is t:
+        return found[1]
+    made = converted(t, dtype)
+    kept[id(t)] = (weakref.ref(t), made)
+    return made
+
+
+def _widest(values: Any, lower: D.dtype) -> D.dtype:
+    """The widest of the types that autocast converts: float32 where one has it."""
+    found = lower
+    for value in values:
+        items = value if isinstance(value, (list, tuple)) else (value,)
+        for item in items:
+            if isinstance(item, TensorBase):
+                dtype = T.from_raw(item._raw.dtype)
+                if dtype.is_floating_point and dtype in (D.float32, D.float64):
+                    found = D.float32 if found is not D.float64 else found
+    return found
+
+
+def _target(policy: int, values: Any, casting: Casting) -> D.dtype:
+    if policy == LOWER:
+        return casting.dtype
+    return D.float32 if policy == SINGLE else _widest(values, casting.dtype)
+
+
+def arguments(op: Op, args: list[Any], mode: Mode) -> list[Any]:
+    """The arguments of an operation as its policy wants them."""
+    policy = POLICY.get(op.name, 0)
+    if not policy:
+        return args
+    casting = mode.autocast
+    dtype = _target(policy, args, casting)
+    return [cast(arg, dtype, casting) for arg in args]
+
+
+HANDLERS.autocast = arguments
+
+
+def _wrapped(function: Any, policy: int) -> Any:
+    """The function, whose arguments are converted as a whole under autocast."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        mode = current()
+        casting = mode.autocast
+        if casting is None:
+            return function(*args, **kwargs)
+        if policy:
+            dtype = _target(policy, (*args, *kwargs.values()), casting)
+            args = tuple([cast(arg, dtype, casting) for arg in args])
+            kwargs = {name: cast(value, dtype, casting) for name, value in kwargs.items()}
+        before = CURRENT.get()
+        try:
+            CURRENT.set(replaced(mode, autocast=None))
+            return function(*args, **kwargs)
+        finally:
+            CURRENT.set(before)
+
+    return run
+
+
+@functools.cache
+def wrap_functions() -> None:
+    """Has the functions of `WHOLE` convert their arguments under autocast, wherever they are."""
+    from .. import PUBLIC, TENSOR_METHODS
+
+    made: dict[int, tuple[Any, Any, int]] = {}
+    for key, policy in WHOLE.items():
+        function = PUBLIC.get(key)
+        if function is None:
+            continue
+        if id(function) not in made:
+            made[id(function)] = (function, _wrapped(function, policy), policy)
+        PUBLIC[key] = made[id(function)][1]
+        if TENSOR_METHODS.get(key[1]) is function:
+            TENSOR_METHODS[key[1]] = made[id(function)][1]
+    names = {name for _, name in WHOLE}
+    tensor: Any = sys.modules[f"{__name__.partition('.')[0]}._tensor.tensor"].Tensor
+    for name in names & vars(tensor).keys():
+        if (casting := _casting(vars(tensor).get(name), made)) is not None:
+            setattr(tensor, name, casting)
+    for module in list(sys.modules.values()):
+        space = getattr(module, "__dict__", None)
+        if not isinstance(space, dict) or module.__name__ == __name__:
+            continue
+        for name in names & space.keys():
+            if (casting := _casting(space[name], made)) is not None:
+                space[name] = casting
+
+
+def _casting(function: Any, made: dict[int, tuple[Any, Any, int]]) -> Any:
+    """What stands for a function under autocast; None if it is none of those that are wrapped.
+
+    A function that `overrides` has wrapped already asks classes first, and keeps doing so.
+    """
+    known = made.get(id(function))
+    if known is not None:
+        return known[1]
+    known = made.get(id(getattr(function, "__wrapped__", None)))
+    if known is None or not hasattr(function, "_asks"):
+        return None
+    outer = _wrapped(function, known[2])
+    outer.__wrapped__ = known[0]
+    return outer

@@ -1,0 +1,290 @@
+"""Batching rules of indexing, gathering and scattering.
+
+Where an index is itself a batch, the number of the example becomes one more index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._core.op import Op
+from ..rows.tensor_namespace import table
+from .batching_rules import (
+    aligned,
+    call,
+    elementwise,
+    front,
+    is_tensor,
+    one_by_one,
+    place,
+    rank_of,
+    rule,
+    spread,
+)
+
+DYNAMIC_MASK = (
+    "vmap: We do not support batching operators that can support dynamic shape. Attempting to "
+    "batch over indexing with a boolean mask."
+)
+
+
+def dynamic(name: str) -> RuntimeError:
+    """The error for an operation whose result has another shape for each example."""
+    return RuntimeError(
+        "vmap: We do not support batching operators that can output dynamic shape. Attempted to "
+        f"vmap over aten::{name}. Please file an issue at https://github.com/pytorch/pytorch/issues"
+        " if you need this feature."
+    )
+
+
+def _whole(indices: Any, dims: Any) -> tuple[list[Any], list[Any]]:
+    """Indices with each mask replaced by the places where it is True."""
+    found: list[Any] = []
+    where: list[Any] = []
+    for i, d in zip(indices, dims if dims is not None else [None] * len(indices)):
+        if i is None or i._raw.dtype.kind not in "bu" or i._raw.dtype.name not in ("bool", "uint8"):
+            found.append(i)
+            where.append(d)
+            continue
+        if d is not None:
+            raise RuntimeError(DYNAMIC_MASK)
+        for places in table("unbind")(table("nonzero")(i), 1):
+            found.append(places)
+            where.append(None)
+    return found, where
+
+
+def _adjacent(indices: list[Any]) -> tuple[int, bool]:
+    """Where the first index is, and whether no dimension without one lies between them."""
+    at = [k for k, i in enumerate(indices) if i is not None]
+    return at[0], at[-1] - at[0] + 1 == len(at)
+
+
+def _with_number(indices: list[Any], dims: list[Any], size: int) -> tuple[list[Any], int]:
+    """Indices for the batch, the example's number first; and the rank that an index has."""
+    rank = max(rank_of(i, d) for i, d in zip(indices, dims) if i is not None)
+    number = table("arange")(size)
+    ready = [None if i is None else aligned(i, d, rank) for i, d in zip(indices, dims)]
+    return [table("reshape")(number, (size, *(1,) * rank)), *ready], rank
+
+
+@rule("index.Tensor")
+def index(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Elements at index tensors."""
+    me, indices = args
+    indices, where = _whole(indices, dims[1])
+    at, adjacent = _adjacent(indices)
+    if all(d is None for d in where):
+        rank = max(i._raw.ndim for i in indices if i is not None)
+        out = call(op, [front(me, dims[0]), (None, *indices)])
+        return out, 0 if adjacent else rank
+    ready, rank = _with_number(indices, where, size)
+    if dims[0] is None:
+        out = call(op, [me, tuple(ready[1:])])
+        return out, at if adjacent else 0
+    out = call(op, [front(me, dims[0]), tuple(ready)])
+    if adjacent and at and rank:
+        # The number and the indices are apart, so what they name came first: batch, index, before.
+        out = table("movedim")(out, tuple(range(1, rank + 1)), tuple(range(at + 1, at + rank + 1)))
+    return out, 0
+
+
+@rule("index_backward")
+def index_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Added into zeros."""
+    g, shape, indices = args
+    zeros = table("new_zeros")(g, (size, *shape))
+    where = dims[2] if dims[2] is not None else [None] * len(indices)
+    return put(zeros, 0, list(indices), list(where), g, dims[0], True, size), 0
+
+
+@rule("_index_put")
+def index_put(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Values written (or added) at index tensors."""
+    me, indices, values, accumulate = args
+    where = dims[1] if dims[1] is not None else [None] * len(indices)
+    return put(me, dims[0], list(indices), list(where), values, dims[2], accumulate, size), 0
+
+
+def put(
+    me: Any, dim: int | None, indices: list[Any], where: list[Any], values: Any, dv: int | None,
+    accumulate: bool, size: int,
+) -> Any:  # fmt: skip
+    """Each example with values written (or added) at index tensors; the batch first."""
+    indices, where = _whole(indices, where)
+    if dim is None:
+        me = table("clone")(spread(me, None, size))
+    else:
+        me = front(me, dim)
+    at, adjacent = _adjacent(indices)
+    ready, rank = _with_number(indices, where, size)
+    if dv is not None or values._raw.ndim:
+        # The shape that the values are broadcast to, for one example.
+        free = me._raw.ndim - 1 - sum(i is not None for i in indices)
+        target = free + rank
+        values = aligned(values, dv, target)
+        if adjacent and at:
+            lead = 0 if dv is None else 1
+            missing = target + lead - values._raw.ndim
+            if missing > 0:
+                values = table("reshape")(values, (*(1,) * missing, *values._raw.shape))
+            values = table("movedim")(
+                values,
+                tuple(range(lead + at, lead + at + rank)),
+                tuple(range(lead, lead + rank)),
+            )
+    return table("index_put")(me, tuple(ready), values, bool(accumulate))
+
+
+# ---- one dimension named ----------------------------------------------------------------------
+@rule(
+    "gather", "scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce",
+    "scatter_add", "scatter_reduce.two",
+)  # fmt: skip
+def gathered(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Tensors of one rank, all with the batch first."""
+    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    rank = rank_of(args[0], dims[0])
+    ready[1] = place(args[1], rank) + 1
+    lone = rank == 0 or rank_of(args[2], dims[2]) == 0
+    if lone:
+        ready = [
+            table("unsqueeze")(a, 1) if is_tensor(a) and a._raw.ndim == 1 else a for a in ready
+        ]
+    out = call(op, ready)
+    result = args[2] if op.name == "gather" else args[0]
+    if lone and not rank_of(result, dims[2] if op.name == "gather" else dims[0]):
+        out = table("reshape")(out, (size,))
+    return out, 0
+
+
+@rule("index_select", "index_add", "index_copy", "index_fill.int_Tensor", "index_fill.int_Scalar",
+      "index_reduce", "index_select_backward")  # fmt: skip
+def along_one(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """One index tensor for one dimension; an index that is a batch becomes a general index."""
+    at = 3 if op.name == "index_select_backward" else 2
+    rank = len(args[1]) if op.name == "index_select_backward" else rank_of(args[0], dims[0])
+    dim = args[at - 1]
+    if dims[at] is not None:
+        if op.name == "index_select" and rank and rank_of(args[2], dims[2]) == 1:
+            picks = [None] * place(dim, rank) + [args[2]]
+            where = [None] * place(dim, rank) + [dims[2]]
+            from ..shape.index import index as index_row
+
+            return index(index_row.op, [args[0], picks], [dims[0], where], size)
+        return one_by_one(op, args, dims, size)
+    if rank == 0 or (op.name == "index_fill" and len(args) > 3 and dims[3] is not None):
+        return one_by_one(op, args, dims, size)
+    ready = list(args)
+    ready[0] = spread(args[0], dims[0], size)
+    if op.name == "index_select_backward":
+        ready[1] = (size, *args[1])
+    ready[at - 1] = place(dim, rank) + 1
+    if op.name in ("index_add", "index_copy", "index_reduce"):
+        if not rank_of(args[3], dims[3]):
+            return one_by_one(op, args, dims, size)
+        ready[3] = spread(args[3], dims[3], size)
+    return call(op, ready), 0
+
+
+@rule("take")
+def take(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Elements of each example as one row."""
+    me, at = args
+    if dims[0] is None:
+        return call(op, [me, front(at, dims[1])]), 0
+    flat = table("reshape")(front(me, dims[0]), (size, -1 if me._raw.size else 0))
+    if dims[1] is None:
+        out = table("index_select")(flat, 1, table("reshape")(at % flat._raw.shape[1], (-1,)))
+        return table("reshape")(out, (size, *at._raw.shape)), 0
+    at = front(at, dims[1])
+    picks = table("reshape")(at % flat._raw.shape[1], (size, -1 if at._raw.size else 0))
+    return table("reshape")(table("gather")(flat, 1, picks), at._raw.shape), 0
+
+
+@rule("masked_select")
+def masked_select(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Refused where the mask is a batch: each example's result would have its own length."""
+    if dims[1] is not None:
+        raise RuntimeError(
+            "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot "
+            "support this because for each batch this would return a differently shaped Tensor. "
+            "Please file an issue at https://github.com/pytorch/pytorch/issues if you need this "
+            "feature."
+        )
+    me, mask = front(args[0], dims[0]), args[1]
+    rank = max(me._raw.ndim - 1, mask._raw.ndim)
+    me = aligned(me, 0, rank)
+    mask = table("expand")(mask, table("broadcast_shapes")(me._raw.shape[1:], mask._raw.shape))
+    me = table("expand")(me, (size, *mask._raw.shape))
+    flat = table("reshape")(me, (size, -1 if me._raw.size else 0))
+    where = table("reshape")(table("nonzero")(table("reshape")(mask, (-1,))), (-1,))
+    return table("index_select")(flat, 1, where), 0
+
+
+@rule("masked_fill.Tensor")
+def masked_fill(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """One value for each example."""
+    me, mask, value = args
+    if dims[2] is None:
+        return elementwise(op, args, dims, size)
+    rank = max(rank_of(me, dims[0]), rank_of(mask, dims[1]))
+    values = aligned(value.to(me.dtype), dims[2], rank)
+    return table("where")(aligned(mask, dims[1], rank), values, aligned(me, dims[0], rank)), 0
+
+
+def _refusal(*names: str) -> None:
+    """Rows whose results have another shape for each example."""
+    for name in names:
+
+        def refuse(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+            shown = op.name if op.name != "_unique_consecutive" else "unique_consecutive"
+            raise dynamic(shown if op.name != "_nonzero" else "nonzero")
+
+        refuse.refuses = True  # type: ignore[attr-defined]
+        rule(name)(refuse)
+
+
+_refusal("_nonzero", "_unique2", "unique_dim", "_unique_consecutive")
+
+
+# ---- looking up -------------------------------------------------------------------------------
+@rule("embedding", "_sparse_embedding")
+def embedding(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Rows of one table for all indices; a batch of tables is read as one long table."""
+    weight, indices, padding, *rest = args
+    if dims[0] is None:
+        return call(op, [weight, front(indices, dims[1]), padding, *rest]), 0
+    if padding >= 0:
+        return one_by_one(op, args, dims, size)
+    tables = front(weight, dims[0])
+    rows = tables._raw.shape[1]
+    flat = table("reshape")(tables, (size * rows, *tables._raw.shape[2:]))
+    picks = spread(indices, dims[1], size)
+    shift = table("reshape")(
+        table("arange")(0, size * rows, rows) if rows else table("zeros")(size, dtype=picks.dtype),
+        (size, *(1,) * (picks._raw.ndim - 1)),
+    )
+    return call(op, [flat, picks + shift, padding, *rest]), 0
+
+
+@rule("_sparse_product")
+def sparse_product(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """One sparse matrix for a batch of dense ones: their columns stand side by side."""
+    values, dense, rows, columns, height = args
+    if any(d is not None for d in (dims[0], dims[2], dims[3])):
+        return one_by_one(op, args, dims, size)
+    side = table("movedim")(dense, dims[1], 1)
+    count, width = side._raw.shape[0], side._raw.shape[2]
+    flat = table("reshape")(side, (count, size * width))
+    found = call(op, [values, flat, rows, columns, height])
+    return table("reshape")(found, (height, size, width)), 1
+
+
+@rule("_search")
+def search(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Each example's row of sorted values is searched for its own values."""
+    row, values = args[0], args[1]
+    if dims[0] is None and row._raw.ndim == 1 and (len(dims) < 5 or dims[4] is None):
+        return call(op, [row, front(values, dims[1]), *args[2:]]), 0
+    return one_by_one(op, args, dims, size)

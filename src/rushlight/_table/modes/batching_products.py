@@ -1,0 +1,184 @@
+"""Batching rules of matrix products and of linear algebra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._core.op import Op
+from ..rows.tensor_namespace import table
+from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, rule, spread
+
+
+def product(a: Any, da: int | None, b: Any, db: int | None) -> Any:
+    """The products of examples, the batch first: vectors, matrices or stacks as in `matmul`."""
+    ra, rb = rank_of(a, da), rank_of(b, db)
+    matmul = table("matmul")
+    if db is None and rb == 2 and ra >= 1:
+        assert da is not None
+        return matmul(front(a, da), b)  # one product for the whole batch
+    if da is None and ra == 2 and rb == 1:
+        return matmul(front(b, db or 0), table("t")(a))
+    if da is None and ra == 1 and rb == 1:
+        return matmul(front(b, db or 0), a)
+    if db is None and rb == 1 and ra == 1:
+        return matmul(front(a, da or 0), b)
+    a = a if da is None else front(a, da)
+    b = b if db is None else front(b, db)
+    if ra == 1 and rb == 1:
+        return table("sum")(a * b, 1)
+    if ra == 1:
+        a = table("unsqueeze")(a, -2)
+    if rb == 1:
+        b = table("unsqueeze")(b, -1)
+    rank = max(ra, rb, 2)
+    out = matmul(
+        aligned(a, None if da is None else 0, rank), aligned(b, None if db is None else 0, rank)
+    )
+    if ra == 1:
+        out = table("squeeze")(out, -2)
+    if rb == 1:
+        out = table("squeeze")(out, -1)
+    return out
+
+
+@rule("mm", "mv", "dot", "bmm", "_matmul")
+def products(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """One product where only the left operand is a batch, else a stack of products."""
+    a, b = args[0], args[1]
+    ra, rb = rank_of(a, dims[0]), rank_of(b, dims[1])
+    _check(op.name, a, dims[0], b, dims[1], ra, rb)
+    return product(a, dims[0], b, dims[1]), 0
+
+
+def _check(name: str, a: Any, da: int | None, b: Any, db: int | None, ra: int, rb: int) -> None:
+    """Refuses operands of other ranks, which the product on batches would take.
+
+    Raises:
+        RuntimeError: in the words of PyTorch's batching rules.
+    """
+    wanted = {"mm": (2, 2), "mv": (2, 1), "dot": (1, 1), "bmm": (3, 3)}.get(name)
+    if wanted is None or (ra, rb) == wanted:
+        return
+    if name == "dot":
+        raise RuntimeError("Got wrong shapes for dot")
+    raise RuntimeError(
+        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {ra}and b has dim {rb}but "
+        f"expected them to have dim {wanted[0]} and dim {wanted[1]}"
+    )
+
+
+@rule("_linear")
+def linear(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """x Wᵀ + b; the layer itself where only the input is a batch."""
+    from ..linalg.matmul import linear as layer
+
+    x, weight, bias = args
+    dx, dw, db = dims
+    if dw is None and db is None:
+        return layer(front(x, dx), weight, bias), 0
+    rank = rank_of(x, dx)
+    if dw is None:
+        out = layer(x if dx is None else front(x, dx), weight, None)
+        out = out if dx is not None else spread(out, None, size)
+    else:
+        out = product(x, dx, table("transpose")(front(weight, dw), 1, 2), 0)
+    if bias is not None:
+        out = out + aligned(bias, db, rank)
+    return out, 0
+
+
+@rule("addmm", "addmv", "baddbmm", "addbmm", "addr")
+def added(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """beta · self + alpha · (the product)."""
+    me, a, b, beta, alpha = args
+    dm, da, db = dims[:3]
+    if da is None and db is None:
+        out = {"addr": table("outer")}.get(op.name, table("matmul"))(a, b)
+        rank = out._raw.ndim
+        if op.name == "addbmm":
+            out, rank = table("sum")(out, 0), rank - 1
+    elif op.name == "addr":
+        x = aligned(a, da, 1) if da is None else front(a, da)
+        y = b if db is None else front(b, db)
+        out = table("unsqueeze")(x, -1) * table("unsqueeze")(y, -2)
+        rank = 2
+    else:
+        out = product(a, da, b, db)
+        rank = out._raw.ndim - 1
+        if op.name == "addbmm":
+            out, rank = table("sum")(out, 1), rank - 1
+    if alpha != 1:
+        out = out * alpha
+    if beta == 0:
+        return (spread(out, None, size) if out._raw.ndim == rank else out), 0
+    whole = aligned(me, dm, rank)
+    return (whole if beta == 1 else whole * beta) + out, 0
+
+
+@rule(
+    "linalg_inv", "linalg_inv_ex", "_cofactors", "linalg_det", "linalg_slogdet", "slogdet",
+    "linalg_cholesky", "linalg_cholesky_ex", "cholesky", "cholesky_inverse", "linalg_matrix_exp",
+    "linalg_qr", "geqrf", "linalg_eigh", "linalg_eigvalsh", "linalg_eig", "linalg_eigvals",
+    "linalg_svd", "linalg_svdvals", "_pinv", "_matrix_rank", "linalg_lu", "linalg_lu_factor_ex",
+    "permutation_matrix", "linalg_ldl_factor_ex",
+)  # fmt: skip
+def of_matrices(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Linear algebra takes stacks of matrices as it is."""
+    if any(d is not None for d in dims[1:]):
+        return one_by_one(op, args, dims, size)
+    return call(op, [front(args[0], dims[0]), *args[1:]]), 0
+
+
+@rule("linalg_solve", "linalg_solve_ex")
+def solve(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Right-hand sides that are vectors become matrices of one column."""
+    a, b = args[0], args[1]
+    ra, rb = rank_of(a, dims[0]), rank_of(b, dims[1])
+    shape_a = a._raw.shape if dims[0] is None else front(a, dims[0])._raw.shape[1:]
+    shape_b = b._raw.shape if dims[1] is None else front(b, dims[1])._raw.shape[1:]
+    vector = rb == 1 or (ra - 1 == rb and shape_a[:-1] == shape_b)
+    left = bool(args[2])
+    a = spread(a, dims[0], size)
+    b = spread(b, dims[1], size)
+    if vector:
+        b = table("unsqueeze")(b, -1 if left else -2)
+        rb += 1
+    rank = max(ra, rb)
+    result = call(op, [aligned(a, 0, rank), aligned(b, 0, rank), *args[2:]])
+    parts = list(result) if isinstance(result, (tuple, list)) else [result]
+    if vector:
+        parts[0] = table("squeeze")(parts[0], -1 if left else -2)
+    if len(parts) > 1:
+        parts[1] = table("reshape")(parts[1], (size, *shape_a[:-2]))
+    return parts if len(parts) > 1 else parts[0], 0
+
+
+@rule("linalg_solve_triangular", "triangular_solve", "cholesky_solve", "linalg_cross", "_cdist")
+def stacks(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Two stacks, aligned."""
+    rank = max(rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a))
+    ready = [
+        aligned(spread(a, d, size), 0, rank) if is_tensor(a) else a for a, d in zip(args, dims)
+    ]
+    if op.name == "linalg_cross":
+        dim = args[2]
+        ready[2] = dim if dim < 0 else dim + 1
+    return call(op, ready), 0
+
+
+@rule("linalg_householder_product", "orgqr", "ormqr", "lu_unpack")
+def in_step(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Stacks that all have one and the same batch."""
+    if op.name == "lu_unpack" and not (args[2] and args[3]):
+        return one_by_one(op, args, dims, size)
+    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    return call(op, ready), 0
+
+
+@rule("dist")
+def dist(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The norm of the difference."""
+    rank = max(rank_of(a, d) for a, d in zip(args[:2], dims[:2]))
+    difference = aligned(args[0], dims[0], rank) - aligned(args[1], dims[1], rank)
+    flat = table("reshape")(difference, (size, -1 if difference._raw.size else 0))
+    return table("vector_norm")(flat, args[2], 1), 0

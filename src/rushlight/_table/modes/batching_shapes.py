@@ -1,0 +1,414 @@
+"""Batching rules of operations that name dimensions: shapes, views, reductions, scans, sorting.
+
+They put the batch dimension first and move the dimensions that the user named by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._core.op import Op
+from ..._core.storage import TensorBase
+from ..rows.tensor_namespace import table
+from ..shape.shape import alias
+from .batching_rules import (
+    aligned,
+    call,
+    example_shape,
+    front,
+    is_tensor,
+    one_by_one,
+    place,
+    rank_of,
+    rule,
+    spread,
+)
+
+NAMED = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "dimension"})
+
+
+def _moved(value: Any, rank: int) -> Any:
+    """Dimensions of an example as dimensions of the batch."""
+    if isinstance(value, int):
+        return place(value, rank) + 1
+    return tuple([place(d, rank) + 1 for d in value])
+
+
+def _first(args: list[Any]) -> int:
+    return next(i for i, a in enumerate(args) if isinstance(a, TensorBase))
+
+
+def _flattened(x: Any) -> Any:
+    """Each example as one row."""
+    return (
+        table("reshape")(x, (x._raw.shape[0], -1))
+        if x._raw.size
+        else table("reshape")(x, (x._raw.shape[0], _product(x._raw.shape[1:])))
+    )
+
+
+def _product(sizes: tuple[int, ...]) -> int:
+    n = 1
+    for size in sizes:
+        n *= size
+    return n
+
+
+@rule(
+    "sum.dim_IntList", "mean.dim", "prod.dim_int", "nansum", "all.dim", "all.dims", "any.dim",
+    "any.dims", "count_nonzero.dim_IntList", "logsumexp", "_var", "_std", "_var_mean", "_std_mean",
+    "vector_norm", "_norm", "others_product", "amax", "amin", "aminmax", "argmax", "argmin",
+    "max.dim", "min.dim", "median.dim", "nanmedian.dim", "mode", "kthvalue", "reverse_cumsum",
+    "shifted", "_safe_softmax", "exclusive_products", "cumsum", "cumprod", "logcumsumexp", "cummax",
+    "cummin", "sort", "sort.stable", "argsort", "argsort.stable", "topk", "softmax", "log_softmax",
+    "glu", "flip", "roll", "select.int", "slice", "diagonal", "unfold", "split.Tensor",
+    "split_with_sizes", "unsafe_split.Tensor", "unsafe_split_with_sizes", "unbind.int", "transpose",
+    "squeeze.dim", "squeeze.dims", "rot90", "transpose_copy", "squeeze_copy.dim",
+    "squeeze_copy.dims", "select_copy.int", "slice_copy", "diagonal_copy", "unfold_copy",
+    "split_copy.Tensor", "split_with_sizes_copy", "unbind_copy.int", "narrow_copy", "_transpose_",
+    "_squeeze_.dim", "_squeeze_.dims", "_fft_c2c", "_fft_r2c", "_fft_c2r", "padded_to_full",
+)  # fmt: skip
+def by_dimension(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """One tensor; the dimensions that the call names are those of an example."""
+    params = op.row.schema.params
+    rank = rank_of(args[0], dims[0])
+    x = front(args[0], dims[0])
+    lone = rank == 0
+    if lone:
+        x = table("unsqueeze")(x, 1)
+    ready = [x, *args[1:]]
+    whole = False
+    for i, p in enumerate(params):
+        if p.name not in NAMED or i >= len(ready):
+            continue
+        value = ready[i]
+        if value is None or (value == () and op.name != "squeeze"):
+            whole = True
+            if op.name in ("roll", "argmax", "argmin", "aminmax", "others_product"):
+                return _of_all(op, ready, i, rank)
+            if op.name == "flip":
+                continue
+            ready[i] = tuple(range(1, max(rank, 1) + 1))
+        else:
+            ready[i] = _moved(value, rank)
+    if whole and op.name == "count_nonzero" and rank == 0:
+        ready[1] = (1,)
+    result = call(op, ready)
+    if lone:
+        result = _numbers(result, size)
+    return result, 0
+
+
+def _numbers(result: Any, size: int) -> Any:
+    """Results for examples that are single numbers."""
+    if isinstance(result, (tuple, list)):
+        return [_numbers(r, size) for r in result]
+    return table("reshape")(result, (size,)) if result._raw.ndim else result
+
+
+def _of_all(op: Op, args: list[Any], at: int, rank: int) -> tuple[Any, Any]:
+    """A call without a dimension: it means all elements of an example, as one row."""
+    x = args[0]
+    shape = x._raw.shape
+    ready = list(args)
+    ready[0] = _flattened(x)
+    ready[at] = (1,) if op.name == "roll" else 1
+    keep = False
+    for i, p in enumerate(op.row.schema.params):
+        if p.name == "keepdim":
+            keep, ready[i] = bool(ready[i]), False
+    result = call(op, ready)
+    reshape = table("reshape")
+    if op.name in ("roll", "others_product"):
+        return reshape(result, shape if rank else shape[:1]), 0
+    if keep and rank:
+        sizes = (shape[0], *(1,) * rank)
+        if isinstance(result, (tuple, list)):
+            return [reshape(r, sizes) for r in result], 0
+        return reshape(result, sizes), 0
+    return result, 0
+
+
+@rule("sum", "mean", "prod", "all", "any", "max", "min", "median", "nanmedian")
+def of_everything(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """A reduction of all elements: along the rows, one row for each example."""
+    flat = _flattened(front(args[0], dims[0]))
+    name = op.name
+    if name in ("sum", "mean", "prod"):
+        result = table(name)(flat, 1, dtype=args[1])
+    else:
+        name = {"max": "amax", "min": "amin"}.get(name, name)
+        result = table(name)(flat, 1)
+    return (result[0] if isinstance(result, (tuple, list)) else result), 0
+
+
+@rule("unsqueeze", "unsqueeze_copy", "_unsqueeze_")
+def unsqueeze(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The new dimension counts among one more than the example has."""
+    rank = rank_of(args[0], dims[0])
+    return call(op, [front(args[0], dims[0]), place(args[1], rank + 1) + 1]), 0
+
+
+@rule("diag_embed")
+def diag_embed(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The dimensions named are those of the result."""
+    rank = rank_of(args[0], dims[0]) + 1
+    x, offset, dim1, dim2 = args
+    return call(op, [front(x, dims[0]), offset, _moved(dim1, rank), _moved(dim2, rank)]), 0
+
+
+@rule("permute", "permute_copy")
+def permute(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The batch stays first."""
+    x, order = args
+    rank = rank_of(x, dims[0])
+    if len(order) != rank:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal "
+            f"to len(dims) = {len(order)}"
+        )
+    return call(op, [front(x, dims[0]), (0, *_moved(order, rank))]), 0
+
+
+@rule("t", "t_copy", "_t_")
+def transposed(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """A matrix transposed; vectors and numbers as they are."""
+    rank = rank_of(args[0], dims[0])
+    if rank > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {rank}D")
+    x = front(args[0], dims[0])
+    if op.is_view:
+        return (table("transpose")(x, 1, 2) if rank == 2 else alias(x)), 0
+    return (table("transpose_copy")(x, 1, 2) if rank == 2 else table("clone")(x)), 0
+
+
+@rule("squeeze", "squeeze_copy", "_squeeze_")
+def squeeze(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """All dimensions of size one but the batch's, whatever its length."""
+    x = front(args[0], dims[0])
+    ones = tuple(i for i, n in enumerate(x._raw.shape) if n == 1 and i)
+    if not op.is_view:
+        return table("squeeze_copy")(x, ones), 0
+    return (table("squeeze")(x, ones) if ones else alias(x)), 0
+
+
+@rule("view", "_reshape_alias", "_unsafe_view", "view_copy", "_reshape_words")
+def reshaped(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Another shape of each example."""
+    wanted = tuple(args[1])
+    if -1 in wanted:
+        total = _product(example_shape(args[0], dims[0]))
+        known = -_product(wanted)
+        if known > 0 and total % known == 0:
+            wanted = tuple(total // known if n == -1 else n for n in wanted)
+    x = front(args[0], dims[0])
+    if not op.is_view and op.name != "view_copy":
+        return table("reshape")(x, (size, *wanted)), 0
+    return call(op, [x, (size, *wanted), *args[2:]]), 0
+
+
+@rule("expand", "expand_copy")
+def expand(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """New dimensions come between the batch and the example."""
+    x = aligned(args[0], dims[0], len(args[1]))
+    if len(args[1]) < x._raw.ndim - 1:
+        shape = x._raw.shape[1:]
+        raise RuntimeError(
+            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(args[1])}): the number of "
+            f"sizes provided ({len(args[1])}) must be greater or equal to the number of dimensions "
+            f"in the tensor ({len(shape)})"
+        )
+    return call(op, [x, (size, *args[1]), *args[2:]]), 0
+
+
+@rule("repeat")
+def repeat(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The batch once."""
+    return call(op, [aligned(args[0], dims[0], len(args[1])), (1, *args[1])]), 0
+
+
+@rule("trace")
+def trace(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The sums of diagonals."""
+    x = front(args[0], dims[0])
+    if x._raw.ndim != 3:
+        raise RuntimeError("trace: expected a matrix")
+    return table("sum")(table("diagonal")(x, 0, 1, 2), -1), 0
+
+
+@rule(
+    "clone", "_clone_contiguous", "alias", "alias_copy", "_to_copy", "constant_pad_nd",
+    "view_as_real", "view_as_real_copy", "frexp.Tensor",
+    "_zero", "fill.Scalar", "_fill_.Scalar", "one_hot", "pixel_shuffle", "pixel_unshuffle",
+    "detach_copy",
+)  # fmt: skip
+def anywhere(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Operations that treat leading dimensions alike."""
+    if op.name == "one_hot" and args[1] == -1:
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted "
+            "to vmap over aten::one_hot with num_classes=-1."
+        )
+    return call(op, [front(args[0], dims[0]), *args[1:]]), 0
+
+
+@rule("view_as_complex", "view_as_complex_copy")
+def as_complex(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Pairs must lie side by side; where the batch lay between them, a copy is made."""
+    x = front(args[0], dims[0])
+    if dims[0] and dims[0] == x._raw.ndim - 1:
+        x = table("clone")(x)
+        x = x.contiguous()
+    return call(op, [x]), 0
+
+
+@rule("_as_strided", "_as_strided_copy")
+def strided(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The batch as one more dimension of the window, with the stride that it has."""
+    x, sizes, strides, offset = args[:4]
+    if offset is None:
+        offset = x.storage_offset()
+    lead = x.stride(dims[0])
+    out = table("as_strided")(x, (size, *sizes), (lead, *strides), offset)
+    return (out if op.is_view else table("clone")(out)), 0
+
+
+@rule("_basic_index")
+def basic(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The index of an example, after all of the batch."""
+    return call(op, [front(args[0], dims[0]), (slice(None), *args[1])]), 0
+
+
+@rule("_without_last")
+def without_last(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The operation looks at the last dimension; an example that is one number has none."""
+    if not rank_of(args[0], dims[0]):
+        return one_by_one(op, args, dims, size)
+    return call(op, [front(args[0], dims[0]), *args[1:]]), 0
+
+
+@rule("tril", "triu")
+def triangle(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The last two dimensions are those of matrices."""
+    if rank_of(args[0], dims[0]) < 2:
+        raise RuntimeError(f"{op.name}: input tensor must have at least 2 dimensions")
+    return call(op, [front(args[0], dims[0]), *args[1:]]), 0
+
+
+@rule(
+    "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
+    "replication_pad2d", "replication_pad3d", "_pad_circular",
+)  # fmt: skip
+def padded(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Batch and leading dimensions of the example counted as one."""
+    x = front(args[0], dims[0])
+    shape = x._raw.shape
+    spatial = len(args[1]) // 2
+    if len(shape) - 1 < spatial + 2:
+        return call(op, [x, *args[1:]]), 0
+    flat = table("reshape")(x, (shape[0] * shape[1], *shape[2:]))
+    out = call(op, [flat, *args[1:]])
+    return table("reshape")(out, (*shape[:2], *out._raw.shape[1:])), 0
+
+
+@rule("maximum", "minimum", "fmax", "fmin", "fill.Tensor", "_fill_.Tensor", "_copy")
+def operands(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Operands that broadcast; the first says the shape where the operation fills it."""
+    ranks = [rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a)]
+    rank = max(ranks)
+    if op.broadcasts:
+        from .batching_rules import _promoted
+
+        args = _promoted(op, args, dims)
+        ready = [aligned(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
+        return call(op, ready), 0
+    me = aligned(spread(args[0], dims[0], size), 0, rank)
+    value = aligned(args[1], dims[1], rank)
+    if op.name != "_copy":
+        value = table("expand")(value, me._raw.shape)
+        return table("clone")(table("to")(value, me.dtype)), 0
+    return call(op, [me, value, *args[2:]]), 0
+
+
+@rule("cat", "stack")
+def joined(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Tensors side by side; those without a batch are repeated."""
+    tensors, dim = args
+    ready = [spread(t, d, size) for t, d in zip(tensors, dims[0])]
+    ranks = [t._raw.ndim - 1 for t in ready]
+    if op.name == "cat":
+        rank = max(ranks)
+        # An empty vector among tensors of more dimensions is ignored, as ever.
+        ready = [t for t, r in zip(ready, ranks) if r == rank or t._raw.shape[1:] != (0,)]
+        if not rank:
+            raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
+    else:
+        rank = ranks[0] + 1
+    return call(op, [ready, place(dim, rank) + 1]), 0
+
+
+@rule("taken_along", "placed_along", "accumulated_along", "recurrence", "glu_backward")
+def along(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """Several tensors of one rank; the dimension is one of the first's."""
+    first = _first(args)
+    rank = rank_of(args[first], dims[first])
+    params = op.row.schema.params
+    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    if op.name == "placed_along":
+        keepdim, sizes = ready[3], ready[4]
+        rank = len(sizes)
+        ready[4] = (size, *sizes)
+        if rank == 0:
+            return one_by_one(op, args, dims, size)
+        _ = keepdim
+    elif rank == 0:
+        return one_by_one(op, args, dims, size)
+    for i, p in enumerate(params):
+        if p.name in NAMED and ready[i] is not None:
+            ready[i] = _moved(ready[i], rank)
+    return call(op, ready), 0
+
+
+@rule("select_scatter", "slice_scatter", "diagonal_scatter")
+def scattered_view(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """A view's part replaced."""
+    rank = rank_of(args[0], dims[0])
+    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    for i, p in enumerate(op.row.schema.params):
+        if p.name in NAMED:
+            ready[i] = _moved(ready[i], rank)
+    return call(op, ready), 0
+
+
+@rule("select_backward", "slice_backward", "diagonal_backward", "unfold_backward")
+def view_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """A gradient put back where a view was taken."""
+    sizes = args[1]
+    ready = [front(args[0], dims[0]), (size, *sizes), *args[2:]]
+    for i, p in enumerate(op.row.schema.params):
+        if p.name in NAMED:
+            ready[i] = _moved(ready[i], len(sizes))
+    return call(op, ready), 0
+
+
+@rule("repeat_backward")
+def repeat_gradient(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """As `repeat`: the batch once."""
+    g, shape, repeats = args
+    padded_shape = (*(1,) * (len(repeats) - len(shape)), *shape)
+    out = call(op, [front(g, dims[0]), (size, *padded_shape), (1, *repeats)])
+    return table("reshape")(out, (size, *shape)), 0
+
+
+@rule("renorm")
+def renorm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
+    """The norms are those of one example's slices: batch and slices counted as one dimension."""
+    rank = rank_of(args[0], dims[0])
+    if rank < 2:
+        return one_by_one(op, args, dims, size)
+    x = table("movedim")(front(args[0], dims[0]), place(args[2], rank) + 1, 1)
+    shape = x._raw.shape
+    flat = table("reshape")(x, (shape[0] * shape[1], *shape[2:]))
+    out = table("reshape")(call(op, [flat, args[1], 0, args[3]]), shape)
+    return table("movedim")(out, 1, place(args[2], rank) + 1), 0

@@ -1,0 +1,25 @@
+"""The two views that forward mode begins with: into a dual tensor, and out of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rows.row import linear
+
+
+def _alias(array: Any) -> Any:
+    """A view of all of an array."""
+    return array.view()
+
+
+MAKE = linear(
+    "_make_dual(Tensor(a) self) -> Tensor(a)", _alias,
+    self=lambda g: g, namespace="private", node="ViewBackward0", method=False,
+    doc="A view of all of `self`, which will carry a tangent of its own.",
+)  # fmt: skip
+
+UNPACK = linear(
+    "_unpack_dual(Tensor(a) dual) -> Tensor(a)", _alias,
+    dual=lambda g: g, namespace="private", node="Identity", method=False,
+    doc="A view of all of a dual tensor, without its tangent.",
+)  # fmt: skip

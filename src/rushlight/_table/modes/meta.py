@@ -1,0 +1,418 @@
+"""Tensors without data ("meta" tensors), and what operations make of them.
+
+Note [Tensors without data]
+A tensor on the device "meta" is an ordinary tensor over a hollow array (see
+`_array/memory/meta.py`), marked `_layered`, so that operations take the slow path and come here.
+Views are taken of the hollow array itself. For all else the operation runs on zeros to learn the
+shape, and its result is made hollow: on zeros of the full size where these are few, else on the
+first elements along each dimension, for the kinds of operations whose result's shape can be told
+from that.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.memory.meta import Hollow, corner, hollow, hollowed, with_strides
+from ..._base import dtypes as D, errors
+from ..._base.device import hollow as elsewhere
+from ..._core import slow
+from ..._core.inplace import check_cast, check_writable, write
+from ..._core.mode import current, ready
+from ..._core.op import PROMOTE_NONE, Op
+from ..._core.slow import HANDLERS, NOT_HANDLED
+from ..._core.storage import TensorBase, bump, new_tensor
+
+_FEW: Final = 4096  # elements up to which an operation is just run
+_MANY: Final = 1 << 28  # elements from which on it isn't, where nothing less will do
+_ALIKE: Final = ("_to_copy", "clone", "_clone_contiguous")  # the result is shaped like the operand
+NO_DATA: Final = "Cannot copy out of meta tensor; no data!"
+NO_ITEM: Final = "Tensor.item() cannot be called on meta tensors"
+_BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_consecutive", "equal",
+                   "masked_select", "bincount", "histc")  # fmt: skip
+
+
+#: The module that has the classes of tensors say what happens, once there is such a class.
+DISPATCHING: Final[list[Any]] = []
+#: The instances of such classes that live, by identity: weak references.
+LIVE: Final[dict[int, Any]] = {}
+
+
+def is_hollow(t: Any) -> bool:
+    """Whether a tensor has no data."""
+    return isinstance(t, TensorBase) and type(t._raw) is Hollow
+
+
+def beside(t: Any, device: Any) -> bool:
+    """Whether what is made after the model of a tensor gets no data."""
+    if device is not None:
+        return elsewhere(device)
+    return not t._plain and type(t._raw) is Hollow
+
+
+def without_data(array: Any, requires_grad: bool = False) -> Any:
+    """A tensor over a hollow array.
+
+    Raises:
+        RuntimeError: where gradients are asked of a type that has none.
+    """
+    t = marked(new_tensor(array))
+    if current().inference:
+        t._inference = True
+    if requires_grad:
+        if T.is_discrete(array.dtype):
+            raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
+        t._requires_grad = True
+    return t
+
+
+def marked(t: Any) -> Any:
+    """The tensor, which operations now know for one without data."""
+    t._plain = False
+    t._layered = True
+    return t
+
+
+def made(shape: tuple[int, ...], dtype: D.dtype, requires_grad: bool = False) -> Any:
+    """A new tensor without data."""
+    return without_data(hollow(shape, T.to_raw(dtype)), requires_grad)
+
+
+def made_with_strides(shape: Any, steps: Any, dtype: D.dtype, requires_grad: bool = False) -> Any:
+    """A new tensor without data, with strides of one's own."""
+    return without_data(with_strides(tuple(shape), tuple(steps), T.to_raw(dtype)), requires_grad)
+
+
+def made_like(t: Any, dtype: D.dtype | None, contiguous: bool, requires_grad: bool = False) -> Any:
+    """A new tensor without data, shaped and laid out like another."""
+    array = t._raw
+    raw = array.dtype if dtype is None else T.to_raw(dtype)
+    if contiguous or array.flags.c_contiguous:
+        return without_data(hollow(array.shape, raw), requires_grad)
+    found = hollowed(T.plain_array(array))
+    if raw != array.dtype:
+        steps = T.byte_strides(found)
+        return without_data(with_strides(array.shape, steps, raw), requires_grad)
+    return without_data(found, requires_grad)
+
+
+def adopted(t: Any, other: Any) -> None:
+    """Prepares a tensor for the memory of another: one of the two may have no data."""
+    if type(other._raw) is Hollow:
+        marked(t)
+    elif type(t._raw) is Hollow and not type(t)._overrides:
+        t._layered = False
+        t._plain = not t._inference
+
+
+def emptied(t: Any) -> Any:
+    """A tensor like another that has data, but without."""
+    return made_like(t, None, False, bool(t._requires_grad) and t._node is None)
+
+
+def elements(t: Any) -> Any:
+    """The array whose elements become Python numbers.
+
+    Raises:
+        RuntimeError: where there is no data.
+    """
+    found = None if t._plain else HANDLERS.hollow_read(t)
+    return t._raw if found is None else found
+
+
+def dispatched(name: str, *args: Any) -> Any:
+    """What the class of a tensor among the arguments answers to a call, or NOT_HANDLED."""
+    return DISPATCHING[0].answered(name, args) if DISPATCHING else NOT_HANDLED
+
+
+def refuse_item(t: Any) -> None:
+    """Refuses to read a tensor without data.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if not t._plain and type(t._raw) is Hollow:
+        raise RuntimeError(NO_ITEM)
+
+
+# ---- operations ----------------------------------------------------------------------------------
+def _tensors(args: list[Any]) -> list[TensorBase]:
+    found: list[TensorBase] = []
+    for arg in args:
+        if isinstance(arg, TensorBase):
+            found.append(arg)
+        elif type(arg) is list or type(arg) is tuple:
+            found.extend([item for item in arg if isinstance(item, TensorBase)])
+    return found
+
+
+def _meets_others(op: Op, tensors: list[TensorBase]) -> None:
+    """Refuses tensors with data beside those without, but for single numbers.
+
+    Raises:
+        RuntimeError: in PyTorch's words; products of matrices let it pass there, and here.
+    """
+    if op.kind == "multilinear" and op.name not in ("convolution", "_linear"):
+        return
+    if op.name == "_linear" and (len(tensors) < 3 or type(tensors[0]._raw) is not Hollow):
+        return
+    if "index" in op.name:  # places may be told from anywhere
+        return
+    if current().carrying:  # formulas make what they need of numbers and arrays
+        return
+    first = next(t for t in tensors if t._raw.ndim or type(t._raw) is Hollow)
+    here = type(first._raw) is Hollow
+    for t in tensors:
+        if (type(t._raw) is Hollow) is not here and t._raw.ndim:
+            names = ("cpu", "meta") if here else ("meta", "cpu")
+            raise RuntimeError(
+                f"Tensor on device {names[0]} is not on the expected device {names[1]}!"
+            )
+
+
+def call(op: Op, args: list[Any]) -> Any:
+    """The result of an operation on tensors some of which have no data."""
+    tensors = _tensors(args)
+    if not any(type(t._raw) is Hollow for t in tensors):
+        return NOT_HANDLED
+    mode = ready()
+    outs, raws, promoted = _outcome(op, args, tensors)
+    if mode.grad and not mode.inference:
+        live = slow.live_mask(op, args)
+        if live:
+            slow.record(op, args, raws, outs, live, mode, promoted)
+    if op.n_out == 1:
+        return outs[0]
+    return tuple(outs) if op.returns is None else op.returns(outs)
+
+
+def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
+    """The results without data, the arrays they were learnt from, and the common type."""
+    masked = "index" in op.name and any(t._raw.dtype.kind == "b" for t in tensors[1:])
+    if op.name in _BY_DATA or masked:
+        raise NotImplementedError(
+            f"aten::{op.name.lstrip('_')}: attempted to run this operator with Meta tensors, but "
+            "its result depends on their data"
+        )
+    if not op.is_view:
+        _meets_others(op, tensors)
+    raws = [slow.to_raw(arg) for arg in args]
+    if op.is_view:
+        results = _run(op, args, raws)
+        outs = slow.wrap(op, args, results, ready())
+        arrays = [results] if op.n_out == 1 else list(results)
+        for out, array in zip(outs, arrays, strict=True):
+            out._raw = array if type(array) is Hollow else T.as_array(array).view(Hollow)
+            marked(out)
+        return outs, raws, None
+    sizes = _true_sizes(op, args, raws)
+    plain = [_plain(raw, sizes) for raw in raws]
+    promoted = slow.promote(op, args, plain) if op.promote != PROMOTE_NONE else None
+    if op.check is not None:
+        op.check(args, plain)
+    results = _run(op, args, plain)
+    outs = slow.wrap(op, args, results, ready())
+    for out in outs:
+        shape = None if sizes is None else sizes.shape_of(out._raw.shape)
+        if shape is None:
+            out._raw = hollowed(out._raw)
+        else:
+            out._raw = _laid_out(op, raws, shape, out._raw.dtype)
+        marked(out)
+    return outs, raws, promoted
+
+
+def _laid_out(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """A hollow array laid out like the first operand of its shape."""
+    for raw in raws:
+        if isinstance(raw, T.ndarray) and raw.shape == shape and op.name != "_clone_contiguous":
+            if raw.flags.c_contiguous or op.kind == "multilinear":
+                break
+            steps = T.byte_strides(hollowed(T.plain_array(raw)))
+            return with_strides(shape, steps, dtype)
+    return hollow(shape, dtype)
+
+
+def _run(op: Op, args: list[Any], raws: list[Any]) -> Any:
+    try:
+        return op.raw(*raws)
+    except Exception as error:
+        better = None if HANDLERS.explain is None else HANDLERS.explain(op, args, error)
+        if better is None:
+            raise
+        raise better from None
+
+
+def _plain(raw: Any, sizes: Any) -> Any:
+    """An array, or a list of arrays, as the operation is run on it."""
+    if isinstance(raw, T.ndarray):
+        return T.plain_array(raw) if sizes is None else sizes.reduced(raw)
+    if type(raw) is list:
+        return [_plain(item, sizes) for item in raw]
+    return raw
+
+
+class _Aligned:
+    """Sizes of operands that are broadcast: the operation is run on one element of each."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+    def reduced(self, array: Any) -> Any:
+        return corner(array, (1,) * array.ndim)
+
+    def shape_of(self, found: tuple[int, ...]) -> tuple[int, ...]:
+        return self.shape
+
+
+class _Renamed:
+    """Sizes that only meet or vanish: each is replaced by a small one that no other has."""
+
+    def __init__(self, arrays: list[Any]) -> None:
+        large = sorted({size for array in arrays for size in array.shape if size > 1})
+        self.small = {size: 2 + k for k, size in enumerate(large)}
+        self.large = {small: size for size, small in self.small.items()}
+
+    def reduced(self, array: Any) -> Any:
+        return corner(array, tuple(self.small.get(size, size) for size in array.shape))
+
+    def shape_of(self, found: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.large.get(size, size) for size in found)
+
+
+class _Channels:
+    """Sizes of a convolution: one example, and a channel for each group, tell those in space."""
+
+    def __init__(self, count: int, channels: int, groups: int) -> None:
+        self.count, self.channels, self.groups = count, channels, groups
+        self.turn = 0
+
+    def reduced(self, array: Any) -> Any:
+        self.turn += 1
+        if self.turn == 1:  # the input
+            return corner(array, (1, self.groups, *array.shape[2:]))
+        if array.ndim == 1:  # the bias
+            return corner(array, (self.groups,))
+        return corner(array, (self.groups, 1, *array.shape[2:]))
+
+    def shape_of(self, found: tuple[int, ...]) -> tuple[int, ...]:
+        return (self.count, self.channels, *found[2:])
+
+
+def _true_sizes(op: Op, args: list[Any], raws: list[Any]) -> Any:
+    """How the operation is run on fewer elements; None: on all."""
+    arrays = [raw for raw in raws if isinstance(raw, T.ndarray)]
+    if op.name == "convolution":
+        return _convolution(*raws)
+    if op.lists >= 0 or not arrays:
+        return None
+    if (op.kind == "elementwise" and op.n_out == 1) or op.name in _ALIKE:
+        apart = any(raw.ndim and not raw.flags.c_contiguous for raw in arrays)
+        if apart and sum(raw.size for raw in arrays) <= _FEW:
+            return None
+        try:
+            shape: tuple[int, ...] = ()
+            for raw in arrays:
+                shape = T.broadcast_shape(shape, raw.shape)
+        except ValueError:
+            return None  # the operation itself says why
+        count = 1
+        for size in shape:
+            count *= size
+        return None if count <= _FEW else _Aligned(shape)
+    count = sum(raw.size for raw in arrays)
+    if op.name in _BY_SIZE and count > _FEW:
+        return _Renamed(arrays)
+    if count > _MANY:
+        raise NotImplementedError(
+            f"{op.name} of meta tensors of {count} elements: Rushlight learns its result's shape "
+            f"by running it on zeros, which it does for at most {_MANY}"
+        )
+    return None
+
+
+_BY_SIZE: Final = frozenset({
+    "mm", "bmm", "mv", "dot", "addmm", "addmv", "baddbmm", "addbmm", "addr", "_linear", "_matmul",
+    "sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "var", "std", "var_mean",
+    "prod", "vector_norm", "linalg_vector_norm", "logsumexp", "softmax", "log_softmax", "_softmax",
+    "_log_softmax", "all", "any", "cumsum", "cumprod", "median", "sort", "argsort", "count_nonzero",
+})  # fmt: skip
+
+
+def _convolution(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
+                 transposed: bool, output_padding: Any, groups: int) -> Any:  # fmt: skip
+    inputs, outputs = (0, 1) if transposed else (1, 0)
+    channels = weight.shape[outputs] * (groups if transposed else 1)
+    taken = weight.shape[inputs] * (1 if transposed else groups)
+    if x.ndim != weight.ndim or x.shape[1] != taken or channels % groups or x.ndim < 3:
+        return None  # the operation itself says why
+    if bias is not None and bias.shape != (channels,):
+        return None
+    if x.size + weight.size <= _FEW or not x.shape[0]:
+        return None
+    return _Channels(x.shape[0], channels, groups)
+
+
+def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
+    """An operation that writes into its first argument, where an argument has no data.
+
+    Raises:
+        NotImplementedError: where what has no data is copied into what has.
+        RuntimeError: as operations in place do.
+    """
+    tensors = _tensors(args)
+    if not any(type(t._raw) is Hollow for t in tensors):
+        return NOT_HANDLED
+    me: Any = args[0]
+    mode = ready()
+    if type(me._raw) is not Hollow:
+        if op.name == "_copy":
+            raise NotImplementedError(NO_DATA)
+        _meets_others(op, tensors)
+    elif op.name != "_copy":
+        _meets_others(op, tensors)
+    live = 0
+    if mode.grad and not mode.inference:
+        view = me._view
+        live = slow.live_mask(op, args)
+        if live or me._requires_grad or (view is not None and view.tracked
+                                         and view.base._requires_grad):  # fmt: skip
+            check_writable(me)
+    raws = [slow.to_raw(arg) for arg in args]
+    promoted = None
+    if writer is None:
+        outs, _, promoted = _outcome(op, args, tensors)
+        result = outs[0]._raw
+        if promoted is T.from_raw(me._raw.dtype):
+            promoted = None
+        if op.promote != PROMOTE_NONE:
+            check_cast(T.from_raw(result.dtype), me._raw)
+        if result.shape != me._raw.shape:
+            raise RuntimeError(errors.output_shape(me._raw.shape, result.shape))
+    write(me, args, raws, None, op, live, mode, promoted, _nothing)
+    return me
+
+
+def _nothing(*raws: Any) -> None:
+    """Writes nothing."""
+
+
+def received(leaf: Any, g: Any) -> bool:
+    """Gives a leaf a gradient without data; False where the gradient has data.
+
+    Hooks that wait for a finished gradient are not run: there is nothing that they could read.
+    """
+    if type(g._raw) is not Hollow:
+        return False
+    if leaf._grad is None:
+        leaf._grad = without_data(hollowed(T.plain_array(g._raw)))
+    else:
+        bump(leaf._grad)
+    return True
+
+
+HANDLERS.hollow = call
+HANDLERS.hollow_read = refuse_item
+HANDLERS.hollow_received = received
+HANDLERS.hollow_inplace = call_inplace

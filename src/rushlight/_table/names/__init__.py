@@ -1,0 +1,1 @@
+"""Rows under other names: `aten`, `operator`, synonyms."""

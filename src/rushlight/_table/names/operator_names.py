@@ -1,0 +1,472 @@
+"""Operators under the names that PyTorch's own code calls them by, over the public ones."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply_n
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase, new_tensor
+from ..calls import dtype_checks as _checks
+from ..calls.conversions import is_int
+from ..calls.deprecated_orders import say_better
+from ..elementwise.complexes import conj_physical_row, conj_row
+from ..nn.attention import _safe_softmax as safe_softmax_row
+from ..nn.ctc_loss import _ctc as ctc_row
+from ..random.fill import refuse_leaf
+from ..random.generator import stream_of
+from ..rows.composite import COMPOSITES, composite
+from ..rows.row import linear
+from ..rows.tensor_namespace import table
+
+draw = later("random.discrete")
+
+# ---- copies and conjugates ----------------------------------------------------------------------
+
+
+@composite("")
+def detach(input: Any) -> Any:
+    """The tensor without history: a view of the same memory."""
+    return input.detach()
+
+
+@composite("")
+def detach_(input: Any) -> Any:
+    """The tensor itself, whose history is forgotten."""
+    return input.detach_()
+
+
+_detach_copy = linear(
+    "detach_copy(Tensor self) -> Tensor",
+    T.copy,
+    self=_checks.no_derivative("detach_copy"),
+    node="NotImplemented",
+    method=False,
+    samples=lambda mk: [(mk(3, 4),)],
+    doc="A copy without history.",
+)
+
+
+@composite("")
+def _conj(input: Any) -> Any:
+    """The complex conjugate of each element."""
+    return apply_n(conj_row.op, [input]) if input.is_complex() else input
+
+
+@composite("")
+def _conj_physical(input: Any) -> Any:
+    """The complex conjugate of each element, in memory."""
+    return apply_n(conj_physical_row.op, [input])
+
+
+# ---- reductions and softmax ---------------------------------------------------------------------
+@composite("")
+def _softmax(input: Any, dim: int, half_to_float: bool = False) -> Any:
+    """Probabilities along a dimension."""
+    return table("softmax")(input, dim)
+
+
+@composite("")
+def _log_softmax(input: Any, dim: int, half_to_float: bool = False) -> Any:
+    """Log-probabilities along a dimension."""
+    return table("log_softmax")(input, dim)
+
+
+@composite("")
+def _safe_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+    """Probabilities along a dimension, zeros for rows of -inf."""
+    x = input if dtype is None else input.to(dtype)
+    if dim % max(x.dim(), 1) == x.dim() - 1:
+        return apply_n(safe_softmax_row.op, [x, -1])
+    return apply_n(safe_softmax_row.op, [x.transpose(dim, -1), -1]).transpose(dim, -1)
+
+
+COMPOSITES["special", "logsumexp"] = lambda input, dim, keepdim=False, *, out=None: (
+    table("logsumexp")(input, dim, keepdim)
+    if out is None
+    else table("logsumexp")(input, dim, keepdim, out=out)
+)
+
+
+@composite("")
+def _assert(condition: Any, message: Any) -> None:
+    """Checks a condition; unlike the statement, a trace sees it.
+
+    Raises:
+        AssertionError: with the message, where the condition is false.
+    """
+    if not condition:
+        raise AssertionError(message)
+
+
+@composite("")
+def _is_all_true(input: Any) -> Any:
+    """Whether all elements are true."""
+    return input.all()
+
+
+@composite("")
+def _is_any_true(input: Any) -> Any:
+    """Whether any element is true."""
+    return input.any()
+
+
+@composite("")
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False, *, out: Any = None) -> Any:
+    """The sum of the singular values of matrices."""
+    say_better("nuclear_norm")
+    if isinstance(dim, bool):  # the overload without dimensions
+        dim, keepdim = (-2, -1), dim
+    return table("matrix_norm")(input, "nuc", (dim, dim) if is_int(dim) else dim, keepdim, out=out)
+
+
+@composite("", out=True)
+def frobenius_norm(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The square root of the sum of squares."""
+    say_better("frobenius_norm")
+    if isinstance(dim, (tuple, list)) and len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
+    raw = input._raw
+    if T.is_discrete(raw.dtype):
+        shown = D.scalar_name(T.from_raw(raw.dtype))
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {shown} instead."
+        )
+    return table("norm")(input, 2, dim, keepdim)
+
+
+@composite("")
+def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
+    """The norms over all dimensions but `dim`; over all of them for -1."""
+    if dim == -1:
+        return v.norm(pow)
+    if dim == 0:
+        shape = (v.shape[0],) + (1,) * (v.dim() - 1)
+        return v.contiguous().view(v.shape[0], -1).norm(pow, 1).view(shape)
+    if dim == v.dim() - 1:
+        last = v.shape[-1]
+        return v.contiguous().view(-1, last).norm(pow, 0).view((1,) * (v.dim() - 1) + (last,))
+    return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
+
+
+@composite("")
+def _weight_norm(v: Any, g: Any, dim: int = 0) -> Any:
+    """`v` scaled to the norms `g` over all dimensions but `dim`."""
+    return v * (g / norm_except_dim(v, 2, dim))
+
+
+@composite("")
+def _stack(tensors: Any, dim: int = 0) -> Any:
+    """Tensors of one shape along a new dimension."""
+    return table("stack")(tensors, dim)
+
+
+@composite("")
+def _shape_as_tensor(input: Any) -> Any:
+    """The shape as an int64 tensor."""
+    return table("tensor")(list(input.shape), dtype=D.int64)
+
+
+@composite("")
+def get_device(input: Any) -> int:
+    """-1: the tensor is on the CPU."""
+    return -1
+
+
+@composite("private", method=True)
+def is_nonzero(input: Any) -> bool:
+    """Whether a tensor of one element isn't zero.
+
+    Raises: RuntimeError for another number of elements.
+    """
+    return bool(input)
+
+
+def _cast(name: str, dtype: D.dtype) -> None:
+    def cast(input: Any, non_blocking: bool = False) -> Any:
+        return input.to(dtype)
+
+    cast.__name__ = cast.__qualname__ = f"_cast_{name}"
+    cast.__doc__ = f"The tensor as {dtype.name}."
+    composite("", name=cast.__name__)(cast)
+
+
+for _name, _dtype in (
+    ("Byte", D.uint8), ("Char", D.int8), ("Short", D.int16), ("Int", D.int32), ("Long", D.int64),
+    ("Half", D.float16), ("Float", D.float32), ("Double", D.float64),
+):  # fmt: skip
+    _cast(_name, _dtype)
+
+
+# ---- layers -------------------------------------------------------------------------------------
+_scaled = linear(
+    "_native_dropout(Tensor self, Tensor mask, float scale) -> Tensor",
+    lambda x, mask, scale: draw.masked(x, mask, scale),
+    self=lambda xp, g, mask, scale: g * mask * scale,
+    node="NativeDropoutBackward0",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, dtype="bool"), 2.0)],
+    doc="The elements that the mask keeps, scaled.",
+)
+
+
+@composite("")
+def native_dropout(input: Any, p: float, train: bool | None) -> Any:
+    """The input with elements zeroed with probability `p` and the rest scaled, and the mask."""
+    raw = input._raw
+    if train is False or not raw.size:
+        mask = table("ones_like")(input, dtype=D.bool_)
+        return apply_n(_scaled.op, [input, mask, 1.0]), mask
+    mask = new_tensor(draw.keep_mask(stream_of(None), raw, 1 - p))
+    return apply_n(_scaled.op, [input, mask, 0.0 if p == 1 else 1.0 / (1 - p)]), mask
+
+
+@composite("")
+def native_batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+    momentum: float, eps: float,
+) -> Any:  # fmt: skip
+    """The normalised input, and in training the means and inverse deviations of the batch."""
+    out = table("batch_norm")(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, False
+    )
+    if not training:
+        empty = table("empty")(0, dtype=T.dtype_of(input))
+        return out, empty, table("empty")(0, dtype=T.dtype_of(input))
+    x = input.detach()
+    dims = [d for d in range(x.dim()) if d != 1]
+    return out, x.mean(dims), (x.var(dims, correction=0) + eps).rsqrt()
+
+
+@composite("")
+def native_group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> Any:
+    """The normalised input, and the means and inverse deviations of the groups."""
+    out = table("group_norm")(input, group, weight, bias, eps, False)
+    x = input.detach().reshape(N, group, -1)
+    return out, x.mean(-1), (x.var(-1, correction=0) + eps).rsqrt()
+
+
+@composite("")
+def _ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    """Minus the log-probability of each target, and the forward variables."""
+    found = apply_n(
+        ctc_row.op,
+        [log_probs, targets, tuple(input_lengths), tuple(target_lengths), blank, zero_infinity],
+    )
+    return tuple(found)
+
+
+@composite("")
+def embedding_renorm_(self: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+    """The table, whose rows that `indices` name are scaled down to `max_norm` in place."""
+    from ..._array.nn import embedding as bags
+    from ..._core.storage import bump
+
+    refuse_leaf(self)
+    if self._raw.ndim != 2:
+        raise RuntimeError(
+            f"Expected 2-dimensional tensor, but got {self._raw.ndim}-dimensional tensor for "
+            "argument #1 'self' (while checking arguments for embedding_renorm_)"
+        )
+    bags.require_indices(indices._raw, "embedding_renorm_", 2)
+    used = read_by_python(indices, "embedding_renorm_()")
+    bags.renormalise(self._raw, used, float(max_norm), float(norm_type))
+    bump(self)
+    return self
+
+
+@composite("")
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+    pin_memory: bool = False, requires_grad: bool = False,
+) -> Any:  # fmt: skip
+    """A tensor whose elements aren't set, its dimensions in memory in the order given.
+
+    Raises: RuntimeError for an order that isn't one of the dimensions.
+    """
+    sizes, order = tuple(size), tuple(physical_layout)
+    if len(sizes) != len(order):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(sizes)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    seen: set[int] = set()
+    for i, d in enumerate(order):
+        if not 0 <= d < len(sizes):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got "
+                f"{d} at index {i}).  NB: negative dims not currently supported; file an issue if "
+                "you want it."
+            )
+        if d in seen:
+            raise RuntimeError("Duplicate dim not allowed")
+        seen.add(d)
+    strides = [0] * len(sizes)
+    step = 1
+    for d in reversed(order):
+        strides[d] = step
+        step *= max(sizes[d], 1)
+    return table("empty_strided")(
+        sizes, tuple(strides), dtype=dtype, device=device, requires_grad=requires_grad
+    )
+
+
+@composite("private", method=True)
+def new_empty_strided(
+    self: Any, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
+    device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+) -> Any:  # fmt: skip
+    """A tensor of this one's type whose elements aren't set, of the strides given."""
+    found = T.dtype_of(self) if dtype is None else dtype
+    return table("empty_strided")(
+        size, stride, dtype=found, device=device, requires_grad=requires_grad
+    )
+
+
+# ---- removed functions, which say what replaced them --------------------------------------------
+_SINCE: Final = "This function was deprecated since version 1.9 and is now removed."
+_REMOVED: Final = {
+    "solve": " `torch.solve` is deprecated in favor of `torch.linalg.solve`. "
+    "`torch.linalg.solve` has its arguments reversed and does not return the LU factorization.\n\n"
+    "To get the LU factorization see `torch.lu`, which can be used with `torch.lu_solve` or "
+    "`torch.lu_unpack`.\nX = torch.solve(B, A).solution should be replaced with:\n"
+    "X = torch.linalg.solve(A, B)",
+    "eig": " `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather "
+    "than real tensors mimicking complex tensors.\n\n"
+    "L, _ = torch.eig(A) should be replaced with:\nL_complex = torch.linalg.eigvals(A)\n\nand\n\n"
+    "L, V = torch.eig(A, eigenvectors=True) should be replaced with:\n"
+    "L_complex, V_complex = torch.linalg.eig(A)",
+    "symeig": " The default behavior has changed from using the upper triangular portion of the "
+    "matrix by default to using the lower triangular portion.\n\n"
+    "L, _ = torch.symeig(A, upper=upper) should be replaced with:\n"
+    "L = torch.linalg.eigvalsh(A, UPLO='U' if upper else 'L')\n\nand\n\n"
+    "L, V = torch.symeig(A, eigenvectors=True) should be replaced with:\n"
+    "L, V = torch.linalg.eigh(A, UPLO='U' if upper else 'L')",
+    "matrix_rank": "\nPlease use the `torch.linalg.matrix_rank` function instead. The parameter "
+    "'symmetric' was renamed in `torch.linalg.matrix_rank()` to 'hermitian'.",
+    "lstsq": " `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`.\n"
+    "`torch.linalg.lstsq` has reversed arguments and does not return the QR decomposition in the "
+    "returned tuple (although it returns other information about the problem).",
+}
+
+
+def _remove(name: str, text: str) -> None:
+    def removed(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(_SINCE + text)
+
+    removed.__name__ = removed.__qualname__ = name
+    removed.__doc__ = "Raises RuntimeError, which names what replaced it."
+    composite("", name=name, method=name != "matrix_rank")(removed)
+
+
+for _name, _text in _REMOVED.items():
+    _remove(_name, _text)
+
+
+# ---- methods ------------------------------------------------------------------------------------
+@composite("private", method=True)
+def apply_(self: Any, callable: Any) -> Any:
+    """Replaces each element by what the function gives for it: a Python loop.
+
+    Raises: RuntimeError for a tensor that requires grad.
+    """
+    return _mapped("apply_", self, (), callable)
+
+
+@composite("private", method=True)
+def map_(self: Any, tensor: Any, callable: Any) -> Any:
+    """Replaces each element by a function of it and of one of `tensor`: a Python loop."""
+    return _mapped("map_", self, (tensor,), callable)
+
+
+@composite("private", method=True)
+def map2_(self: Any, x: Any, y: Any, callable: Any) -> Any:
+    """Replaces each element by a function of it and of those of `x` and `y`: a Python loop."""
+    return _mapped("map2_", self, (x, y), callable)
+
+
+def _mapped(name: str, self: Any, others: tuple[Any, ...], function: Any) -> Any:
+    words = ("x", "y") if len(others) == 2 else ("other",)
+    for place, (word, t) in enumerate(zip(words, others), 1):
+        if not isinstance(t, TensorBase):
+            raise TypeError(errors.no_tensor(name, word, t, place))
+    if self.requires_grad or any(t.requires_grad for t in others):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead."
+        )
+    wanted = T.type_name(self._raw.dtype)
+    for word, t in zip(words, others):
+        if t._raw.dtype != self._raw.dtype:
+            argument = "argument " if len(others) == 2 else ""
+            raise TypeError(
+                f"{name}: expected {wanted} for {argument}'{word}' (got "
+                f"{T.type_name(t._raw.dtype)})"
+            )
+    lists = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others)]
+    values = [function(*items) for items in zip(*lists)]
+    found = table("tensor")(values, dtype=T.dtype_of(self)).reshape(self.shape)
+    T.write_into(self._raw, found._raw)  # which PyTorch doesn't count as a write
+    return self
+
+
+@composite("private", method=True)
+def is_same_size(self: Any, other: Any) -> bool:
+    """Whether two tensors have one shape."""
+    return bool(self._raw.shape == other._raw.shape)
+
+
+@composite("private", method=True)
+def is_set_to(self: Any, tensor: Any) -> bool:
+    """Whether two tensors are the same part of the same memory."""
+    a, b = self._raw, tensor._raw
+    if a.size == 0 and T.owner(a) is not T.owner(b):  # NumPy doesn't tell where it would begin
+        return False
+    return bool(T.address(a) == T.address(b) and a.shape == b.shape and a.strides == b.strides)
+
+
+@composite("private", method=True)
+def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the outermost to the innermost in memory."""
+    strides = self.stride()
+    return tuple(sorted(range(len(strides)), key=lambda d: -strides[d]))
+
+
+_REINFORCE: Final = """reinforce() was removed.
+Use torch.distributions instead.
+See https://pytorch.org/docs/main/distributions.html
+
+Instead of:
+
+probs = policy_network(state)
+action = probs.multinomial()
+next_state, reward = env.step(action)
+action.reinforce(reward)
+action.backward()
+
+Use:
+
+probs = policy_network(state)
+# NOTE: categorical is equivalent to what used to be called multinomial
+m = torch.distributions.Categorical(probs)
+action = m.sample()
+next_state, reward = env.step(action)
+loss = -m.log_prob(action) * reward
+loss.backward()
+"""
+
+
+@composite("private", method=True)
+def reinforce(self: Any, reward: Any) -> Any:
+    """Raises RuntimeError, which names what replaced it."""
+    raise RuntimeError(_REINFORCE)

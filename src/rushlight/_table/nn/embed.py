@@ -1,0 +1,445 @@
+"""Embeddings: rows of a table by index, bags of rows, one-hot vectors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._array.shape import gather
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply_n
+from ..._core.mode import current
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase, bump, new_tensor
+from ..rows import tensor_namespace as _traced
+from ..rows.composite import composite
+from ..rows.row import Row, general, linear
+
+raw = later("nn.embedding")
+sparse_rows = later("shape.sparse_gradient")
+
+# ---- embedding --------------------------------------------------------------------------------
+
+
+def _rows_added(g: Any, index: Any, rows: int, padding_idx: int, scale_by_frequency: bool) -> Any:
+    """The rows of `g` added at `index`, in operations that are recorded."""
+    flat = index.reshape(-1)
+    g = g.reshape(flat.shape[0], g.shape[-1])
+    if padding_idx >= 0:
+        g = g * (flat != padding_idx).to(g.dtype).unsqueeze(1)
+    if scale_by_frequency:
+        g = g / flat.bincount(minlength=rows)[flat].to(g.dtype).unsqueeze(1)
+    return (g.detach()[:1].sum() * 0).expand(rows, g.shape[1]).index_add(0, flat, g)
+
+
+def _table_gradient(
+    xp: Any, g: Any, indices: Any, weight_shape: Any, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    return xp.fused(
+        raw.embedding_gradient,
+        _rows_added,
+        g,
+        indices,
+        weight_shape[0],
+        padding_idx,
+        scale_grad_by_freq,
+    )
+
+
+_embedding = linear(
+    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
+    "bool sparse=False) -> Tensor",
+    lambda weight, indices, *_: raw.embedding(weight, indices),
+    weight=_table_gradient,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
+    doc="The rows of `weight` that `indices` name.",
+)
+
+
+def _read_rows(
+    xp: Any, g: Any, indices: Any, weight_shape: Any, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    """The gradient of the table as the rows that were read; in recorded operations, all of it."""
+    if scale_grad_by_freq:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
+    return xp.fused(
+        sparse_rows.rows_gradient,
+        lambda g, indices, shape, padding: _rows_added(g, indices, shape[0], padding, False),
+        g,
+        indices,
+        weight_shape,
+        padding_idx,
+    )
+
+
+_sparse_embedding = linear(
+    "_sparse_embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool "
+    "scale_grad_by_freq=False, bool sparse=True) -> Tensor",
+    lambda weight, indices, *_: raw.embedding(weight, indices),
+    weight=_read_rows,
+    node="EmbeddingBackward0",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
+    doc="The rows of `weight` that `indices` name; its gradient has these rows only.",
+)
+
+
+@composite("nn.functional")
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """The rows of the table `weight` that `input` names.
+
+    The row `padding_idx` gets no gradient. With `max_norm`, rows that are read are first scaled
+    down to that norm, in place. `scale_grad_by_freq` divides a row's gradient by how often it was
+    read.
+    Shapes: input any shape (*) of int64 or int32, weight (V, D); the result (*, D).
+    With `sparse` the gradient of the table is a sparse tensor of the rows that were read.
+    Raises: IndexError for an index that is no row.
+    """
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        rows = weight.shape[0]
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    if not isinstance(input, TensorBase):
+        raise TypeError(
+            "embedding(): argument 'indices' (position 2) must be Tensor, not "
+            f"{errors.type_name(input)}"
+        )
+    if max_norm is not None:
+        raw.require_indices(input._raw, "embedding")
+        rows_used = read_by_python(input, "max_norm")
+        raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
+        bump(weight)
+    row = _sparse_embedding if sparse and weight._requires_grad else _embedding
+    return apply_n(row.op, [weight, input, padding_idx, scale_grad_by_freq, sparse])
+
+
+# ---- bags -------------------------------------------------------------------------------------
+
+
+def _bag_gradient(
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    mode: int,
+    scales: Any,
+    include_last: bool,
+    padding_idx: int,
+    scale_by_frequency: bool,
+) -> Any:
+    """The gradient for the table in operations that are recorded, for sums and means."""
+    if mode == 2:
+        raise RuntimeError(
+            "derivative for embedding_bag_backward with mode 'max' is not implemented"
+        )
+    starts, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last)
+    bags = _traced.constant(raw.bag_numbers(lengths))
+    used = indices[: bags.shape[0]]
+    counted = (used != padding_idx).to(g.dtype)
+    rows = g[bags] * counted.unsqueeze(1)
+    if mode == 1:
+        counts = (counted.detach()[:1].sum() * 0).expand(len(starts)).index_add(0, bags, counted)
+        rows = rows / counts.clamp(min=1)[bags].unsqueeze(1)
+    if scales is not None:
+        rows = rows * scales[: bags.shape[0]].unsqueeze(1)
+    return _rows_added(rows, used, weight.shape[0], -1, scale_by_frequency)
+
+
+def _bag_weight_gradient(
+    g: Any, weight: Any, indices: Any, offsets: Any, include_last: bool, padding_idx: int
+) -> Any:
+    _, lengths = raw.bag_lengths(indices._raw, offsets._raw, include_last)
+    bags = _traced.constant(raw.bag_numbers(lengths))
+    used = indices[: bags.shape[0]]
+    return (weight[used] * g[bags]).sum(1) * (used != padding_idx).to(g.dtype)
+
+
+def _bag_table(
+    xp: Any,
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    mode: int,
+    per_sample_weights: Any,
+    include_last_offset: bool,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Any:
+    return xp.fused(
+        raw.embedding_bag_backward,
+        _bag_gradient,
+        g,
+        weight,
+        indices,
+        offsets,
+        mode,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+        scale_grad_by_freq,
+    )
+
+
+def _bag_read_rows(
+    xp: Any,
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    mode: int,
+    per_sample_weights: Any,
+    include_last_offset: bool,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Any:
+    """The gradient of the table as the rows that were read."""
+    return xp.fused(
+        raw.embedding_bag_rows,
+        _bag_gradient,
+        g,
+        weight,
+        indices,
+        offsets,
+        mode,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+        scale_grad_by_freq,
+    )
+
+
+def _bag_scales(
+    xp: Any,
+    g: Any,
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    include_last_offset: bool,
+    padding_idx: int,
+) -> Any:
+    return xp.fused(
+        raw.embedding_bag_weights,
+        _bag_weight_gradient,
+        g,
+        weight,
+        indices,
+        offsets,
+        include_last_offset,
+        padding_idx,
+    )
+
+
+def _bags(name: str, sparse: bool, table_gradient: Any, modes: tuple[int, ...], doc: str) -> Row:
+    """A row that looks up bags, with its own gradient for the table."""
+    return general(
+        f"{name}(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
+        f"int mode=0, bool sparse={sparse}, Tensor? per_sample_weights=None, bool "
+        "include_last_offset=False, int padding_idx=-1) -> Tensor",
+        lambda weight, indices, offsets, scale, mode, sparse, scales, last, padding: (
+            raw.embedding_bag(weight, indices, offsets, mode, scales, last, padding)
+        ),
+        weight=table_gradient,
+        per_sample_weights=_bag_scales,
+        node="EmbeddingBagBackward0",
+        public=False,
+        method=False,
+        out=False,
+        dtypes="float",
+        samples=lambda mk: [
+            (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
+            for mode in modes
+        ],
+        doc=doc,
+    )
+
+
+_bag = _bags(
+    "_embedding_bag", False, _bag_table, (0, 1, 2), "The sums, means or maxima of bags of rows."
+)
+_sparse_bag = _bags(
+    "_sparse_embedding_bag", True, _bag_read_rows, (0, 1),
+    "The sums or means of bags of rows; the table's gradient has the rows that were read.",
+)  # fmt: skip
+_MODES = {"sum": 0, "mean": 1, "max": 2}
+
+
+@composite("nn.functional")
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """The sum, mean or maximum of the rows of each bag of indices.
+
+    Shapes: input (B, L): B bags of L indices; or (N,) with offsets (B,), where the bags begin.
+    Raises: ValueError, RuntimeError for arguments that don't fit together.
+    """
+    if weight.dtype is D.int64 and input.is_floating_point():
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage "
+            "`embedding_bag(weight, "
+            "input, ...)` is deprecated, and should now be `embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
+        )
+        weight, input = input, weight
+    if per_sample_weights is not None and input.size() != per_sample_weights.size():
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, "
+            "then it "
+            f"must have the same shape as the input ({input.shape})"
+        )
+    if not weight.dim() == 2:
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
+        )
+    if input.dim() == 2:
+        include_last_offset = False  # the rows are the bags
+    input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights)
+    number = _MODES.get(mode)
+    if number is None:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if number == 2 and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if number == 2 and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if per_sample_weights is not None and number != 0:
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+            "supported for "
+            f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+        )
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        rows = weight.shape[0]
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    if max_norm is not None:
+        raw.require_indices(input._raw, "embedding_bag")
+        rows_used = read_by_python(input, "max_norm")
+        raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
+        bump(weight)
+    if weight._raw.dtype.kind != "f":
+        raw.require_weight(weight._raw)
+    row = _sparse_bag if sparse and weight._requires_grad else _bag
+    return apply_n(row.op, [weight, input, offsets, scale_grad_by_freq, number, sparse,
+                            per_sample_weights, include_last_offset, padding_idx])  # fmt: skip
+
+
+@composite("", name="embedding_bag")
+def embedding_bag_operator(
+    weight: Any,
+    indices: Any,
+    offsets: Any,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Any, Any, Any, Any]:
+    """The bags of `nn.functional.embedding_bag`, and what says where they come from.
+
+    Mode 0 sums, 1 averages, 2 takes maxima. The further results, of whole numbers: the bag of each
+    index; how many indices count in each bag; for maxima the rows that they come from. Sums have
+    none of these.
+    Raises: RuntimeError for arguments that don't fit together.
+    """
+    if mode not in (0, 1, 2):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    if per_sample_weights is not None and mode != 0:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
+    name = next(word for word, number in _MODES.items() if number == mode)
+    out = embedding_bag(
+        indices, weight, offsets, None, 2, scale_grad_by_freq, name, sparse, per_sample_weights,
+        include_last_offset, padding_idx,
+    )  # fmt: skip
+    padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    found = raw.bag_places(
+        weight._raw, indices._raw, offsets._raw, mode, include_last_offset, padding
+    )
+    return (out, *[new_tensor(array) for array in found])
+
+
+def _as_bags(input: Any, offsets: Any, scales: Any) -> tuple[Any, Any, Any]:
+    """The input as one list with offsets."""
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a "
+                "mini-batch of "
+                f"fixed length sequences. However, found offsets of type {_type_text(offsets)}"
+            )
+        bags, length = input.shape
+        arange = _traced.table("arange")
+        offsets = arange(0, input.numel(), length) if length else (arange(bags) * 0)
+        recorder = current().recorder
+        if recorder is not None:
+            recorder.filled(offsets)
+        return input.reshape(-1), offsets, None if scales is None else scales.reshape(-1)
+    if input.dim() != 1:
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
+    if not isinstance(offsets, TensorBase):
+        raise ValueError(f"offsets has to be a 1D Tensor but got {offsets}")
+    if offsets._raw.ndim != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    return input, offsets, scales
+
+
+def _type_text(value: Any) -> str:
+    return "<class 'torch.Tensor'>" if isinstance(value, TensorBase) else str(type(value))
+
+
+# ---- one-hot ----------------------------------------------------------------------------------
+
+
+def _one_hot(x: Any, num_classes: int) -> Any:
+    if x.dtype != T.to_raw(D.int64):
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    return gather.one_hot(x, num_classes)
+
+
+one_hot = general(
+    "one_hot(Tensor self, int num_classes=-1) -> Tensor",
+    _one_hot,
+    shaped_by_values=lambda args: args[1] < 0,
+    namespace="nn.functional",
+    method=False,
+    out=False,
+    samples=lambda mk: [
+        (mk(3, low=0, high=4, integer=True), 4),
+        (mk(3, low=0, high=4, integer=True),),
+    ],
+    doc="int64 vectors with a one at each index and zeros elsewhere, along a new last dimension.",
+)

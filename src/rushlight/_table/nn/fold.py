@@ -1,0 +1,182 @@
+"""Patches as columns, and columns back to patches: im2col and col2im."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..rows.composite import composite
+from ..rows.fused import either
+from ..rows.row import linear
+from ..rows.tensor_namespace import table
+
+convolve = later("nn.convolution")
+raw = later("nn.im2col")
+
+
+def _pairs(**given: Any) -> list[tuple[int, int]]:
+    found = []
+    for word, value in given.items():
+        values = (value, value) if isinstance(value, int) else tuple(value)
+        if len(values) != 2:
+            raise RuntimeError(f"It is expected {word} equals to 2, but got size {len(values)}")
+        found.append(values)
+    return found
+
+
+def _check(k: Any, dilation: Any, padding: Any, stride: Any) -> None:
+    for word, prefix, values in (
+        ("kernel size", "kernel", k),
+        ("dilation", "dilation", dilation),
+        ("stride", "stride", stride),
+    ):
+        if min(values) <= 0:
+            raise RuntimeError(
+                f"{word} should be greater than zero, but got {prefix}_height: {values[0]} "
+                f"{prefix}_width: {values[1]}"
+            )
+    if min(padding) < 0:
+        raise RuntimeError(
+            f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: "
+            f"{padding[1]}"
+        )
+
+
+def _refuse_integers(x: Any, kernel: str) -> None:
+    if x.dtype.kind in "iu":
+        raise NotImplementedError(
+            errors.not_implemented(kernel, D.scalar_name(T.from_raw(x.dtype)))
+        )
+
+
+def _im2col(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    k, dilation, padding, stride = _pairs(
+        kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+    )
+    _check(k, dilation, padding, stride)
+    # PyTorch asks for the size of dimension 2 where there are two.
+    if x.ndim < 3:
+        raise IndexError(errors.dimension(2, x.ndim))
+    if x.ndim > 4 or not all(x.shape[x.ndim - 3 :]):
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(x.shape)}"
+        )
+    size = tuple(x.shape[-2:])
+    out = convolve.out_sizes(size, k, stride, padding, dilation)
+    if min(out) < 1:
+        shown = [f"({v[0]}, {v[1]})" for v in (size, k, dilation, padding)]
+        raise RuntimeError(
+            f"Given input with spatial size {shown[0]}, kernel_size={shown[1]}, "
+            f"dilation={shown[2]}, padding={shown[3]}, calculated shape of the array of sliding "
+            f"blocks as ({max(out[0], 0)}, {max(out[1], 0)}), but its components must be at least "
+            "one."
+        )
+    _refuse_integers(x, "im2col_out_cpu")
+    batch = x if x.ndim == 4 else x[None]
+    columns = raw.columns(batch, k, out, stride, padding, dilation)
+    return columns if x.ndim == 4 else columns[0]
+
+
+def _col2im(
+    x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Any:
+    size, k, dilation, padding, stride = _pairs(
+        output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
+        stride=stride,
+    )  # fmt: skip
+    _check(k, dilation, padding, stride)
+    if x.ndim not in (2, 3) or not all(x.shape[x.ndim - 2 :]):
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
+            f"non-zero dimensions for input, but got: {list(x.shape)}"
+        )
+    rows, count = x.shape[-2:]
+    if rows % prod(k):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
+            f"but got input.size(1)={rows} and kernel_size=({k[0]}, {k[1]})."
+        )
+    out = convolve.out_sizes(size, k, stride, padding, dilation)
+    if out[0] * out[1] != count or min(out) < 1:
+        shown = [f"({v[0]}, {v[1]})" for v in (size, k, dilation, padding, stride)]
+        raise RuntimeError(
+            f"Given output_size={shown[0]}, kernel_size={shown[1]}, dilation={shown[2]}, "
+            f"padding={shown[3]}, stride={shown[4]}, expected size of input's dimension 2 to "
+            f"match the calculated number of sliding blocks {out[0]} * {out[1]} = "
+            f"{out[0] * out[1]}, but got input.size(2)={count}."
+        )
+    _refuse_integers(x, "col2im_out_cpu")
+    batch = x if x.ndim == 3 else x[None]
+    planes = raw.folded(batch, size, k, out, stride, padding, dilation)
+    return planes if x.ndim == 3 else planes[0]
+
+
+im2col = linear(
+    "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> "
+    "Tensor",
+    _im2col,
+    self=lambda xp, g, self_shape, kernel_size, dilation, padding, stride: either(
+        xp, _col2im, "col2im", g, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
+    ),
+    namespace="private",
+    node="Im2ColBackward0",
+    method=False,
+    samples=lambda mk: [
+        (mk(1, 2, 4, 3), (2, 2), (1, 1), (1, 0), (2, 1)),
+        (mk(2, 4, 4), (2, 1), (2, 1), (0, 0), (1, 1)),
+    ],
+    doc="All patches of the last two dimensions, each as a column.",
+)
+col2im = linear(
+    "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
+    "int[2] stride) -> Tensor",
+    _col2im,
+    self=lambda xp, g, kernel_size, dilation, padding, stride: either(
+        xp, _im2col, "im2col", g, kernel_size, dilation, padding, stride
+    ),
+    namespace="private",
+    node="Col2ImBackward0",
+    method=False,
+    samples=lambda mk: [
+        (mk(1, 8, 6), (3, 4), (2, 2), (1, 1), (0, 0), (1, 1)),
+        (mk(4, 4), (4, 4), (2, 2), (1, 1), (0, 0), (2, 2)),
+    ],
+    doc="The sum of all columns, each as a patch at its place.",
+)
+
+
+@composite("nn.functional")
+def unfold(
+    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    """All patches of the last two dimensions, each as a column.
+
+    Shapes: ([N,] C, H, W) to ([N,] C · kernel, patches). Raises: RuntimeError for what doesn't fit.
+    """
+    return table("im2col")(
+        input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
+    )
+
+
+@composite("nn.functional")
+def fold(
+    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
+    stride: Any = 1,
+) -> Any:  # fmt: skip
+    """The sum of columns, each as a patch at its place in planes of `output_size`.
+
+    Shapes: ([N,] C · kernel, patches) to ([N,] C, H, W). Raises: RuntimeError for what doesn't fit.
+    """
+    return table("col2im")(
+        input, _pair(output_size), _pair(kernel_size), _pair(dilation), _pair(padding),
+        _pair(stride),
+    )  # fmt: skip
+
+
+def _pair(value: Any) -> Any:
+    return tuple(value) if isinstance(value, Iterable) else (value, value)

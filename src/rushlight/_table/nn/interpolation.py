@@ -1,0 +1,354 @@
+"""Interpolation: values between the elements of the last dimensions, in all of PyTorch's modes."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._array.nn.channels_last import laid_out_like
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply_n
+from ..._core.storage import TensorBase
+from ..rows.composite import composite
+from ..rows.fused import either
+from ..rows.row import Row, linear
+from ..rows.tensor_namespace import table
+
+raw = later("nn.interpolation")
+
+# stem of the operation -> the mode of `line_map`, whether it has `align_corners`, dimensions
+_KINDS: Final[dict[str, tuple[str, bool, tuple[int, ...]]]] = {
+    "nearest": ("nearest", False, (1, 2, 3)),
+    "_nearest_exact": ("nearest-exact", False, (1, 2, 3)),
+    "linear": ("linear", True, (1,)),
+    "bilinear": ("linear", True, (2,)),
+    "trilinear": ("linear", True, (3,)),
+    "bicubic": ("cubic", True, (2,)),
+    "_bilinear_aa": ("smooth-linear", True, (2,)),
+    "_bicubic_aa": ("smooth-cubic", True, (2,)),
+    "_lanczos_aa": ("smooth-lanczos", True, (2,)),
+}
+_NODES: Final = {
+    "nearest": "UpsampleNearest{}D", "_nearest_exact": "UpsampleNearestExact{}D",
+    "linear": "UpsampleLinear{}D", "bilinear": "UpsampleBilinear{}D",
+    "trilinear": "UpsampleTrilinear{}D", "bicubic": "UpsampleBicubic{}D",
+    "_bilinear_aa": "UpsampleBilinear{}DAa", "_bicubic_aa": "UpsampleBicubic{}DAa",
+    "_lanczos_aa": "UpsampleLanczos{}DAa",
+}  # fmt: skip
+
+
+def _name(kind: str, dims: int) -> str:
+    if kind.endswith("_aa"):
+        return f"_upsample_{kind[1:-3]}{dims}d_aa"
+    return f"{'_' if kind[0] == '_' else ''}upsample_{kind.lstrip('_')}{dims}d"
+
+
+def _check(name: str, x: Any, out: Any, dims: int, kind: str) -> None:
+    """Refuses shapes and element types.
+
+    Raises:
+        RuntimeError, NotImplementedError: in PyTorch's words.
+    """
+    if len(out) != dims:
+        raise RuntimeError(f"It is expected output_size equals to {dims}, but got size {len(out)}")
+    if x.ndim != dims + 2:
+        raise RuntimeError(f"It is expected input_size equals to {dims + 2}, but got size {x.ndim}")
+    size = x.shape[2:]
+    if not (all(n > 0 for n in size) and all(n > 0 for n in out)):
+        if dims == 1:
+            raise RuntimeError(
+                f"Input and output sizes should be greater than 0, but got input (W: {size[0]}) "
+                f"and output (W: {out[0]})"
+            )
+        axes = ("H", "W") if dims == 2 else ("D", "H", "W")
+        shown = [", ".join(f"{a}: {n}" for a, n in zip(axes, v)) for v in (size, out)]
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input ({shown[0]}) output "
+            f"({shown[1]})"
+        )
+    if not all(x.shape[1:]):
+        raise RuntimeError(
+            f"Non-empty {dims + 2}D data tensor expected but got a tensor with sizes "
+            f"{list(x.shape)}"
+        )
+    found = T.from_raw(x.dtype)
+    bytes_too = dims == 2 or kind.endswith(("nearest", "exact"))
+    if not found.is_floating_point and not (found is D.uint8 and bytes_too):
+        kernel = {"nearest": "compute_indices_weights_nearest"}.get(
+            kind.lstrip("_").removesuffix("_exact"), "compute_indices_weights_linear"
+        )
+        if kind == "bicubic":
+            kernel = "compute_indices_weights_cubic"
+        elif kind in ("bilinear", "nearest", "_nearest_exact") and dims == 2:
+            kernel = f"upsample_{kind.lstrip('_').removesuffix('_exact')}2d_channels_last"
+        if kind.endswith("_aa"):
+            kernel = "compute_index_ranges_weights"
+        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(found)))
+
+
+def _rows(kind: str, dims: int) -> Row:
+    mode, aligns, _ = _KINDS[kind]
+    name = _name(kind, dims)
+    node = _NODES[kind].format(dims)
+    letters = ["scales"] if dims == 1 else [f"scales_{a}" for a in "dhw"[3 - dims :]]
+    scales = ", ".join(f"float? {s}=None" for s in letters)
+    corners = ", bool align_corners" if aligns else ""
+
+    def split(rest: tuple[Any, ...]) -> tuple[bool, tuple[Any, ...]]:
+        return (rest[0], rest[1:]) if aligns else (False, rest)
+
+    def forward(x: Any, output_size: Any, *rest: Any) -> Any:
+        _check(name, x, output_size, dims, kind)
+        align, factors = split(rest)
+        y = raw.upsample(x, mode, tuple(output_size), align, factors)
+        return y if x.flags.c_contiguous else laid_out_like(y, x)
+
+    def backward(g: Any, output_size: Any, input_size: Any, *rest: Any) -> Any:
+        align, factors = split(rest)
+        return raw.upsample_backward(g, mode, tuple(input_size), align, factors)
+
+    def both(xp: Any, g: Any, output_size: Any, input_size: Any, *rest: Any) -> Any:
+        return either(
+            xp, backward, name + "_backward", g, tuple(output_size), tuple(input_size), *rest
+        )
+
+    def again(xp: Any, g: Any, output_size: Any, *rest: Any) -> Any:
+        return either(xp, forward, name, g, tuple(output_size), *rest)
+
+    linear(
+        f"{name}_backward(Tensor grad_output, int[] output_size, int[] input_size{corners}, "
+        f"{scales}) -> Tensor",
+        backward,
+        grad_output=_formula(again, False, aligns, letters),
+        node=node + "BackwardBackward0",
+        namespace="private",
+        method=False,
+        samples=lambda mk: [
+            (
+                mk(1, 2, *(4,) * dims),
+                (4,) * dims,
+                (1, 2, *(3,) * dims),
+                *((False,) if aligns else ()),
+            )
+        ],
+        doc="The gradient of an interpolation for its input of `input_size`.",
+    )
+    return linear(
+        f"{name}(Tensor self, int[{dims}] output_size{corners}, {scales}) -> Tensor",
+        forward,
+        self=_formula(both, True, aligns, letters),
+        node=node + "Backward0",
+        namespace="private",
+        method=False,
+        dtypes="float",
+        samples=lambda mk: [
+            (mk(1, 2, *(3,) * dims), (5,) * dims, *((False,) if aligns else ())),
+            (mk(1, 2, *(4,) * dims), (3,) * dims, *((True,) if aligns else ())),
+        ],
+        doc=f"The last {'dimension' if dims == 1 else 'dimensions'} resampled: {kind.strip('_')}.",
+    )
+
+
+def _formula(
+    step: Callable[..., Any], sized: bool, aligns: bool, letters: list[str]
+) -> Callable[..., Any]:
+    """`step` as a formula: what it reads is said by parameter names, which differ by row."""
+    words = ["output_size"]
+    if sized:
+        words.append("self_shape")
+    if aligns:
+        words.append("align_corners")
+    made: Callable[..., Any] = _maker(", ".join([*words, *letters]))(step)
+    return made
+
+
+@functools.cache
+def _maker(listed: str) -> Callable[..., Any]:
+    """What makes formulas with parameters of these names."""
+    scope: dict[str, Any] = {}
+    exec(
+        "def make(step):\n"
+        f"    def formula(xp, g, {listed}): return step(xp, g, {listed})\n"
+        "    return formula",
+        scope,
+    )
+    made: Callable[..., Any] = scope["make"]
+    return made
+
+
+ROWS_BY_KIND: Final = {
+    (kind, dims): _rows(kind, dims)
+    for kind, (_, _, all_dims) in _KINDS.items()
+    for dims in all_dims
+}
+
+
+# ---- the public functions ---------------------------------------------------------------------
+_MODES: Final = {
+    ("nearest", 1): "nearest", ("nearest", 2): "nearest", ("nearest", 3): "nearest",
+    ("nearest-exact", 1): "_nearest_exact", ("nearest-exact", 2): "_nearest_exact",
+    ("nearest-exact", 3): "_nearest_exact", ("linear", 1): "linear", ("bilinear", 2): "bilinear",
+    ("trilinear", 3): "trilinear", ("bicubic", 2): "bicubic", ("lanczos", 2): "lanczos",
+}  # fmt: skip
+
+
+@composite("nn.functional")
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:
+    """The input resampled over its last dimensions, to `size` or by `scale_factor`.
+
+    Shapes: input (N, C, places…). `mode` is nearest, nearest-exact, linear, bilinear, bicubic,
+    trilinear or area. Raises: ValueError, NotImplementedError for options that don't go together.
+    """
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | "
+                "bilinear | bicubic | trilinear"
+            )
+    elif align_corners is None:
+        align_corners = False
+    dims = input.dim() - 2
+    output_size, factors = _targets(input, size, scale_factor, dims, mode)
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    if mode == "area" and output_size is None:
+        recompute_scale_factor = True
+    if recompute_scale_factor:
+        assert factors is not None
+        output_size = [math.floor(input.size(i + 2) * factors[i]) for i in range(dims)]
+        factors = None
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
+            "a 4-D tensor as input"
+        )
+    if mode == "area" and dims in (1, 2, 3):
+        return _area(input, output_size, dims)
+    kind = _MODES.get((mode, dims))
+    if kind is None:
+        raise _no_mode(mode, input.dim())
+    if output_size is None:
+        assert factors is not None
+        output_size = [math.floor(float(n) * f) for n, f in zip(input.shape[2:], factors)]
+    steps: tuple[Any, ...] = tuple(factors) if factors is not None else (None,) * dims
+    if mode == "lanczos":
+        if not antialias:
+            raise ValueError("Lanczos mode requires antialias=True")
+        if align_corners:
+            raise ValueError("Lanczos mode does not support align_corners=True")
+    if antialias:
+        kind = f"_{kind}_aa"
+    corners = (align_corners,) if _KINDS[kind][1] else ()
+    return apply_n(ROWS_BY_KIND[kind, dims].op, [input, tuple(output_size), *corners, *steps])
+
+
+def _area(input: Any, size: Any, dims: int) -> Any:
+    space = table("adaptive_avg_pool1d") if dims == 1 else None
+    if space is not None:
+        return space(input, size)
+    from ..rows.composite import COMPOSITES
+
+    return COMPOSITES["nn.functional", f"adaptive_avg_pool{dims}d"](input, size)
+
+
+def _targets(input: Any, size: Any, factor: Any, dims: int, mode: str) -> tuple[Any, Any]:
+    """The output's sizes and the factors as lists; one of them is None.
+
+    Raises:
+        ValueError: unless exactly one is given, with one entry for each dimension.
+    """
+    if size is not None and factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is None and factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    if size is not None:
+        if not isinstance(size, (list, tuple)):
+            return [size] * dims, None
+        if len(size) != dims:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input "
+                f"with spatial dimensions of {list(input.shape[2:])} and output size of {size}. "
+                "Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in "
+                "(o1, o2, ...,oK) format."
+            )
+        for n in size:
+            if not isinstance(n, int) and not isinstance(n, TensorBase):
+                raise TypeError(
+                    "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
+                    f"Tuple[int, int, int], but got size with types {[type(x) for x in size]}"
+                )
+        return [int(n) for n in size], None
+    if not isinstance(factor, (list, tuple)):
+        return None, [float(factor)] * dims
+    if len(factor) != dims:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got "
+            f"input with spatial dimensions of {list(input.shape[2:])} and scale_factor of shape "
+            f"{factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+            "scale_factor in (s1, s2, ...,sK) format."
+        )
+    return None, [float(f) for f in factor]
+
+
+_NEEDS: Final = {"linear": 3, "bilinear": 4, "trilinear": 5}
+
+
+def _no_mode(mode: str, ndim: int) -> Exception:
+    if mode in _NEEDS and ndim in (3, 4, 5):
+        return NotImplementedError(
+            f"Got {ndim}D input, but {mode} mode needs {_NEEDS[mode]}D input"
+        )
+    return NotImplementedError(
+        "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+        f"{ndim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | "
+        f"area | nearest-exact (got {mode})"
+    )
+
+
+@composite("nn.functional")
+def upsample(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Any:
+    """`interpolate`, under its former name."""
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@composite("nn.functional")
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` with mode "nearest", under its former name."""
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+@composite("nn.functional")
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` with mode "bilinear" and aligned corners, under its former name."""
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

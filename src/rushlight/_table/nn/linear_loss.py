@@ -1,0 +1,156 @@
+"""The cross-entropy of a linear map of the input, a part of the batch at a time if wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array.lazy_modules import later
+from ..._core.apply import apply_n
+from ..linalg.matmul import linear
+from ..rows import reduction_argument as R
+from ..rows.composite import composite
+from ..rows.row import general
+from ..rows.tensor_namespace import table
+from .class_loss import cross_entropy
+from .embed import one_hot as one_hot_row
+
+raw = later("nn.linear_loss")
+
+
+def _check(input: Any, weight: Any, target: Any, bias: Any, ignore_index: Any) -> bool:
+    """Whether the targets are probabilities.
+
+    Raises: RuntimeError for shapes that don't fit.
+    """
+    shape, wide = tuple(input.shape), tuple(weight.shape)
+    if len(shape) not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(shape)}")
+    if len(wide) < 2:
+        raise RuntimeError(
+            f"expected linear_weight with dimensionality at least 2, got {len(wide)}"
+        )
+    if shape[-1] != wide[-1]:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{shape[-1]} and {wide[-1]}, respectively"
+        )
+    if len(shape) == 1 and len(wide) > 2:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {wide} requires batched input, "
+            f"(N, {wide[-1]}), got unbatched input with shape {shape}"
+        )
+    if bias is not None and tuple(bias.shape) != wide[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {wide[:-1]}, got {tuple(bias.shape)}")
+    logits = (*shape[:-1], *wide[:-1])
+    probabilities = tuple(target.shape) == logits and target.is_floating_point()
+    if probabilities and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    return probabilities
+
+
+def _logits(input: Any, weight: Any, bias: Any) -> Any:
+    """The linear map, with the classes in dimension 1."""
+    if weight.dim() == 2:
+        return linear(input, weight, bias)
+    flat = weight.reshape(-1, weight.shape[-1])
+    found = linear(input, flat, None if bias is None else bias.reshape(-1))
+    return found.reshape(*input.shape[:-1], *weight.shape[:-1])
+
+
+# ---- a part of the batch at a time --------------------------------------------------------------
+def _gradients(
+    g: Any, x: Any, w: Any, bias: Any, y: Any, reduction: int, ignored: int, size: int
+) -> tuple[Any, Any, Any]:
+    """The gradients in operations that are recorded."""
+    p = table("softmax")(linear(x, w, bias), 1)
+    kept = y != ignored
+    counted = kept.to(x.dtype)
+    one_hot = apply_n(one_hot_row.op, [y * kept, w.shape[0]]).to(x.dtype)
+    if reduction == R.MEAN:
+        g = g / counted.sum()
+    scale = (g * counted).unsqueeze(1)
+    d = (p - one_hot) * scale
+    return d @ w, d.mT @ x, None if bias is None else d.sum(0)
+
+
+def _joint(
+    xp: Any, g: Any, input: Any, linear_weight: Any, linear_bias: Any, target: Any,
+    reduction: int, ignore_index: int, batch_chunk_size: int,
+) -> tuple[Any, Any, Any, None]:  # fmt: skip
+    dx, dw, db = xp.fused(
+        raw.linear_cross_entropy_backward, _gradients, g, input, linear_weight, linear_bias,
+        target, reduction, ignore_index, batch_chunk_size,
+    )  # fmt: skip
+    return dx, dw, db, None
+
+
+_chunked = general(
+    "_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, "
+    "Tensor? linear_bias, Tensor target, int reduction, int ignore_index, "
+    "int batch_chunk_size) -> Tensor",
+    raw.linear_cross_entropy,
+    joint=_joint,
+    namespace="private",
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: [
+        (mk(4, 3), mk(5, 3), mk(5), mk(4, high=5, integer=True), reduction, -100, 3)
+        for reduction in (0, 1, 2)
+    ],
+    doc="The cross-entropy of a linear map, a part of the batch at a time.",
+)
+
+
+@composite("nn.functional")
+def linear_cross_entropy(
+    input: Any,
+    linear_weight: Any,
+    target: Any,
+    *,
+    linear_bias: Any = None,
+    weight: Any = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Any:
+    """`cross_entropy(linear(input, linear_weight, linear_bias), target)`.
+
+    With `options` (of which `batch_chunk_size` counts) the logits of a part of the batch exist at a
+    time, and are computed anew in the backward pass; all derivatives work there too.
+
+    Shapes: input (N, I) or (I,), linear_weight (C, I) or (C, d1, …, I), target (N, d1, …) of
+    classes or (N, C, d1, …) of probabilities.
+    Raises: RuntimeError for shapes that don't fit, in PyTorch's words.
+    """
+    probabilities = _check(input, linear_weight, target, linear_bias, ignore_index)
+    ignored = -100 if ignore_index is None else ignore_index
+
+    def whole(x: Any, y: Any, how: str) -> Any:
+        return cross_entropy(
+            _logits(x, linear_weight, linear_bias), y, weight, ignore_index=ignored, reduction=how,
+            label_smoothing=label_smoothing,
+        )  # fmt: skip
+
+    if options is None:
+        return whole(input, target, reduction)
+    options._adjust  # noqa: B018  (anything else is no set of options: AttributeError)
+    chunks = not (
+        probabilities
+        or weight is not None
+        or label_smoothing
+        or input.dim() == 1
+        or linear_weight.dim() > 2
+        or target.dim() != 1
+        or target.shape[0] != input.shape[0]
+        or not input.shape[0]
+        or not input.is_floating_point()
+    )
+    if not chunks:
+        return whole(input, target, reduction)
+    size = options.batch_chunk_size or max(1, input.shape[0] // 4)
+    return apply_n(
+        _chunked.op,
+        [input, linear_weight, linear_bias, target, R.number(reduction), ignored, int(size)],
+    )

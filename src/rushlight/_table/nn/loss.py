@@ -1,0 +1,585 @@
+"""Losses that compare tensors element by element: squared, absolute, logistic, likelihoods."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply2, apply_n
+from ..._core.slow import read_by_python
+from ..elementwise.number import plus
+from ..rows import reduction_argument as R
+from ..rows.composite import composite
+from ..rows.row import general
+from ..rows.warn_once import warn_the_caller
+
+raw = later("nn.element_losses")
+
+
+def _count(x: Any) -> int:
+    return math.prod(x.shape) or 1
+
+
+def _shape(x: Any) -> Any:
+    try:
+        return x._raw.shape
+    except AttributeError:
+        return x.size()  # what isn't a tensor fails in PyTorch's words
+
+
+def _different(input: Any, target: Any) -> tuple[Any, Any]:
+    """Both broadcast to one shape, with PyTorch's warning."""
+    warn_the_caller(
+        f"Using a target size ({errors.size_text(target.shape)}) that is different to the input "
+        "size "
+        f"({errors.size_text(input.shape)}). This will likely lead to incorrect results due to "
+        "broadcasting. Please ensure they have the same size."
+    )
+    shape = raw.broadcast_shape(input._raw.shape, target._raw.shape)
+    if input._raw.shape != shape:
+        input = input.expand(shape)
+    return input, target if target._raw.shape == shape else target.expand(shape)
+
+
+def _require_same(weight: Any, input: Any) -> None:
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+
+
+def _weighted(each: Any, weight: Any, reduction: int) -> Any:
+    each = each * weight
+    if reduction == R.MEAN:
+        return each.sum() / weight.sum()
+    return each.sum() if reduction == R.SUM else each
+
+
+# ---- mean squared error, mean absolute error --------------------------------------------------
+
+
+def _mse_gradient(g: Any, x: Any, target: Any, reduction: int) -> Any:
+    return (x - target) * R.spread(g, _count(x), reduction) * 2
+
+
+def _mse_self(xp: Any, g: Any, self: Any, target: Any, reduction: int) -> Any:
+    return xp.fused(raw.mse_loss_backward, _mse_gradient, g, self, target, reduction)
+
+
+_mse = general(
+    "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    raw.mse_loss,
+    self=_mse_self,
+    target=lambda xp, g, self, target, reduction: -_mse_self(xp, g, self, target, reduction),
+    at_defaults={
+        "raw": raw.mse_mean,
+        "self": lambda xp, g, self, target: _mse_self(xp, g, self, target, 1),
+        "target": lambda xp, g, self, target: -_mse_self(xp, g, self, target, 1),
+    },
+    promote="same",
+    promote_at=("self", "target"),
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0), (mk(3), mk(3), 2)],
+    doc="The squared differences, reduced.",
+)
+
+
+@composite("nn.functional")
+def mse_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """The mean (or sum, or each) of the squared differences of input and target.
+
+    Shapes: both alike; others broadcast, with a warning.
+    Raises: ValueError for a `reduction` that is none, or a weight of another shape.
+    """
+    if _shape(target) != _shape(input):
+        input, target = _different(input, target)
+    number = R.number(reduction, size_average, reduce)
+    if weight is not None:
+        _require_same(weight, input)
+        return _weighted((input - target) ** 2, weight, number)
+    if number == R.MEAN:
+        return apply2(_mse.simple_op or _mse.op, input, target)
+    return apply_n(_mse.op, [input, target, number])
+
+
+@composite("nn.functional")
+def l1_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """The mean (or sum, or each) of the absolute differences of input and target.
+
+    Shapes: both alike; others broadcast, with a warning.
+    Raises: ValueError for a `reduction` that is none, or a weight of another shape.
+    """
+    if _shape(target) != _shape(input):
+        input, target = _different(input, target)
+    number = R.number(reduction, size_average, reduce)
+    if weight is not None:
+        _require_same(weight, input)
+        return _weighted((input - target).abs(), weight, number)
+    return R.apply((input - target).abs(), number)
+
+
+# ---- smooth L1, Huber, soft margin ------------------------------------------------------------
+
+
+def _smooth_gradient(g: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
+    return ((x - target) / beta).clamp(-1, 1) * R.spread(g, _count(x), reduction)
+
+
+def _smooth_self(xp: Any, g: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
+    return xp.fused(raw.smooth_l1_loss_backward, _smooth_gradient, g, self, target, reduction, beta)
+
+
+def _smooth_target(xp: Any, g: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
+    return -_smooth_self(xp, g, self, target, reduction, beta)
+
+
+_smooth_l1 = general(
+    "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor",
+    raw.smooth_l1_loss,
+    self=_smooth_self,
+    target=_smooth_target,
+    promote="same",
+    promote_at=("self", "target"),
+    node="SmoothL1LossBackward0",
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
+    doc="The differences, squared near zero and absolute far off, reduced.",
+)
+
+
+@composite("nn.functional")
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
+    """Squared differences within `beta` of the target, absolute ones outside, reduced.
+
+    Shapes: both alike; others broadcast, with a warning.
+    Raises: RuntimeError for a negative `beta`.
+    """
+    if _shape(target) != _shape(input):
+        input, target = _different(input, target)
+    number = R.number(reduction, size_average, reduce)
+    if beta == 0.0:
+        return R.apply((input - target).abs(), number)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return apply_n(_smooth_l1.op, [input, target, number, float(beta)])
+
+
+def _huber_gradient(g: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
+    return (x - target).clamp(-delta, delta) * R.spread(g, _count(x), reduction)
+
+
+def _huber_self(xp: Any, g: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
+    return xp.fused(raw.huber_loss_backward, _huber_gradient, g, self, target, reduction, delta)
+
+
+def _huber_target(xp: Any, g: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
+    return -_huber_self(xp, g, self, target, reduction, delta)
+
+
+_huber = general(
+    "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor",
+    raw.huber_loss,
+    self=_huber_self,
+    target=_huber_target,
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
+    doc="The differences, squared near zero and absolute far off, reduced.",
+)
+
+
+@composite("nn.functional")
+def huber_loss(
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Any:
+    """Squared differences within `delta` of the target, linear with slope `delta` outside, reduced.
+
+    Shapes: both alike; others broadcast, with a warning.
+    Raises: RuntimeError for a `delta` that isn't positive, ValueError for a weight of another
+    shape.
+    """
+    if _shape(target) != _shape(input):
+        input, target = _different(input, target)
+    number = R.number(reduction)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is not None:
+        _require_same(weight, input)
+        each = apply_n(_huber.op, [input, target, R.NONE, float(delta)])
+        return R.apply(each * weight, number)
+    return apply_n(_huber.op, [input, target, number, float(delta)])
+
+
+def _soft_margin_gradient(g: Any, x: Any, target: Any, reduction: int) -> Any:
+    return -target * (-target * x).sigmoid() * R.spread(g, _count(x), reduction)
+
+
+_soft_margin = general(
+    "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    raw.soft_margin_loss,
+    self=lambda xp, g, self, target, reduction: xp.fused(
+        raw.soft_margin_loss_backward, _soft_margin_gradient, g, self, target, reduction
+    ),
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4))],
+    doc="log(1 + exp(-target input)), reduced.",
+)
+
+
+@composite("nn.functional")
+def soft_margin_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """The logistic loss for targets of 1 and -1, reduced."""
+    number = R.number(reduction, size_average, reduce)
+    R.refuse_gradient("soft_margin_loss", target=target)
+    shape = raw.broadcast_shape(input._raw.shape, target._raw.shape)
+    if shape != input._raw.shape:
+        input = input.expand(shape)
+    if shape != target._raw.shape:
+        target = target.expand(shape)
+    return apply_n(_soft_margin.op, [input, target, number])
+
+
+# ---- binary cross-entropy ---------------------------------------------------------------------
+
+
+def _bce_gradient(g: Any, p: Any, target: Any, weight: Any, reduction: int) -> Any:
+    slope = (p - target) / ((1 - p) * p).clamp(min=1e-12)
+    if weight is not None:
+        slope = slope * weight
+    return slope * R.spread(g, _count(p), reduction)
+
+
+def _bce_target_gradient(g: Any, p: Any, weight: Any, reduction: int) -> Any:
+    slope = (-p).log1p() - p.log()
+    if weight is not None:
+        slope = slope * weight
+    return slope * R.spread(g, _count(p), reduction)
+
+
+_bce = general(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> "
+    "Tensor",
+    raw.binary_cross_entropy,
+    self=lambda xp, g, self, target, weight, reduction: xp.fused(
+        raw.binary_cross_entropy_backward, _bce_gradient, g, self, target, weight, reduction
+    ),
+    target=lambda xp, g, self, weight, reduction: xp.fused(
+        raw.binary_cross_entropy_target, _bce_target_gradient, g, self, weight, reduction
+    ),
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4, low=0.1, high=0.9), mk(3, 4, low=0.1, high=0.9))],
+    doc="The cross-entropy of probabilities and targets, reduced.",
+)
+
+
+@composite("nn.functional")
+def binary_cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The cross-entropy of the probabilities `input` and the targets, both in [0, 1], reduced.
+
+    Shapes: both alike; the weight broadcasts to them.
+    Raises: ValueError for different shapes; RuntimeError for values out of range or of other
+    dtypes.
+    """
+    number = R.number(reduction, size_average, reduce)
+    if _shape(target) != _shape(input):
+        raise ValueError(
+            f"Using a target size ({errors.size_text(target.shape)}) that is different to the "
+            "input "
+            f"size ({errors.size_text(input.shape)}) is deprecated. Please ensure they have the "
+            "same "
+            "size."
+        )
+    if weight is not None:
+        R.refuse_gradient("binary_cross_entropy", weight=weight)
+        shape = target._raw.shape
+        if _shape(weight) != shape:
+            problem = _bad_weight(weight._raw.shape, shape)
+            if problem is not None:
+                raise RuntimeError(problem)
+            grown = raw.broadcast_shape(shape, weight._raw.shape)
+            if grown != shape:
+                raise RuntimeError(errors.output_shape(shape, grown))
+            weight = weight.expand(shape)
+    return apply_n(_bce.op, [input, target, weight, number])
+
+
+def _bad_weight(have: tuple[int, ...], want: tuple[int, ...]) -> str | None:
+    for back in range(1, len(have) + 1):
+        if back <= len(want) and 1 != have[-back] != want[-back] != 1:
+            return (
+                f"Attempting to broadcast a dimension of length {have[-back]} at {-back}! "
+                "Mismatching "
+                f"argument at index 1 had {errors.size_text(have)}; but expected shape should be "
+                f"broadcastable to {list(want)}"
+            )
+    return None
+
+
+def _bcel_gradient(
+    g: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
+    if pos_weight is None:
+        slope = x.sigmoid() - target
+    else:
+        heavy = pos_weight * target
+        slope = (heavy + 1 - target) * x.sigmoid() - heavy
+    if weight is not None:
+        slope = slope * weight
+    return slope * R.spread(g, _count(x), reduction)
+
+
+def _bcel_target_gradient(
+    g: Any, x: Any, weight: Any, pos_weight: Any, reduction: int, dtype: Any
+) -> Any:
+    slope = -x
+    if pos_weight is not None:
+        # `minimum` and `abs` have the half slopes at 0 that add up to σ(0).
+        soft = (-x.abs()).exp().log1p()
+        zero = x.detach() * 0
+        slope = (-x).minimum(zero) - soft - pos_weight * (x.minimum(zero) - soft)
+    if weight is not None:
+        slope = slope * weight
+    return slope * R.spread(g, _count(x), reduction)
+
+
+_bcel = general(
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
+    "Tensor? pos_weight=None, int reduction=1) -> Tensor",
+    raw.binary_cross_entropy_logits,
+    self=lambda xp, g, self, target, weight, pos_weight, reduction: xp.fused(
+        raw.binary_cross_entropy_logits_backward,
+        _bcel_gradient,
+        g,
+        self,
+        target,
+        weight,
+        pos_weight,
+        reduction,
+    ),
+    target=lambda xp, g, self, weight, pos_weight, reduction, target_dtype: xp.fused(
+        raw.binary_cross_entropy_logits_target,
+        _bcel_target_gradient,
+        g,
+        self,
+        weight,
+        pos_weight,
+        reduction,
+        T.to_raw(target_dtype),
+    ),
+    method=False,
+    public=False,
+    out=False,
+    samples=lambda mk: [
+        (mk(3, 4), mk(3, 4, low=0.1, high=0.9)),
+        (mk(3, 4), mk(3, 4, low=0.1, high=0.9), None, mk(4, low=0.5, high=2.0), 2),
+    ],
+    doc="The cross-entropy of sigmoid(input) and the targets, weighted and reduced.",
+)
+
+
+@composite("nn.functional")
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """The cross-entropy of sigmoid(input) and the targets, reduced.
+
+    Shapes: input and target alike; weight and pos_weight broadcast to them.
+    Raises: ValueError for different shapes.
+    """
+    number = R.number(reduction, size_average, reduce)
+    if _shape(target) != _shape(input):
+        raise ValueError(
+            f"Target size ({errors.size_text(target.shape)}) must be the same as input size "
+            f"({errors.size_text(input.shape)})"
+        )
+    return logits_loss_operator(input, target, weight, pos_weight, number)
+
+
+@composite("", name="binary_cross_entropy_with_logits")
+def logits_loss_operator(
+    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = 0
+) -> Any:
+    """The cross-entropy of logits; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
+    if weight is not None or pos_weight is not None:
+        name = "binary_cross_entropy_with_logits"
+        R.refuse_gradient(name, weight=weight, pos_weight=pos_weight)
+    return apply_n(_bcel.op, [input, target, weight, pos_weight, reduction])
+
+
+# ---- likelihoods ------------------------------------------------------------------------------
+
+
+@composite("nn.functional")
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:
+    """The Kullback-Leibler divergence of log-probabilities `input` from the target, reduced.
+
+    "batchmean" divides the sum by the size of the first dimension.
+    Raises: ValueError for a `reduction` that is none, RuntimeError for integers.
+    """
+    batch = reduction == "batchmean"
+    if size_average is not None or reduce is not None:
+        reduction = R.word_of_old(size_average, reduce)
+        batch = False
+    elif reduction == "mean":
+        warn_the_caller(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition."
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release."
+        )
+    number = R.SUM if batch else R.number(reduction)
+    loss = R.apply(_kl_each(input, target, log_target), number)
+    return loss / input.size()[0] if batch and input.dim() != 0 else loss
+
+
+def _kl_each(input: Any, target: Any, log_target: bool) -> Any:
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:
+        return target.exp() * (target - input)
+    return target.xlogy(target) - target * input
+
+
+@composite("", name="kl_div")
+def kl_div_operator(
+    input: Any, target: Any, reduction: int = 0, *, log_target: bool = False
+) -> Any:
+    """The Kullback-Leibler divergence; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
+    return R.apply(_kl_each(input, target, log_target), reduction)
+
+
+@composite("nn.functional")
+def poisson_nll_loss(
+    input: Any,
+    target: Any,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Any = None,
+    eps: float = 1e-8,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """The negative log-likelihood of counts under Poisson distributions, reduced.
+
+    The rates are exp(input).
+
+    `log_input=False` takes the rates themselves; `full` adds Stirling's approximation of log t!.
+    Raises: ValueError for a `reduction` that is none.
+    """
+    return poisson_nll_operator(
+        input, target, log_input, full, eps, R.number(reduction, size_average, reduce)
+    )
+
+
+@composite("", name="poisson_nll_loss")
+def poisson_nll_operator(
+    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+) -> Any:
+    """The Poisson negative log-likelihood; `reduction` is 0 (none), 1 (mean) or 2 (sum)."""
+    if log_input:
+        loss = input.exp() - target * input
+    else:
+        loss = input - target * apply_n(plus.op, [input, eps]).log()
+    if full:
+        term = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss.add_(term.masked_fill(target <= 1, 0))
+    return R.apply(loss, reduction)
+
+
+def _one_variance_in_a_row(shape: tuple[int, ...], var: tuple[int, ...]) -> bool:
+    """Whether `var` is `shape` but for a single 1."""
+    if len(shape) != len(var):
+        return False
+    other = [n for m, n in zip(shape, var, strict=True) if m != n]
+    return other == [1]
+
+
+@composite("nn.functional")
+def gaussian_nll_loss(
+    input: Any,
+    target: Any,
+    var: Any,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:
+    """The negative log-likelihood of the target under normal distributions, reduced.
+
+    The variance is at least `eps`; the gradient passes through as if it weren't cut off.
+    Shapes: var as input, or without the last dimension, or with 1 there; or a number.
+    Raises: ValueError for a negative variance, or one of the wrong shape.
+    """
+    if isinstance(var, float):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * input.new_ones(input.size())
+    elif var._raw.shape != input._raw.shape:
+        if input._raw.shape[:-1] == var._raw.shape:
+            var = var.unsqueeze(-1)
+        elif not _one_variance_in_a_row(input._raw.shape, var._raw.shape):
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    if var.is_complex():
+        raise NotImplementedError(errors.not_implemented("lt_cpu", D.scalar_name(var.dtype)))
+    if raw.any_negative(read_by_python(var, "gaussian_nll_loss()")):
+        raise ValueError("var has negative entry/entries")
+    if not var.is_floating_point():
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {D.c_name(var.dtype)}"
+        )
+    var = var.clone()
+    # The value is cut off, the gradient isn't: it flows to `var` as the clone's.
+    raw.floor_at(var._raw, eps)
+    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return R.apply(loss, R.number(reduction))

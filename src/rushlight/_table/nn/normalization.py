@@ -1,0 +1,567 @@
+"""Normalisation: layers, batches, groups, instances, root mean squares, neighbouring channels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._array.nn.channels_last import laid_out_like
+from ..._base import dtypes as D, errors
+from ..._core.apply import apply_n
+from ..._core.storage import bump
+from ..calls.argument_parser import in_words_of
+from ..rows import reduction_argument as _reduction, tensor_namespace as _traced
+from ..rows.composite import composite
+from ..rows.row import general
+
+losses = later("nn.element_losses")
+moments = later("reduce.layer_norm")
+raw = later("nn.batch_norm")
+small = later("nn.small_rows")
+
+
+def _centred(x: Any, dims: Any, eps: float) -> tuple[Any, Any]:
+    """(x - mean) / deviation over `dims`, and 1 / deviation, in operations that are recorded."""
+    moved = x - x.mean(dims, keepdim=True)
+    inverse = ((moved * moved).mean(dims, keepdim=True) + eps) ** -0.5
+    return moved * inverse, inverse
+
+
+def _input_gradient(g: Any, hat: Any, inverse: Any, dims: Any) -> Any:
+    """r (g - mean(g) - x̂ mean(g x̂)): the gradient of x̂ = (x - mean) r."""
+    level = g.mean(dims, keepdim=True)
+    along = (g * hat).mean(dims, keepdim=True)
+    return inverse * (g - level - hat * along)
+
+
+def _kept(g: Any, need: Any) -> Any:
+    return tuple(r if wanted else None for r, wanted in zip(g, need, strict=True))
+
+
+def _check_parameter_dtypes(x: Any, *parameters: Any) -> None:
+    for parameter in parameters:
+        if parameter is None or parameter.dtype == x.dtype:
+            continue
+        if x.dtype.itemsize == 2 and parameter.dtype == T.FLOAT32:
+            continue
+        if parameter.dtype != T.FLOAT32:
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+# ---- layer norm -------------------------------------------------------------------------------
+
+
+def _layer_norm(x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    count = len(normalized_shape)
+    shape = tuple(normalized_shape)
+    fits = count and x.shape[-count:] == shape
+    if (weight is not None and weight.shape != shape) or (bias is not None and bias.shape != shape):
+        fits = False
+    if not fits:
+        _refuse_layer(x, shape, weight, bias)
+    if x.dtype.kind not in "fV":
+        _check_parameter_dtypes(x, weight, bias)
+        losses.require_floats(x, "LayerNormKernelImpl")
+    if _plain_rows(x, weight, bias):
+        if count == 1 and x.ndim == 2:
+            return small.layer_norm(x, weight, bias, eps)
+        rows = x.reshape(-1, math.prod(shape))
+        if small.fits(rows):
+            flat = [None if p is None else p.reshape(-1) for p in (weight, bias)]
+            out, mean, rstd = small.layer_norm(rows, flat[0], flat[1], eps)
+            kept = x.shape[: x.ndim - count] + (1,) * count
+            return out.reshape(x.shape), mean.reshape(kept), rstd.reshape(kept)
+    _check_parameter_dtypes(x, weight, bias)
+    return moments.layer_norm(x, count, weight, bias, eps)
+
+
+def _plain_rows(x: Any, weight: Any, bias: Any) -> bool:
+    """Whether the short ways of `small_rows` take these."""
+    dtype = x.dtype
+    return (
+        (weight is None or weight.dtype is dtype)
+        and (bias is None or bias.dtype is dtype)
+        and (small.fits(x) or (x.ndim != 2 and small.fits(x.reshape(1, -1))))
+    )
+
+
+def _refuse_layer(x: Any, shape: tuple[int, ...], weight: Any, bias: Any) -> None:
+    _check_parameter_dtypes(x, weight, bias)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    _refuse_parameters(shape, weight, bias)
+    wanted = ", ".join(map(str, shape))
+    raise RuntimeError(
+        f"Given normalized_shape={list(shape)}, expected input with shape [*, {wanted}], but got "
+        f"input of size{list(x.shape)}"
+    )
+
+
+def _refuse_parameters(shape: tuple[int, ...], weight: Any, bias: Any) -> None:
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(parameter.shape)} and normalized_shape = {list(shape)}"
+            )
+
+
+def _layer_kernel(
+    g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
+    if _plain_rows(x, weight, None) and g.dtype is x.dtype:
+        rows = x.reshape(-1, math.prod(shape))
+        if small.fits(rows):
+            column = None if weight is None else weight.reshape(-1)
+            d_x, d_weight, d_bias = small.layer_norm_backward(
+                g.reshape(rows.shape),
+                rows,
+                mean.reshape(-1, 1),
+                rstd.reshape(-1, 1),
+                column,
+                need,
+            )
+            return (
+                None if d_x is None else d_x.reshape(x.shape),
+                None if d_weight is None else d_weight.reshape(shape),
+                None if d_bias is None else d_bias.reshape(shape),
+            )
+    return moments.layer_norm_backward(g, x, len(shape), mean, rstd, weight, tuple(need))
+
+
+def _layer_gradients(
+    g: Any, x: Any, shape: Any, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
+    inner = tuple(range(-len(shape), 0))
+    outer = tuple(range(x.dim() - len(shape)))
+    hat, inverse = _centred(x, inner, eps)
+    scaled = g if weight is None else g * weight
+    d_x = _input_gradient(scaled, hat, inverse, inner)
+    along = g * hat
+    if outer:
+        return _kept((d_x, along.sum(outer), g.sum(outer)), need)
+    return _kept((d_x, along, g), need)
+
+
+LAYER_NORM = general(
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float "
+    "eps)"
+    " -> (Tensor output, Tensor mean, Tensor rstd)",
+    _layer_norm,
+    joint=lambda xp, g0, input, normalized_shape, mean, rstd, weight, eps, need: xp.fused(
+        _layer_kernel, _layer_gradients, g0, input, normalized_shape, mean, rstd, weight, eps, need
+    ),
+    node="NativeLayerNormBackward0",
+    saved_as={"mean": "result1", "rstd": "result2"},
+    differentiable_out=(True, False, False),
+    method=False,
+    samples=lambda mk: [(mk(3, 4), (4,), mk(4), mk(4), 1e-5)],
+    doc="The input normalised over its last dimensions, the means, and 1 / deviations.",
+)
+
+
+@composite("nn.functional")
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """The input with mean 0 and variance 1 over its last dimensions, scaled and shifted.
+
+    Shapes: normalized_shape the last dimensions, as weight and bias.
+    Raises: RuntimeError for shapes that don't fit.
+    """
+    try:
+        return apply_n(LAYER_NORM.op, [input, tuple(normalized_shape), weight, bias, eps])[0]
+    except Exception as error:
+        values = input, normalized_shape, weight, bias, eps
+        raise in_words_of("layer_norm", values, error) from None
+
+
+@composite("", name="layer_norm")
+def layer_norm_operator(
+    input: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Any:
+    """The input normalised over its last dimensions: see `nn.functional.layer_norm`."""
+    return layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+# ---- batch norm -------------------------------------------------------------------------------
+
+
+def _batch_norm(
+    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
+) -> Any:
+    channels = x.shape[1] if x.ndim > 1 else 0
+    if not x.size and x.ndim < 2:
+        return x.copy(), x[:0].copy(), x[:0].copy()
+    for name, value in (
+        ("running_mean", mean),
+        ("running_var", var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
+        if value is not None and value.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
+        if value is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    losses.require_floats(x, "batch_norm")
+    for value in (mean, var, weight, bias):
+        if value is None or value.dtype == x.dtype:
+            continue
+        if x.dtype.itemsize != 2 or value.dtype != T.FLOAT32:
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
+    if training and x.size:
+        raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
+    return out if x.flags.c_contiguous else laid_out_like(out, x), centre, inverse
+
+
+def _batch_gradients(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    var: Any,
+    centre: Any,
+    inverse: Any,
+    training: bool,
+    eps: float,
+    need: Any,
+) -> Any:
+    shape = (1, -1) + (1,) * (x.dim() - 2)
+    dims = (0, *range(2, x.dim()))
+    if training:
+        hat, deviation = _centred(x, dims, eps)
+    else:
+        deviation = ((var + eps) ** -0.5).view(shape)
+        hat = (x - mean.view(shape)) * deviation
+    scaled = g if weight is None else g * weight.view(shape)
+    d_x = _input_gradient(scaled, hat, deviation, dims) if training else scaled * deviation
+    return _kept((d_x, (g * hat).sum(dims), g.sum(dims)), need)
+
+
+def _batch_joint(
+    xp: Any,
+    g0: Any,
+    input: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    save_mean: Any,
+    save_invstd: Any,
+    training: bool,
+    eps: float,
+    need: Any,
+) -> Any:
+    return xp.fused(
+        raw.batch_norm_backward,
+        _batch_gradients,
+        g0,
+        input,
+        weight,
+        running_mean,
+        running_var,
+        save_mean,
+        save_invstd,
+        training,
+        eps,
+        need,
+    )
+
+
+BATCH_NORM = general(
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Buffer? running_mean, "
+    "Buffer? running_var, bool training, float momentum, float eps)"
+    " -> (Tensor output, Tensor save_mean, Tensor save_invstd)",
+    _batch_norm,
+    joint=_batch_joint,
+    node="NativeBatchNormBackward0",
+    saved_as={"save_mean": "result1", "save_invstd": "result2"},
+    differentiable_out=(True, False, False),
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(4), mk(4), None, None, True, 0.1, 1e-5)],
+    doc="The input normalised by channel, the batch's means, and 1 / deviations.",
+)
+
+
+@composite("nn.functional")
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """The input with mean 0 and variance 1 in each channel, scaled and shifted.
+
+    In training the statistics are the batch's, and the running ones move towards them by
+    `momentum`; else the running ones are used. Shapes: input (N, C, …), the others (C,).
+    Raises: ValueError for a single value per channel in training, RuntimeError for wrong shapes.
+    """
+    if training:
+        _require_several(input.shape)
+        if (running_mean is None) != (running_var is None):
+            raise ValueError(
+                "running_mean and running_var must either both be None or neither be None"
+            )
+    return batch_norm_operator(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, True
+    )
+
+
+@composite("", name="batch_norm")
+def batch_norm_operator(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    """The input normalised by channel: see `nn.functional.batch_norm`."""
+    if not input._raw.size:
+        out = input.clone()
+        out = out if weight is None else out * weight[0]
+        return out if bias is None else out + bias[0]
+    if running_mean is not None or running_var is not None:
+        _reduction.refuse_gradient(
+            "native_batch_norm", running_mean=running_mean, running_var=running_var
+        )
+    elif training and input._raw.ndim == 1:
+        raise IndexError(errors.dimension(1, 1))
+    args = [input, weight, bias, running_mean, running_var, training, momentum, eps]
+    return apply_n(BATCH_NORM.op, args)[0]
+
+
+def _require_several(shape: Any) -> None:
+    if math.prod((shape[0], *shape[2:])) == 1:
+        raise ValueError(
+            "Expected more than 1 value per channel when training, got input size "
+            f"{errors.size_text(shape)}"
+        )
+
+
+# ---- instance norm ----------------------------------------------------------------------------
+
+
+@composite("nn.functional")
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """The input with mean 0 and variance 1 in each channel of each sample, scaled and shifted.
+
+    Raises: ValueError for a single place per channel, or one running statistic without the other.
+    """
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(
+            "Expected more than 1 spatial element when training, got input size "
+            f"{errors.size_text(input.shape)}"
+        )
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    return instance_norm_operator(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
+    )
+
+
+@composite("", name="instance_norm")
+def instance_norm_operator(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    """The input normalised by sample and channel: batch norm of one sample of N·C channels."""
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    shape = tuple(input.shape)
+    if len(shape) < 2:
+        raise IndexError(errors.no_dimension(len(shape), len(shape)))
+    samples, channels = shape[0], shape[1]
+    repeated = [
+        None if x is None else x.repeat(samples) for x in (weight, bias, running_mean, running_var)
+    ]
+    merged = input.contiguous().view((1, samples * channels, *shape[2:]))
+    out = batch_norm_operator(
+        merged,
+        repeated[0],
+        repeated[1],
+        repeated[2],
+        repeated[3],
+        use_input_stats,
+        momentum,
+        eps,
+        cudnn_enabled,
+    )
+    for kept, many in ((running_mean, repeated[2]), (running_var, repeated[3])):
+        if kept is not None and many is not None and use_input_stats:
+            T.write_into(kept._raw, many._raw.reshape(samples, channels).mean(0))
+            bump(kept)
+    return out.view(shape)
+
+
+# ---- group norm -------------------------------------------------------------------------------
+
+
+def _group_norm(x: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> Any:
+    _check_parameter_dtypes(x, weight, bias)
+    losses.require_floats(x, "GroupNormKernelImpl")
+    out, mean, rstd = raw.group_norm(x, num_groups, weight, bias, eps)
+    return out if x.flags.c_contiguous else laid_out_like(out, x), mean, rstd
+
+
+def _group_kernel(
+    g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
+    return raw.group_norm_backward(g, x, groups, mean, rstd, weight, need)
+
+
+def _group_gradients(
+    g: Any, x: Any, groups: int, mean: Any, rstd: Any, weight: Any, eps: float, need: Any
+) -> Any:
+    n, channels = x.shape[0], x.shape[1]
+    inner = math.prod(x.shape[2:])
+    wide, grouped = (n, channels, inner), (n, groups, channels // groups * inner)
+    hat, inverse = _centred(x.reshape(grouped), (2,), eps)
+    g_wide = g.reshape(wide)
+    scaled = g_wide if weight is None else g_wide * weight.view(1, -1, 1)
+    d_x = _input_gradient(scaled.reshape(grouped), hat, inverse, (2,))
+    d_weight = (g_wide * hat.reshape(wide)).sum((0, 2))
+    return _kept((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
+
+
+GROUP_NORM = general(
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int group, float eps)"
+    " -> (Tensor output, Tensor mean, Tensor rstd)",
+    _group_norm,
+    joint=lambda xp, g0, input, group, mean, rstd, weight, eps, need: xp.fused(
+        _group_kernel, _group_gradients, g0, input, group, mean, rstd, weight, eps, need
+    ),
+    node="NativeGroupNormBackward0",
+    saved_as={"mean": "result1", "rstd": "result2"},
+    differentiable_out=(True, False, False),
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(2, 4, 3), mk(4), mk(4), 2, 1e-5)],
+    doc="The input normalised by groups of channels, the means, and 1 / deviations.",
+)
+
+
+@composite("nn.functional")
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """The input with mean 0 and variance 1 in each group of channels, scaled and shifted.
+
+    Shapes: input (N, C, …) with C a multiple of num_groups; weight and bias (C,).
+    Raises: RuntimeError for shapes that don't fit, ValueError for a single value per group.
+    """
+    shape = tuple(input.shape)
+    if len(shape) < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {len(shape)}"
+        )
+    if shape[0] * (shape[1] // num_groups) * math.prod(shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
+    return group_norm_operator(input, num_groups, weight, bias, eps)
+
+
+@composite("", name="group_norm")
+def group_norm_operator(
+    input: Any,
+    num_groups: int,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Any:
+    """The input normalised by groups of channels: see `nn.functional.group_norm`."""
+    shape = tuple(input.shape)
+    if len(shape) < 2:
+        raise IndexError(errors.no_dimension(len(shape), len(shape)))
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if shape[1] % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(shape)} and num_groups={num_groups}"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != shape[1:2]:
+            shown = [0] if weight is None else list(weight.shape)  # as PyTorch has it
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                "input, but "
+                f"got {name} of shape {shown} and input of shape {list(shape)}"
+            )
+    return apply_n(GROUP_NORM.op, [input, weight, bias, num_groups, eps])[0]
+
+
+# ---- neighbouring channels --------------------------------------------------------------------
+
+
+@composite("nn.functional")
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """input / (k + alpha · mean of squares over `size` neighbouring channels)^beta.
+
+    Shapes: (N, C, …). Raises: ValueError for fewer than three dimensions.
+    """
+    ndim = input.dim()
+    if ndim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality {' ' * 25}input (got {ndim} dimensions)"
+        )
+    if not input.numel():
+        return input
+    squares = input * input
+    padded = _traced.table("constant_pad_nd")(
+        squares, (0, 0) * (ndim - 2) + (size // 2, (size - 1) // 2), 0.0
+    )
+    # An average over a plane, of the type int64 too; or over a space.
+    if not input.is_floating_point() and (ndim > 3 or input.dtype is not D.int64):
+        kernel = "avg_pool2d" if ndim == 3 else "avg_pool3d"
+        raise NotImplementedError(errors.not_implemented(kernel, D.scalar_name(input.dtype)))
+    if size <= 0:
+        shown = f"kH: {size} kW: 1" if ndim == 3 else f"kT: {size} kH: 1 kW: 1"
+        raise RuntimeError(f"kernel size should be greater than zero, but got {shown}")
+    windows = padded.unfold(1, size, 1)
+    if input.is_floating_point():
+        means = windows.mean(-1)
+    else:
+        means = _traced.table("div")(windows.sum(-1), size, rounding_mode="trunc")
+    return input / (means * alpha + k) ** beta

@@ -1,0 +1,518 @@
+"""Recurrent networks: plain, LSTM and GRU layers over whole sequences, and their single steps.
+
+A layer in one direction is one operation with one backward pass over the raw arrays. Where that
+pass is recorded (second derivatives, batches, forward mode) it is done step by step in operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D
+from ..._core.apply import apply_n
+from ..._core.storage import TensorBase
+from ..linalg.matmul import linear
+from ..rows.composite import composite
+from ..rows.row import general
+from ..rows.tensor_namespace import table
+from .packed_sequences import refuse_steps
+
+raw = later("nn.recurrent")
+
+# ---- steps, in operations ------------------------------------------------------------------------
+# A step takes the gates' parts from the input (with their bias) and the states (h, or h and c), and
+# gives the new states and what its way back reads. The way back takes the gradients of the states
+# and gives those of the two parts, and what reaches the earlier states past the gates.
+
+
+def _plain_step(
+    part: Any, states: tuple[Any, ...], w: Any, b: Any, relu: bool
+) -> tuple[tuple[Any, ...], Any]:
+    z = part + linear(states[0], w, b)
+    h = table("relu" if relu else "tanh")(z)
+    return (h,), (h, relu)
+
+
+def _plain_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
+    h, relu = kept
+    dz = d[0] * (h > 0) if relu else d[0] * (1 - h * h)
+    return dz, dz, (None,)
+
+
+def _lstm_step(
+    part: Any, states: tuple[Any, ...], w: Any, b: Any, _: bool = False
+) -> tuple[tuple[Any, ...], Any]:
+    h, c = states
+    gates = part + linear(h, w, b)
+    i, f, new, o = gates.chunk(4, -1)
+    i, f, new, o = i.sigmoid(), f.sigmoid(), new.tanh(), o.sigmoid()
+    cell = f * c + i * new
+    squashed = cell.tanh()
+    return (o * squashed, cell), (i, f, new, o, c, squashed)
+
+
+def _lstm_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
+    i, f, new, o, c, squashed = kept
+    dh, dc = d
+    dc = dc + dh * o * (1 - squashed * squashed)
+    parts = [
+        dc * new * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - new * new),
+        dh * squashed * o * (1 - o),
+    ]  # fmt: skip
+    dz = table("cat")(parts, -1)
+    return dz, dz, (None, dc * f)
+
+
+def _gru_step(
+    part: Any, states: tuple[Any, ...], w: Any, b: Any, _: bool = False
+) -> tuple[tuple[Any, ...], Any]:
+    h = states[0]
+    r_x, z_x, n_x = part.chunk(3, -1)
+    r_h, z_h, n_h = linear(h, w, b).chunk(3, -1)
+    r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
+    new = (n_x + r * n_h).tanh()
+    return ((h - new) * z + new,), (r, z, new, n_h, h)
+
+
+def _gru_back(kept: Any, d: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...]]:
+    r, z, new, n_h, h = kept
+    dh = d[0]
+    dn = dh * (1 - z) * (1 - new * new)
+    dz = dh * (h - new) * z * (1 - z)
+    dr = dn * n_h * r * (1 - r)
+    cat = table("cat")
+    return cat([dr, dz, dn], -1), cat([dr, dz, dn * r], -1), (dh * z,)
+
+
+_STEPS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "plain": (_plain_step, _plain_back),
+    "lstm": (_lstm_step, _lstm_back),
+    "gru": (_gru_step, _gru_back),
+}
+
+
+def _renewed(state: Any, rows: Any, batch: int) -> Any:
+    """The state with its first rows renewed. See Note [Rows of a packed sequence]."""
+    if batch == state.shape[0]:
+        return rows
+    return table("cat")([rows, state[batch:]])
+
+
+def _forward(
+    kind: str, x: Any, states: tuple[Any, ...], weights: Any, sizes: Any, reverse: bool, relu: bool
+) -> tuple[dict[int, Any], tuple[Any, ...], list[Any]]:
+    """The rows by their first row's number, the last states, and what the way back reads."""
+    w_ih, w_hh, b_ih, b_hh, w_hr = weights
+    step = _STEPS[kind][0]
+    part = linear(x.reshape(-1, x.shape[-1]), w_ih, b_ih)
+    rows: dict[int, Any] = {}
+    kept: list[Any] = []
+    for start, stop, batch in raw.spans(x, sizes, reverse):
+        before = tuple(s[:batch] for s in states)
+        after, read = step(part[start:stop], before, w_hh, b_hh, relu)
+        hidden = after[0]
+        if w_hr is not None:
+            after = (linear(hidden, w_hr), *after[1:])
+        kept.append((start, stop, batch, before[0], hidden, read))
+        states = tuple(_renewed(s, a, batch) for s, a in zip(states, after))
+        rows[start] = after[0]
+    return rows, states, kept
+
+
+def _stepwise(
+    kind: str, x: Any, states: tuple[Any, ...], weights: Any, sizes: Any, reverse: bool, relu: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """A layer by operations: all rows, and the last states."""
+    rows, last, _ = _forward(kind, x, states, weights, sizes, reverse, relu)
+    out = table("cat")([rows[start] for start in sorted(rows)])
+    return out.reshape(*x.shape[:-1], out.shape[-1]), last
+
+
+def _gradients(
+    kind: str, gs: Any, x: Any, states: tuple[Any, ...], weights: Any, sizes: Any, reverse: bool,
+    relu: bool,
+) -> list[Any]:  # fmt: skip
+    """The gradients for x, the states, and the five weights, in operations that are recorded."""
+    w_ih, w_hh, b_ih, b_hh, w_hr = weights
+    back = _STEPS[kind][1]
+    _, last, kept = _forward(kind, x, states, weights, sizes, reverse, relu)
+    given = None if gs[0] is None else gs[0].reshape(-1, gs[0].shape[-1])
+    d_states = [s * 0 if g is None else g for s, g in zip(last, gs[1:])]
+    parts: dict[int, Any] = {}
+    inner: list[Any] = []
+    before: list[Any] = []
+    projected: list[tuple[Any, Any]] = []
+    for start, stop, batch, first, hidden, read in reversed(kept):
+        now = [d[:batch] for d in d_states]
+        if given is not None:
+            now[0] = now[0] + given[start:stop]
+        if w_hr is not None:
+            projected.append((now[0], hidden))
+            now[0] = now[0] @ w_hr
+        dz, dz_hidden, past = back(read, tuple(now))
+        parts[start] = dz
+        inner.append(dz_hidden)
+        before.append(first)
+        earlier = dz_hidden @ w_hh
+        for k, direct in enumerate(past):
+            if k == 0:
+                rows = earlier if direct is None else earlier + direct
+            else:
+                rows = direct
+            d_states[k] = _renewed(d_states[k], rows, batch)
+    cat = table("cat")
+    dz = cat([parts[start] for start in sorted(parts)])
+    dz_hidden = cat(inner)
+    d_hr = None
+    if w_hr is not None:
+        d_hr = cat([a for a, _ in projected]).mT @ cat([b for _, b in projected])
+    return [
+        (dz @ w_ih).reshape(x.shape),
+        *d_states,
+        dz.mT @ x.reshape(-1, x.shape[-1]),
+        dz_hidden.mT @ cat(before),
+        None if b_ih is None else dz.sum(0),
+        None if b_hh is None else dz_hidden.sum(0),
+        d_hr,
+    ]
+
+
+# ---- one layer in one direction ------------------------------------------------------------------
+
+
+def _plain_traced(
+    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
+    relu: bool, out: Any, sizes: Any, reverse: bool, need: Any,
+) -> list[Any]:  # fmt: skip
+    weights = (w_ih, w_hh, b_ih, b_hh, None)
+    found = _gradients("plain", (g_out, g_hy), x, (hx,), weights, sizes, reverse, relu)
+    return [d if n else None for d, n in zip(found, need)]
+
+
+def _plain_joint(
+    xp: Any, gs: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, relu: bool,
+    batch_sizes: Any, reverse: bool, output: Any, need: Any,
+) -> Any:  # fmt: skip
+    return xp.fused(
+        raw.rnn_backward, _plain_traced, gs[0], gs[1], input, hx, w_ih, w_hh, b_ih, b_hh, relu,
+        output, batch_sizes, reverse, need,
+    )  # fmt: skip
+
+
+def _draws(mk: Any, gates: int, *middle: Any, states: int = 1) -> list[tuple[Any, ...]]:
+    weights = (mk(gates * 2, 3), mk(gates * 2, 2), mk(gates * 2), mk(gates * 2))
+    first = tuple(mk(2, 2) for _ in range(states))
+    return [
+        (mk(3, 2, 3), *first, *weights, *middle, None, False),
+        (mk(4, 3), *first, *weights, *middle, (2, 1, 1), True),
+    ]
+
+
+_plain = general(
+    "_rnn_layer(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
+    "bool relu, int[]? batch_sizes, bool reverse) -> (Tensor output, Tensor hy)",
+    raw.rnn,
+    joint=_plain_joint,
+    node="StackBackward0",
+    namespace="private",
+    public=False,
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: _draws(mk, 1, False),
+    doc="One direction of one plain recurrent layer.",
+)
+
+
+def _lstm_traced(
+    g_out: Any, g_hy: Any, g_cy: Any, x: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any,
+    b_hh: Any, w_hr: Any, out: Any, gates: Any, cells: Any, sizes: Any, reverse: bool, need: Any,
+) -> list[Any]:  # fmt: skip
+    weights = (w_ih, w_hh, b_ih, b_hh, w_hr)
+    found = _gradients("lstm", (g_out, g_hy, g_cy), x, (hx, cx), weights, sizes, reverse, False)
+    return [d if n else None for d, n in zip(found, need)]
+
+
+def _lstm_joint(
+    xp: Any, gs: Any, input: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
+    w_hr: Any, batch_sizes: Any, reverse: bool, output: Any, gates: Any, cells: Any, need: Any,
+) -> Any:  # fmt: skip
+    return xp.fused(
+        raw.lstm_backward, _lstm_traced, gs[0], gs[1], gs[2], input, hx, cx, w_ih, w_hh, b_ih,
+        b_hh, w_hr, output, gates, cells, batch_sizes, reverse, need,
+    )  # fmt: skip
+
+
+_lstm = general(
+    "_lstm_layer(Tensor input, Tensor hx, Tensor cx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, "
+    "Tensor? b_hh, Tensor? w_hr, int[]? batch_sizes, bool reverse) -> "
+    "(Tensor output, Tensor hy, Tensor cy, Tensor gates, Tensor cells)",
+    raw.lstm,
+    joint=_lstm_joint,
+    differentiable_out=(True, True, True, False, False),
+    node="MkldnnRnnLayerBackward0",
+    namespace="private",
+    public=False,
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: _draws(mk, 4, None, states=2),
+    doc="One direction of one LSTM layer.",
+)
+
+
+def _gru_traced(
+    g_out: Any, g_hy: Any, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
+    out: Any, gates: Any, inner: Any, sizes: Any, reverse: bool, need: Any,
+) -> list[Any]:  # fmt: skip
+    weights = (w_ih, w_hh, b_ih, b_hh, None)
+    found = _gradients("gru", (g_out, g_hy), x, (hx,), weights, sizes, reverse, False)
+    return [d if n else None for d, n in zip(found, need)]
+
+
+def _gru_joint(
+    xp: Any, gs: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any,
+    batch_sizes: Any, reverse: bool, output: Any, gates: Any, inner: Any, need: Any,
+) -> Any:  # fmt: skip
+    return xp.fused(
+        raw.gru_backward, _gru_traced, gs[0], gs[1], input, hx, w_ih, w_hh, b_ih, b_hh, output,
+        gates, inner, batch_sizes, reverse, need,
+    )  # fmt: skip
+
+
+_gru = general(
+    "_gru_layer(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
+    "int[]? batch_sizes, bool reverse) -> "
+    "(Tensor output, Tensor hy, Tensor gates, Tensor inner)",
+    raw.gru,
+    joint=_gru_joint,
+    differentiable_out=(True, True, False, False),
+    node="StackBackward0",
+    namespace="private",
+    public=False,
+    method=False,
+    out=False,
+    dtypes="float",
+    samples=lambda mk: _draws(mk, 3),
+    doc="One direction of one GRU layer.",
+)
+
+
+def _layer(
+    kind: str, x: Any, states: tuple[Any, ...], weights: list[Any], sizes: Any, reverse: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """One direction of one layer: the outputs and the last states."""
+    w_ih, w_hh, b_ih, b_hh, w_hr = weights
+    relu = kind == "relu"
+    if T.dtype_of(x) not in (D.float32, D.float64):
+        # PyTorch rounds to sixteen bits after each operation.
+        stem = "plain" if kind in ("relu", "tanh") else kind
+        return _stepwise(stem, x, states, weights, sizes, reverse, relu)
+    if kind == "lstm":
+        found = apply_n(_lstm.op, [x, *states, w_ih, w_hh, b_ih, b_hh, w_hr, sizes, reverse])
+        return found[0], (found[1], found[2])
+    if kind == "gru":
+        found = apply_n(_gru.op, [x, *states, w_ih, w_hh, b_ih, b_hh, sizes, reverse])
+    else:
+        found = apply_n(_plain.op, [x, *states, w_ih, w_hh, b_ih, b_hh, relu, sizes, reverse])
+    return found[0], (found[1],)
+
+
+# ---- several layers ------------------------------------------------------------------------------
+
+
+def _grouped(params: Any, biased: bool, projected: bool) -> list[list[Any]]:
+    """The parameters of each direction of each layer: W, U, b, c and the projection."""
+    many = (4 if biased else 2) + projected
+    groups = []
+    for start in range(0, len(params), many):
+        own = list(params[start : start + many])
+        weights = own[:2] + (own[2:4] if biased else [None, None])
+        groups.append([*weights, own[-1] if projected else None])
+    return groups
+
+
+def _network(
+    kind: str, input: Any, sizes: Any, hx: list[Any], params: Any, has_biases: bool,
+    num_layers: int, dropout: float, train: bool, bidirectional: bool,
+) -> tuple[Any, list[Any]]:  # fmt: skip
+    """The outputs of the last layer, and the last states of all layers, stacked."""
+    ways = 2 if bidirectional else 1
+    projected = kind == "lstm" and hx[0].shape[2] != hx[1].shape[2]
+    groups = _grouped(params, has_biases, projected)
+    if len(groups) != num_layers * ways:
+        raise RuntimeError("got an incorrect number of RNN parameters")
+    first = [s.unbind(0) for s in hx]
+    last: list[list[Any]] = [[] for _ in hx]
+    total = 0
+    if sizes is not None:
+        width = hx[-1].shape[2] * (4 if kind == "lstm" else 1)
+        total = refuse_steps(input.shape[0], sizes, width)
+    for layer in range(num_layers):
+        outs = []
+        for way in range(ways):
+            k = layer * ways + way
+            states = tuple(s[k] for s in first)
+            rows = input
+            if sizes is not None and input.shape[0] > total:  # each way begins at its own end
+                rows = input[input.shape[0] - total :] if way else input[:total]
+            out, after = _layer(kind, rows, states, groups[k], sizes, way == 1)
+            outs.append(out)
+            for states_of_all, state in zip(last, after):
+                states_of_all.append(state)
+        input = outs[0] if ways == 1 else table("cat")(outs, -1)
+        if dropout and train and layer < num_layers - 1:
+            input = table("dropout")(input, dropout, True)
+    return input, [table("stack")(states) for states in last]
+
+
+def _run(
+    kind: str, several: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """A call of one of the four functions, in either of its forms."""
+    form = _PACKED if _is_packed(args, kwargs, several) else _PADDED
+    given = dict(zip(form, args))
+    given.update(kwargs)
+    missing = [n for n in form if n not in given]
+    if len(args) > len(form) or missing or set(given) - set(form):
+        name = kind if kind in ("lstm", "gru") else f"rnn_{kind}"
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - missing or unknown: "
+            f"{missing or sorted(set(given) - set(form)) or args[len(form) :]}"
+        )
+    hx = list(given["hx"]) if several else [given["hx"]]
+    rest = [given[n] for n in form[-6 if form is _PADDED else -5 :]][:5]
+    if several and len(hx) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+    if form is _PACKED:
+        sizes = tuple(given["batch_sizes"].tolist())
+        out, last = _network(kind, given["data"], sizes, hx, given["params"], *rest)
+        return (out, *last)
+    x = given["input"]
+    if given["batch_first"]:
+        x = x.transpose(0, 1)
+    if not x.shape[0]:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+    out, last = _network(kind, x, None, hx, given["params"], *rest)
+    return (out.transpose(0, 1) if given["batch_first"] else out, *last)
+
+
+_OPTIONS = ("params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
+_PADDED = ("input", "hx", *_OPTIONS, "batch_first")
+_PACKED = ("data", "batch_sizes", "hx", *_OPTIONS)
+
+
+def _is_packed(args: tuple[Any, ...], kwargs: dict[str, Any], several: bool) -> bool:
+    """Whether the call's second argument is the batch sizes of a packed sequence."""
+    if "data" in kwargs or "batch_sizes" in kwargs:
+        return True
+    if len(args) < 3:
+        return False
+    return isinstance(args[1], TensorBase) and (several or isinstance(args[2], TensorBase))
+
+
+@composite()
+def lstm(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """A long short-term memory of several layers: outputs, last hidden and last cell states.
+
+    Called as (input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
+    batch_first), or for a packed sequence as (data, batch_sizes, hx, params, has_biases,
+    num_layers, dropout, train, bidirectional).
+    Source: S. Hochreiter, J. Schmidhuber, Long short-term memory (1997).
+    """
+    return _run("lstm", True, args, kwargs)
+
+
+@composite()
+def gru(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """A network of gated recurrent units: outputs and last states; called as `lstm`.
+
+    Source: K. Cho et al., Learning phrase representations using RNN encoder-decoder (2014).
+    """
+    return _run("gru", False, args, kwargs)
+
+
+@composite()
+def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """A plain recurrent network with tanh: outputs and last states; called as `lstm`."""
+    return _run("tanh", False, args, kwargs)
+
+
+@composite()
+def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """A plain recurrent network with relu: outputs and last states; called as `lstm`."""
+    return _run("relu", False, args, kwargs)
+
+
+# ---- single steps --------------------------------------------------------------------------------
+
+
+def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any, gates: int) -> None:
+    """Refuses what doesn't fit together, of a cell of so many gates.
+
+    Raises: RuntimeError in PyTorch's words, IndexError for too few dimensions.
+    """
+    hidden = w_hh.size(1)
+    for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if weight.size(0) != gates * hidden:
+            raise RuntimeError(
+                f"{name} first dim must be {gates} * hidden_size = {gates * hidden}, "
+                f"but got {weight.size(0)}"
+            )
+    if input.size(1) != w_ih.size(1):
+        raise RuntimeError(
+            f"input has inconsistent input_size: got {input.size(1)} expected {w_ih.size(1)}"
+        )
+    for k, h in enumerate(states):
+        if h.size(0) != input.size(0):
+            raise RuntimeError(
+                f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {h.size(0)}"
+            )
+        if h.size(1) != hidden:
+            raise RuntimeError(
+                f"hidden{k} has inconsistent hidden_size: got {h.size(1)}, expected {hidden}"
+            )
+
+
+@composite()
+def lstm_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> tuple[Any, Any]:
+    """One step of an LSTM: the new hidden and cell states from (h, c)."""
+    if len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
+    _check_cell(input, hx, w_ih, w_hh, 4)
+    part = linear(input, w_ih, b_ih)
+    h, c = _lstm_step(part, (hx[0], hx[1]), w_hh, b_hh)[0]
+    return h, c
+
+
+@composite()
+def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """One step of a gated recurrent unit: the new state."""
+    _check_cell(input, (hx,), w_ih, w_hh, 3)
+    part = linear(input, w_ih, b_ih)
+    return _gru_step(part, (hx,), w_hh, b_hh)[0][0]
+
+
+@composite()
+def rnn_tanh_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of a plain recurrent network with tanh: the new state."""
+    _check_cell(input, (hx,), w_ih, w_hh, 1)
+    part = linear(input, w_ih, b_ih)
+    return _plain_step(part, (hx,), w_hh, b_hh, False)[0][0]
+
+
+@composite()
+def rnn_relu_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of a plain recurrent network with relu: the new state."""
+    _check_cell(input, (hx,), w_ih, w_hh, 1)
+    part = linear(input, w_ih, b_ih)
+    return _plain_step(part, (hx,), w_hh, b_hh, True)[0][0]

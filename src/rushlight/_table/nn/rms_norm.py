@@ -1,0 +1,114 @@
+"""The root-mean-square norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import kernels, types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D
+from ..._core.apply import apply_n
+from ..._core.mode import current
+from ..calls.argument_parser import in_words_of
+from ..calls.conversions import integers
+from ..elementwise.number import plus
+from ..rows.composite import composite
+from ..rows.row import general
+from .normalization import _kept, _refuse_layer, _refuse_parameters
+
+losses = later("nn.element_losses")
+moments = later("reduce.layer_norm")
+raw = later("nn.batch_norm")
+
+
+def _rms_gradients(
+    g: Any, x: Any, shape: Any, inverse: Any, weight: Any, eps: float, need: Any
+) -> Any:
+    dims = tuple(range(-len(shape), 0))
+    outer = tuple(range(x.dim() - len(shape)))
+    inverse = ((x * x).mean(dims, keepdim=True) + eps) ** -0.5
+    hat = x * inverse
+    scaled = g if weight is None else g * weight
+    d_x = inverse * (scaled - hat * (scaled * hat).mean(dims, keepdim=True))
+    return _kept((d_x, (g * hat).sum(outer) if outer else g * hat), need)
+
+
+# Note [One node for a root mean square]
+# PyTorch records a product for each step. From the size on at which kernels work they are one
+# operation here, whose node has the name of PyTorch's last one. A step that is being recorded keeps
+# its steps: they are fused with what surrounds them.
+_RMS_NORM = general(
+    "_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float eps)"
+    " -> (Tensor output, Tensor inverse)",
+    moments.rms_norm,
+    joint=lambda xp, g0, input, normalized_shape, inverse, weight, eps, need: xp.fused(
+        _rms_kernel, _rms_gradients, g0, input, normalized_shape, inverse, weight, eps, need
+    ),
+    node="MulBackward0",
+    differentiable_out=(True, False),
+    public=False,
+    method=False,
+    dtypes="float",
+    samples=lambda mk: [(mk(3, 4), (4,), mk(4), 1e-5), (mk(2, 3, 4), (3, 4), None, 1e-3)],
+    doc="The input over the root mean square of its last dimensions, and one over that.",
+)
+
+
+def _rms_kernel(
+    g: Any, x: Any, shape: Any, inverse: Any, weight: Any, eps: float, need: Any
+) -> Any:
+    return _kept(moments.rms_norm_backward(g, x, inverse, weight, need), need)
+
+
+def _one_norm(x: Any, weight: Any) -> bool:
+    """Whether a kernel normalises. See Note [One node for a root mean square]."""
+    raw_x = x._raw
+    if raw_x.size < kernels.LEAST or raw_x.dtype not in (T.FLOAT32, T.FLOAT64):
+        return False
+    if not x._plain or (weight is not None and not (weight._plain and weight.dtype is x.dtype)):
+        return False
+    return current().recorder is None
+
+
+@composite("", "nn.functional")
+def rms_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
+) -> Any:
+    """The input divided by its root mean square over the last dimensions, scaled.
+
+    `eps` is added to the mean square; None takes the dtype's machine epsilon.
+    Source: B. Zhang, R. Sennrich, Root mean square layer normalization (2019).
+    """
+    try:
+        shape = integers(normalized_shape)
+    except Exception as error:
+        raise in_words_of("rms_norm", (input, normalized_shape, weight, eps), error) from None
+    if input.dim() < len(shape):
+        raise ValueError(
+            f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}"
+        )
+    if not input._raw.flags.c_contiguous:
+        input = input.contiguous()
+    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+        if not shape:
+            _refuse_layer(input._raw, shape, None, None)
+        wanted = "".join(map(str, shape[:1])) + "".join(f", {n}" for n in shape[1:])
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but got "
+            f"input of size{list(input.shape)}"
+        )
+    if weight is not None and tuple(weight.shape) != shape:
+        _refuse_parameters(shape, weight._raw, None)
+    if not input.is_floating_point() and not input.is_complex():
+        losses.require_floats(input._raw, "rms_norm")
+    dtype = input.dtype
+    if eps is None:
+        eps = raw.smallest_step(input._raw.dtype)
+    wide = input if dtype.itemsize > 2 else input.to(D.float32)
+    if _one_norm(input, weight):
+        return apply_n(_RMS_NORM.op, [input, shape, weight, eps])[0]
+    dims = tuple(range(input.dim() - len(shape), input.dim()))
+    mean = wide.pow(2).mean(dims, keepdim=True)
+    out = wide * apply_n(plus.op, [mean, eps]).rsqrt()
+    out = out if weight is None else out * weight
+    return out if out.dtype is dtype else out.to(dtype)

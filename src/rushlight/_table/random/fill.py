@@ -1,0 +1,70 @@
+"""Filling a tensor with random numbers in place: checks, the version, the history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._core.copyslices import custom_op
+from ..._core.inplace import check_writable, count_write, set_history
+from ..._core.mode import ready
+from ..._core.node import Node, new_node
+from ..._core.slow import HANDLERS
+from ..._core.views import view_target
+from ..modes import meta as _hollow
+
+
+class _Refilled(Node):
+    """The node of a tensor that was overwritten with random numbers: nothing of it remains."""
+
+    def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
+        """Zeros for the former value."""
+        from ..._core.engine import WORLDS
+
+        world = WORLDS.traced if traced else WORLDS.raw
+        return [world.zeros_like(grads[0]), *[None] * (len(need) - 1)]
+
+
+_node_classes: dict[str, Any] = {}
+
+
+def refuse_leaf(self: Any) -> bool:
+    """Whether a fill is recorded; a tensor that may not be written is refused first of all."""
+    mode = ready()
+    recorded: bool = mode.grad and not mode.inference and self.requires_grad
+    if recorded:
+        check_writable(self)
+    return recorded
+
+
+def refill(self: Any, name: str, fill: Any, *operands: Any, edges: int = 1) -> Any:
+    """Fills a tensor in place: checks, the draw, the version, the history.
+
+    `fill` gets the tensor's array and those of the operands.
+    """
+    mode = ready()
+    recorded = refuse_leaf(self)
+    if recorded:
+        target = view_target(self)
+    if self._plain or not _hollow.is_hollow(self):
+        T.refuse_overlap(self._raw)
+        T.require_writable(self._raw)
+        if self._raw.size:
+            fill(self._raw, *[x._raw for x in operands])
+    if mode.recorder is not None:
+        mode.recorder.refilled(self, fill, operands)
+    count_write(self, mode)
+    if mode.dual:
+        tangent = HANDLERS.tangent_of(self)
+        if tangent is not None:
+            tangent.zero_()
+    if recorded:
+        op = _node_classes.get(name)
+        if op is None:
+            op = custom_op(name, type(name, (_Refilled,), {"__module__": "rushlight.autograd"}))
+            _node_classes[name] = op
+        node = new_node(op, (target, *(None,) * (edges - 1)), ())
+        if self._nr:
+            node.nrs = (self._nr, *(0,) * (edges - 1))
+        set_history(self, node)
+    return self

@@ -1,0 +1,125 @@
+"""`Generator`: a stream of random numbers with PyTorch's methods, and the default one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ..._array import types as T
+from ..._base import errors
+from ..._base.device import CPU, check_cpu, device
+from ..._core.mode import current
+from ..._core.storage import TensorBase, new_tensor
+
+if TYPE_CHECKING:
+    from ..._array.random.mt19937 import Stream
+
+
+def _new_stream(*seed: int) -> Stream:
+    from ..._array.random.mt19937 import Stream
+
+    return Stream(*seed)
+
+
+class Generator:
+    """A source of random numbers: PyTorch's Mersenne Twister on the CPU, to the bit."""
+
+    __slots__ = ("_stream", "device", "__weakref__")
+
+    def __init__(self, device: Any = "cpu") -> None:
+        check_cpu(device)
+        self._stream: Stream | None = None
+        self.device: device = CPU
+
+    @property
+    def stream(self) -> Stream:
+        """The raw stream, made at the first use: NumPy's random module takes 7 ms to load."""
+        if self._stream is None:
+            self._stream = _new_stream()
+        return self._stream
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Starts the stream anew from a number between -2**63 and 2**64 - 1.
+
+        Raises:
+            TypeError: for anything but an integer.
+            ValueError: for a number out of range.
+        """
+        if isinstance(seed, TensorBase):
+            seed = int(seed._raw.item())
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise TypeError(f"manual_seed expected a long, but got {errors.type_name(seed)}")
+        if self._stream is None:
+            self._stream = _new_stream(seed)
+        else:
+            self._stream.seed(seed)
+        return self
+
+    def seed(self) -> int:
+        """Starts the stream anew from a number that the system draws, which is returned."""
+        number = T.system_random_seed()
+        self.stream.seed(number)
+        return number
+
+    def initial_seed(self) -> int:
+        """The number from which the stream was started."""
+        return self.stream.initial_seed()
+
+    def get_state(self) -> Any:
+        """The state of the stream: 5056 bytes, as PyTorch lays them out."""
+        return new_tensor(self.stream.get_state())
+
+    def set_state(self, new_state: Any) -> None:
+        """Takes up the state that `get_state` gave.
+
+        Raises:
+            TypeError: where it isn't a tensor of bytes.
+            RuntimeError: where it isn't a state.
+        """
+        if not isinstance(new_state, TensorBase):
+            raise TypeError(f"expected a torch.ByteTensor, but got {errors.type_name(new_state)}")
+        if new_state._raw.dtype.name != "uint8":
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        try:
+            self.stream.set_state(new_state._raw)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
+
+    def clone_state(self) -> Generator:
+        """Another generator in the same state."""
+        made = Generator()
+        made.stream.set_state(self.stream.get_state())
+        return made
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.get_state(), self.initial_seed())
+
+
+def _rebuilt(state: Any, seed: int) -> Generator:
+    made = Generator()
+    made.stream.seed(seed)
+    made.set_state(state)
+    return made
+
+
+default_generator: Final = Generator()
+
+
+def stream_of(generator: Generator | None) -> Stream:
+    """The stream of a generator, or the default one.
+
+    Raises:
+        RuntimeError: under a vmap that refuses random numbers.
+    """
+    mode = current()
+    layers = mode.layers
+    if mode.recorder is not None:
+        mode.recorder.draws += 1
+    if layers and layers[-1].randomness == "error":
+        raise RuntimeError(errors.RANDOM_UNDER_VMAP)
+    if generator is None:
+        return default_generator.stream
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"argument 'generator' must be torch.Generator, not {errors.type_name(generator)}"
+        )
+    return generator.stream

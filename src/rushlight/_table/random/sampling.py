@@ -1,0 +1,570 @@
+"""Random sampling: tensors of random numbers, and filling tensors with them in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._array.shape import create as raw_create
+from ..._base import dtypes as D, errors
+from ..._base.device import hollow
+from ..._core.apply import apply_n
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase, bump
+from ..calls.argument_parser import is_number_tensor
+from ..calls.call_errors import combination
+from ..modes import meta as _hollow
+from ..rows.composite import composite
+from ..rows.result_strides import array_like, hollow_like
+from ..rows.row import Row, general
+from ..shape.create import delivered, dtype_or_default, finished, size_of, type_for
+from .fill import refill, refuse_leaf
+from .generator import Generator, stream_of
+
+discrete = later("random.discrete")
+distributions = later("random.distributions")
+
+
+def _refuse_integers(name: str, array: Any) -> None:
+    """Refuses to draw integers.
+
+    Raises:
+        NotImplementedError: in the name of PyTorch's kernel, which for normal numbers isn't called
+            where there is nothing to draw.
+    """
+    if array.dtype.kind in "biu" and (array.size or name == "check_uniform_bounds"):
+        kind = D.scalar_name(T.from_raw(array.dtype))
+        raise NotImplementedError(errors.not_implemented(name, kind))
+
+
+def _check_generator(name: str, size: tuple[Any, ...], generator: Any) -> None:
+    if generator is None or isinstance(generator, Generator):
+        return
+    given = ", ".join([type(n).__name__ for n in size] + [f"generator={type(generator).__name__}"])
+    rest = (
+        "Tensor out = None, torch.dtype dtype = None, torch.layout layout = None, "
+        "torch.device device = None, bool pin_memory = False, bool requires_grad = False)"
+    )
+    raise TypeError(
+        f"{name}() received an invalid combination of arguments - got ({given}), but expected one "
+        f"of:\n * (tuple of ints size, *, torch.Generator generator, {rest}\n * (tuple of "
+        f"ints size, *, {rest}\n"
+    )
+
+
+@composite()
+def rand(
+    *sizes: Any,
+    size: Any = None,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Uniform numbers in [0, 1)."""
+    if size is not None:
+        sizes = (*sizes, size)
+    nowhere = hollow(device)
+    _check_generator("rand", sizes, generator)
+    found = dtype_or_default(type_for(out, dtype))
+    shape = size_of("rand", sizes)
+    if nowhere and out is None:
+        return _hollow.made(shape, found, requires_grad)
+    if found.category < D.FLOAT:
+        array = raw_create.empty(shape, found)
+        _refuse_integers("check_uniform_bounds", array)
+    else:
+        array = distributions.rand(stream_of(generator), shape, T.to_raw(found))
+    if out is not None and generator is not None:
+        bump(out)  # PyTorch writes twice
+    return delivered(array, out, requires_grad)
+
+
+@composite()
+def randn(
+    *sizes: Any,
+    size: Any = None,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Normal numbers with mean 0 and variance 1."""
+    if size is not None:
+        sizes = (*sizes, size)
+    nowhere = hollow(device)
+    _check_generator("randn", sizes, generator)
+    found = dtype_or_default(type_for(out, dtype))
+    shape = size_of("randn", sizes)
+    if nowhere and out is None:
+        return _hollow.made(shape, found, requires_grad)
+    if found.category < D.FLOAT:
+        array = raw_create.empty(shape, found)
+        _refuse_integers("normal_kernel_cpu", array)
+    else:
+        array = distributions.randn(stream_of(generator), shape, T.to_raw(found))
+    if out is not None and (generator is not None or out._raw.shape != shape):
+        bump(out)  # PyTorch writes twice
+    return delivered(array, out, requires_grad)
+
+
+def _like_dtype(input: Any, dtype: Any) -> D.dtype:
+    return T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+
+
+@composite()
+def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+              requires_grad: bool = False, memory_format: Any = None,
+              generator: Any = None) -> Any:  # fmt: skip
+    """Uniform numbers in [0, 1), shaped, typed and laid out like `input`."""
+    found = _like_dtype(input, dtype)
+    if _hollow.beside(input, device):
+        return hollow_like(input, found, memory_format, requires_grad)
+    array = array_like(input, found, None, memory_format)
+    _refuse_integers("check_uniform_bounds", array)
+    distributions.uniform_(stream_of(generator), array)
+    return finished(array, requires_grad)
+
+
+@composite()
+def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+               requires_grad: bool = False, memory_format: Any = None,
+               generator: Any = None) -> Any:  # fmt: skip
+    """Normal numbers with mean 0 and variance 1, shaped, typed and laid out like `input`."""
+    found = _like_dtype(input, dtype)
+    if _hollow.beside(input, device):
+        return hollow_like(input, found, memory_format, requires_grad)
+    array = array_like(input, found, None, memory_format)
+    _refuse_integers("normal_kernel_cpu", array)
+    if array.size:
+        distributions.normal_(stream_of(generator), array)
+    return finished(array, requires_grad)
+
+
+def _bounds(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, int, list[Any]]:
+    """(low, high) and what follows, from `(high, …)` or `(low, high, …)`."""
+    rest = list(args)
+    if "high" in kwargs:
+        high = kwargs.pop("high")
+        low = kwargs.pop("low", None)
+        if low is None:
+            low = rest.pop(0) if rest and isinstance(rest[0], int) else 0
+    elif (
+        len(rest) >= 2 and isinstance(rest[1], (int, TensorBase)) and not isinstance(rest[1], bool)
+    ):
+        low, high = int(rest.pop(0)), int(rest.pop(0))
+    else:
+        low, high = 0, int(rest.pop(0))
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    return int(low), int(high), rest
+
+
+@composite()
+def randint(
+    *args: Any,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Whole numbers from `low` (0) to below `high`: `randint(low=0, high, size)`; int64 by default.
+
+    Raises:
+        RuntimeError: where `low` isn't below `high`.
+    """
+    nowhere = hollow(device)
+    low, high, rest = _bounds("randint", args, kwargs)
+    size = kwargs.pop("size") if "size" in kwargs else rest[0]
+    found = D.int64 if dtype is None else dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made(size_of("randint", (size,)), found, requires_grad)
+    array = discrete.randint(
+        stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found)
+    )
+    return delivered(array, out, requires_grad)
+
+
+@composite()
+def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None,
+                 device: Any = None, requires_grad: bool = False, memory_format: Any = None,
+                 **kwargs: Any) -> Any:  # fmt: skip
+    """Whole numbers from `low` (0) to below `high`, shaped and typed like `input`."""
+    low, high, _ = _bounds("randint_like", args, kwargs)
+    raw = T.to_raw(_like_dtype(input, dtype))
+    if _hollow.beside(input, device):
+        return hollow_like(input, T.from_raw(raw), memory_format, requires_grad)
+    array = array_like(input, T.from_raw(raw), None, memory_format)
+    generator = kwargs.get("generator")
+    raw_create.in_memory_order(array)[...] = discrete.randint(
+        stream_of(generator), low, high, (array.size,), raw
+    )
+    return finished(array, requires_grad)
+
+
+@composite()
+def randperm(
+    n: int,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """The numbers from 0 to n - 1 in random order.
+
+    Raises:
+        RuntimeError: for a negative n.
+    """
+    nowhere = hollow(device)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    found = D.int64 if dtype is None else dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made((n,), found, requires_grad)
+    array = discrete.randperm(stream_of(generator), n, T.to_raw(found))
+    return delivered(array, out, requires_grad)
+
+
+def _as_number(value: Any, given: tuple[Any, ...]) -> Any:
+    """A parameter beside a size: a number, or a tensor that is one.
+
+    Raises:
+        TypeError: for tensors of several numbers, and for those that need a gradient.
+    """
+    if not isinstance(value, TensorBase):
+        return value
+    if not is_number_tensor(value):
+        raise combination("normal", given, {})
+    return read_by_python(value, "normal()").item()
+
+
+@composite()
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Normal numbers with the given means and standard deviations (numbers or tensors).
+
+    Raises:
+        RuntimeError: for a negative standard deviation.
+    """
+    stream = stream_of(generator)
+    if size is not None:
+        mean, std = _as_number(mean, (mean, std, size)), _as_number(std, (mean, std, size))
+    if not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
+        shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
+        _check_std(std)
+        if hollow(device) and out is None:
+            return _hollow.made(shape, found, requires_grad)
+        array = raw_create.empty(shape, found)
+        distributions.normal_(stream, array, float(mean), float(std))
+        return delivered(array, out, requires_grad)
+    if isinstance(std, TensorBase):
+        if std._raw.size and bool((std._raw < 0).any()):
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    else:
+        _check_std(std)
+    array = distributions.normal(
+        stream,
+        mean._raw if isinstance(mean, TensorBase) else float(mean),
+        std._raw if isinstance(std, TensorBase) else float(std),
+    )
+    if out is not None:
+        return delivered(array, out, requires_grad)
+    if not isinstance(std, TensorBase):
+        return apply_n(_around_mean.op, [mean, finished(array, False)])
+    if not isinstance(mean, TensorBase):
+        return apply_n(_around_number.op, [std, finished(array, False)])
+    return apply_n(_around_both.op, [mean, std, finished(array, False)])
+
+
+def _no_slope(xp: Any, g: Any, self_shape: Any) -> Any:
+    """Zeros: random numbers don't move with what they were drawn from."""
+    return xp.zeros(self_shape, g.dtype)
+
+
+def _drawn(name: str, node: str) -> Row:
+    """The row which hangs numbers that are drawn already onto the graph of their parameter."""
+    return general(
+        f"{name}(Tensor self, Tensor drawn) -> Tensor",
+        lambda x, drawn: drawn.copy(),
+        self=_no_slope,
+        node=node,
+        public=False,
+        method=False,
+        out=False,
+        samples=lambda mk: [(mk(3), mk(3))],
+        doc="Numbers drawn with a parameter, whose gradient is zero.",
+    )
+
+
+_around_mean = _drawn("_normal_mean", "NormalBackward1")
+_around_number = _drawn("_normal_std", "NormalBackward2")
+_around_both = general(
+    "_normal_both(Tensor self, Tensor std, Tensor drawn) -> Tensor",
+    lambda x, std, drawn: drawn.copy(),
+    self=_no_slope,
+    std=lambda xp, g, std_shape: xp.zeros(std_shape, g.dtype),
+    node="NormalBackward3",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3), mk(3), mk(3))],
+    doc="Normal numbers with means and standard deviations, whose gradients are zero.",
+)
+_coins = _drawn("_bernoulli", "BernoulliBackward0")
+
+
+def _check_std(std: Any) -> None:
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {float(std):g}")
+
+
+@composite("", method=True)
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+    """Ones with the probabilities in `input` (or `p`), else zeros.
+
+    Raises:
+        RuntimeError: for a probability outside [0, 1].
+    """
+    made = raw_create.like(input._raw, T.from_raw(input._raw.dtype), None, True)
+    if out is not None:
+        T.refuse_overlap(out._raw)
+    if p is None:
+        discrete.bernoulli_tensor_(stream_of(generator), made, input._raw)
+    else:
+        discrete.bernoulli_(stream_of(generator), made, float(p))
+    if out is not None:
+        return delivered(made, out, False)
+    return apply_n(_coins.op, [input, finished(made, False)])
+
+
+@composite("", method=True)
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None,
+                out: Any = None) -> Any:  # fmt: skip
+    """Indices drawn by weight, from each row.
+
+    Raises:
+        RuntimeError: for weights that are negative or all zero, or more samples than there are.
+    """
+    weights = input._raw
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind not in "fV":
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            + D.scalar_name(T.from_raw(weights.dtype))
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    if weights.shape[-1] > 1 << 24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if out is not None and out.dtype is not D.int64:
+        raise RuntimeError("multinomial expects Long tensor out, got: " + D.scalar_name(out.dtype))
+    if not bool(((weights >= 0) & (weights < float("inf"))).all()):
+        raise RuntimeError(_bad_weight(weights, replacement))
+    if not bool((weights.sum(-1) > 0).all()):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    return delivered(
+        discrete.multinomial(stream_of(generator), weights, num_samples, replacement), out, False
+    )
+
+
+def _bad_weight(weights: Any, replacement: bool) -> str:
+    if not replacement:
+        return "probability tensor contains either `inf`, `nan` or element < 0"
+    # In the order in which the running sums are made: the first bad entry is the one named.
+    flat = weights.reshape(-1)
+    first = flat[~((flat >= 0) & (flat < float("inf")))][0]
+    what = "= infinity or NaN" if first == float("inf") else "< 0"
+    return f"invalid multinomial distribution (encountering probability entry {what})"
+
+
+# ---- in place ---------------------------------------------------------------------------------
+
+
+def _needs_float(self: Any, kernel: str) -> None:
+    if self._raw.dtype.kind in "biu":
+        raise NotImplementedError(
+            errors.not_implemented(kernel, D.scalar_name(T.from_raw(self._raw.dtype)))
+        )
+
+
+@composite("private", method=True)
+def uniform_(
+    self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **kwargs: Any
+) -> Any:
+    """Fills with uniform numbers in [from, to).
+
+    Raises:
+        RuntimeError: where `from` is above `to`.
+    """
+    refuse_leaf(self)
+    low, high = float(kwargs.pop("from", from_)), float(to)
+    _needs_float(self, "check_uniform_bounds")
+    if low > high:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
+    return refill(
+        self,
+        "UniformBackward0",
+        lambda a: distributions.uniform_(stream_of(generator), a, low, high),
+    )
+
+
+@composite("private", method=True)
+def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """Fills with normal numbers.
+
+    Raises:
+        RuntimeError: for a negative standard deviation.
+    """
+    refuse_leaf(self)
+    _check_std(std)
+    if self._raw.size:
+        _needs_float(self, "normal_kernel_cpu")
+    return refill(
+        self,
+        "NormalBackward0",
+        lambda a: distributions.normal_(stream_of(generator), a, float(mean), float(std)),
+    )
+
+
+@composite("private", method=True)
+def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """Fills with ones with probability `p` (a number, or a tensor that broadcasts), else zeros.
+
+    Raises:
+        RuntimeError: for a probability outside [0, 1].
+    """
+    refuse_leaf(self)
+    if isinstance(p, TensorBase):
+        return refill(
+            self,
+            "BernoulliBackward1",
+            lambda a, chances: discrete.bernoulli_tensor_(stream_of(generator), a, chances),
+            p,
+            edges=2,
+        )
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={float(p):g}")
+    return refill(
+        self, "BernoulliBackward2", lambda a: discrete.bernoulli_(stream_of(generator), a, float(p))
+    )
+
+
+@composite("private", method=True)
+def random_(self: Any, *args: Any, generator: Any = None, **kwargs: Any) -> Any:
+    """Fills with whole numbers of the type's range, below `to`, or from `from` to below `to`.
+
+    Raises:
+        RuntimeError: where `from` isn't below `to`.
+    """
+    refuse_leaf(self)
+    low = kwargs.get("from", args[0] if len(args) == 2 else 0)
+    high = kwargs.get("to", args[-1] if args else None)
+    if not args and not kwargs:
+        return refill(self, "RandomBackward2", lambda a: discrete.random_(stream_of(generator), a))
+    if high is not None and low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    name = "RandomBackward0" if len(args) == 2 else "RandomBackward1"
+    return refill(self, name, lambda a: discrete.random_from_(stream_of(generator), a, low, high))
+
+
+@composite("private", method=True)
+def exponential_(self: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """Fills with exponentially distributed numbers of the given rate.
+
+    Raises:
+        RuntimeError: for a rate that isn't positive.
+    """
+    refuse_leaf(self)
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={float(lambd):g}")
+    return refill(
+        self,
+        "ExponentialBackward0",
+        lambda a: distributions.exponential_(stream_of(generator), a, float(lambd)),
+    )
+
+
+@composite("private", method=True)
+def cauchy_(self: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+    """Fills with Cauchy-distributed numbers.
+
+    Raises:
+        RuntimeError: for a scale that isn't positive.
+    """
+    refuse_leaf(self)
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={float(sigma):g}")
+    return refill(
+        self,
+        "CauchyBackward0",
+        lambda a: distributions.cauchy_(stream_of(generator), a, float(median), float(sigma)),
+    )
+
+
+@composite("private", method=True)
+def log_normal_(self: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+    """Fills with numbers whose logarithms are normal.
+
+    Raises:
+        RuntimeError: for a standard deviation that isn't positive.
+    """
+    refuse_leaf(self)
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={float(std):g}")
+    return refill(
+        self,
+        "LogNormalBackward0",
+        lambda a: distributions.log_normal_(stream_of(generator), a, float(mean), float(std)),
+    )
+
+
+@composite("private", method=True)
+def geometric_(self: Any, p: float, *, generator: Any = None) -> Any:
+    """Fills with numbers of trials up to the first success.
+
+    Raises:
+        RuntimeError: for a probability outside (0, 1).
+    """
+    refuse_leaf(self)
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={float(p):g}")
+    return refill(
+        self, "GeometricBackward0", lambda a: discrete.geometric_(stream_of(generator), a, float(p))
+    )

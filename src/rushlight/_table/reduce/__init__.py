@@ -1,0 +1,1 @@
+"""Rows that go along an axis: sums, extremes, scans, sorting, softmax."""

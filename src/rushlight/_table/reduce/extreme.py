@@ -1,0 +1,236 @@
+"""Largest and smallest elements, medians, modes: values that are elements of the argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array.elementwise import rounding as raw_rounding
+from ..._array.lazy_modules import later
+from ..._array.reduce import extreme as raw
+from ..rows.row import elementwise, general, linear, selection
+
+raw_sort = later("reduce.sort")
+
+# ---- what the gradients are made of -----------------------------------------------------------
+placed_along = linear(
+    "placed_along(Tensor self, Tensor index, int dim, bool keepdim, int[] size) -> Tensor",
+    raw.placed_along,
+    self=lambda xp, g, index, dim, keepdim: xp.taken_along(g, index, dim, keepdim),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [
+        (mk(3), mk(3, low=0, high=4, integer=True), 1, False, (3, 4)),
+        (mk(1, 4), mk(1, 4, low=0, high=3, integer=True), 0, True, (3, 4)),
+    ],
+    doc="Zeros with the elements at `index` along `dim`.",
+)
+taken_along = selection(
+    "taken_along(Tensor self, Tensor index, int dim, bool keepdim) -> Tensor",
+    raw.taken_along,
+    self=lambda xp, g, self_shape, index, dim, keepdim: xp.placed_along(
+        g, index, dim, keepdim, self_shape
+    ),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [
+        (mk(3, 4), mk(3, low=0, high=4, integer=True), 1, False),
+        (mk(3, 4), mk(1, 4, low=0, high=3, integer=True), 0, True),
+    ],
+    doc="The elements at `index` along `dim`.",
+)
+ties = general(
+    "ties(Tensor self, Tensor extreme) -> Tensor",
+    raw.ties,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk())],
+    doc="Where the elements equal the extreme; NaN equals NaN.",
+)
+
+
+def _evenly(xp: Any, g: Any, self: Any, out: Any, self_dtype: Any) -> Any:
+    """The gradient in equal parts to all elements that equal the result."""
+    mask = xp.ties(self, out)
+    return xp.where(mask, g / xp.sum(xp.astype(mask, self_dtype)), 0)
+
+
+def _evenly_along(
+    xp: Any, g: Any, self: Any, out: Any, self_dtype: Any, dim: Any, keepdim: bool
+) -> Any:
+    """The same, within each slice over the dimensions `dim`."""
+    shape = self.shape
+    dims = tuple(range(len(shape))) if dim is None or dim == () else dim
+    same = xp.astype(xp.equal(self, xp.expand_reduced(out, shape, dim, keepdim)), self_dtype)
+    count = xp.sum(same, dims, True) if len(shape) else same
+    return xp.expand_reduced(g, shape, dim, keepdim) * same / count
+
+
+def _at_index(xp: Any, g0: Any, indices: Any, self_shape: Any, dim: int, keepdim: bool) -> Any:
+    """The gradient at the places that were chosen."""
+    return xp.placed_along(g0, indices, dim, keepdim, self_shape)
+
+
+def _pair_samples(mk: Any) -> list[Any]:
+    return [(mk(3, 4), 1), (mk(3, 4), 0, True), (mk(2, 3, 4), -1)]
+
+
+def _dims_samples(mk: Any) -> list[Any]:
+    return [(mk(3, 4),), (mk(3, 4), (1,)), (mk(2, 3, 4), (0, -1), True)]
+
+
+# ---- largest and smallest ---------------------------------------------------------------------
+max = selection(
+    "max(Tensor self) -> Tensor",
+    raw.largest,
+    self=_evenly,
+    node="MaxBackward1",
+    doc="The largest element; the gradient goes in equal parts to all that equal it.",
+)
+max_other = elementwise(
+    "max.other(Tensor self, Tensor other) -> Tensor",
+    raw_rounding.maximum,
+    self=lambda xp, g, self, other: xp.where(
+        xp.less(self, other), 0, xp.where(xp.equal(self, other), g / 2, g)
+    ),
+    other=lambda xp, g, self, other: xp.where(
+        xp.less(other, self), 0, xp.where(xp.equal(self, other), g / 2, g)
+    ),
+    node="MaximumBackward0",
+    inplace=False,
+    numbers=False,
+    doc="The larger of two elements; of equal ones each gets half of the gradient.",
+)
+max_dim = selection(
+    "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    raw.max_along,
+    self=_at_index,
+    node="MaxBackward0",
+    differentiable_out=(True, False),
+    samples=_pair_samples,
+    doc="The largest elements along `dim`, and where they are.",
+)
+min = selection(
+    "min(Tensor self) -> Tensor",
+    raw.smallest,
+    self=_evenly,
+    node="MinBackward1",
+    doc="The smallest element; the gradient goes in equal parts to all that equal it.",
+)
+min_other = elementwise(
+    "min.other(Tensor self, Tensor other) -> Tensor",
+    raw_rounding.minimum,
+    self=lambda xp, g, self, other: xp.where(
+        xp.greater(self, other), 0, xp.where(xp.equal(self, other), g / 2, g)
+    ),
+    other=lambda xp, g, self, other: xp.where(
+        xp.greater(other, self), 0, xp.where(xp.equal(self, other), g / 2, g)
+    ),
+    node="MinimumBackward0",
+    inplace=False,
+    numbers=False,
+    doc="The smaller of two elements; of equal ones each gets half of the gradient.",
+)
+min_dim = selection(
+    "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    raw.min_along,
+    self=_at_index,
+    node="MinBackward0",
+    differentiable_out=(True, False),
+    samples=_pair_samples,
+    doc="The smallest elements along `dim`, and where they are.",
+)
+amax = selection(
+    "amax(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
+    raw.amax,
+    self=_evenly_along,
+    samples=_dims_samples,
+    doc="The largest elements over the dimensions `dim`.",
+)
+amin = selection(
+    "amin(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
+    raw.amin,
+    self=_evenly_along,
+    samples=_dims_samples,
+    doc="The smallest elements over the dimensions `dim`.",
+)
+
+
+def _aminmax_gradient(
+    xp: Any, gs: Any, self: Any, min: Any, max: Any, self_dtype: Any, dim: Any, keepdim: bool
+) -> Any:
+    """Those of both, as far as they are asked for."""
+    dims = None if dim is None else (dim,)
+    total = None
+    for g, out in zip(gs, (min, max)):
+        if g is not None:
+            part = _evenly_along(xp, g, self, out, self_dtype, dims, keepdim)
+            total = part if total is None else total + part
+    return total
+
+
+aminmax = general(
+    "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    raw.aminmax,
+    self=_aminmax_gradient,
+    samples=lambda mk: [(mk(3, 4), None, False), (mk(3, 4), 1, True)],
+    doc="The smallest and the largest elements.",
+)
+argmax = general(
+    "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    raw.argmax,
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1, True)],
+    doc="Where the largest element is: the first of equal ones.",
+)
+argmin = general(
+    "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    raw.argmin,
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1, True)],
+    doc="Where the smallest element is: the first of equal ones.",
+)
+
+# ---- elements by rank -------------------------------------------------------------------------
+median = selection(
+    "median(Tensor self) -> Tensor",
+    raw_sort.median,
+    self=_evenly,
+    doc="The median of all elements: the lower of two middle ones.",
+)
+median_dim = selection(
+    "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    raw_sort.median_along,
+    self=_at_index,
+    differentiable_out=(True, False),
+    samples=_pair_samples,
+    doc="The medians along `dim`, and where they are.",
+)
+nanmedian = selection(
+    "nanmedian(Tensor self) -> Tensor",
+    raw_sort.nanmedian,
+    self=_evenly,
+    doc="The median of the elements that aren't NaN.",
+)
+nanmedian_dim = selection(
+    "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    raw_sort.nanmedian_along,
+    self=_at_index,
+    differentiable_out=(True, False),
+    samples=_pair_samples,
+    doc="The medians along `dim` of the elements that aren't NaN, and where they are.",
+)
+mode = selection(
+    "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    raw_sort.mode,
+    self=_at_index,
+    differentiable_out=(True, False),
+    samples=_pair_samples,
+    doc="The most frequent elements along `dim`, and where they are.",
+)
+kthvalue = selection(
+    "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
+    "indices)",
+    raw_sort.kthvalue,
+    self=_at_index,
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4), 1, 0, True)],
+    doc="The k-th smallest elements along `dim`, counted from 1, and where they are.",
+)

@@ -1,0 +1,165 @@
+"""Histograms with the edges of their bins. No gradients pass here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._core.storage import TensorBase, new_tensor
+from ..rows.composite import composite
+from ..rows.return_type_classes import named_results
+
+raw = later("reduce.histogram")
+
+_RESULT = named_results("histogram", ("hist", "bin_edges"))
+_RESULTS = named_results("histogramdd", ("hist", "bin_edges"))
+named_results("histogram_out", ("hist", "bin_edges"))
+
+
+def _edges(rows: Any, bins: Any, limits: Any) -> list[Any]:
+    """The edges of each column's bins, given as tensors, or as numbers of bins and ranges."""
+    width = rows.shape[1]
+    numbered = not isinstance(bins, TensorBase)
+    if numbered and limits is not None and len(limits) != 2 * width:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {width}-dimensional histogram range should have "
+            f"{2 * width} elements, but got {len(limits)}"
+        )
+    raw.check_type(rows, numbered and limits is None)
+    given = [bins] * width if isinstance(bins, (int, TensorBase)) else list(bins)
+    if len(given) != width:
+        if numbered and not isinstance(bins, int):
+            raise RuntimeError(
+                "histogramdd: The size of bins must be equal to the innermost dimension of the "
+                "input."
+            )
+        raise RuntimeError(
+            f"torch.histogramdd: expected {width} sequences of bin edges for a {width}-dimensional "
+            f"histogram but got {len(given)}"
+        )
+    found = []
+    for d, wanted in enumerate(given):
+        if isinstance(wanted, TensorBase):
+            found.append(wanted._raw.copy())
+            continue
+        if limits is None:
+            low, high = raw.data_range(rows[:, d])
+        else:
+            low, high = limits[2 * d], limits[2 * d + 1]
+        found.append(raw.edges_of(rows, wanted, low, high, d))
+    return found
+
+
+def _check(x: Any, bins: list[Any], weight: Any) -> None:
+    """Refuses what doesn't fit together.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    name = "torch.histogramdd"
+    own = D.c_name(T.from_raw(x.dtype))
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor should have at least 2 dimensions")
+    width = x.shape[-1]
+    if not bins or not isinstance(bins[0], TensorBase):
+        return
+    if len(bins) != width:
+        raise RuntimeError(
+            f"{name}: expected {width} sequences of bin edges for a {width}-dimensional histogram "
+            f"but got {len(bins)}"
+        )
+    for d, edges in enumerate(bins):
+        other = D.c_name(T.dtype_of(edges))
+        if other != own:
+            raise RuntimeError(
+                f"{name}: input tensor and bins tensors should have the same dtype, but got input "
+                f"with dtype {own} and bins for dimension {d} with dtype {other}"
+            )
+        if edges._raw.ndim != 1:
+            raise RuntimeError(
+                f"{name}: bins tensor should have one dimension, but got {edges._raw.ndim} "
+                f"dimensions in the bins tensor for dimension {d}"
+            )
+        if edges._raw.size == 0:
+            raise RuntimeError(
+                f"{name}: bins tensor should have at least 1 element, but got 0 elements in the "
+                f"bins tensor for dimension {d}"
+            )
+    _check_weight(x, weight)
+    for d, edges in enumerate(bins):
+        if edges._raw.size == 1:
+            raise RuntimeError(f"torch.histogram(): bins must be > 0, but got 0 for dimension {d}")
+
+
+def _check_weight(x: Any, weight: Any) -> None:
+    name = "torch.histogramdd"
+    own = D.c_name(T.from_raw(x.dtype))
+    if weight is not None:
+        other = D.c_name(T.dtype_of(weight))
+        if other != own:
+            raise RuntimeError(
+                f"{name}: if weight tensor is provided, input tensor and weight tensor should have "
+                f"the same dtype, but got input({own}), and weight({other})"
+            )
+        if tuple(weight._raw.shape) != x.shape[:-1]:
+            raise RuntimeError(
+                f"{name}: if weight tensor is provided it should have the same shape as the input "
+                f"tensor excluding its innermost dimension, but got input with shape "
+                f"{list(x.shape)} and weight with shape {list(weight._raw.shape)}"
+            )
+
+
+@composite(method=True)
+def histogram(
+    input: Any,
+    bins: Any = 100,
+    *,
+    range: Any = None,
+    weight: Any = None,
+    density: bool = False,
+    out: Any = None,
+) -> Any:
+    """How many elements fall into each bin (or their weight), and the edges of the bins.
+
+    Raises:
+        RuntimeError: for no bins, a range that is empty or not finite, weights of another shape.
+        NotImplementedError: for integers.
+    """
+    rows = input._raw.reshape(-1, 1)
+    if weight is not None:
+        weight = weight.reshape(-1)
+    _check(rows, [bins], weight)
+    edges = _edges(rows, bins, range)
+    _check_weight(rows, weight)
+    hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
+    results = new_tensor(hist), new_tensor(edges[0])
+    if out is None:
+        return _RESULT(results)
+    from ..rows.out_argument import place
+
+    for target, result in zip(out, results):
+        place(target, result._raw)
+    return named_results("histogram_out", ())(out)
+
+
+@composite()
+def histogramdd(
+    input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
+    """How many rows fall into each cell of a grid (or their weight), and the edges per dimension.
+
+    Raises:
+        RuntimeError: for a tensor of less than two dimensions, no bins, wrong ranges or weights.
+        NotImplementedError: for integers.
+    """
+    array = input._raw
+    if not array.ndim and isinstance(bins, int):
+        raise IndexError(errors.no_dimension(-1, 0))
+    _check(array, list(bins) if isinstance(bins, (tuple, list)) else [bins], weight)
+    rows = array.reshape(-1, array.shape[-1])
+    edges = _edges(rows, bins, range)
+    _check_weight(array, weight)
+    hist = raw.counts(rows, edges, None if weight is None else weight._raw, density)
+    return _RESULTS((new_tensor(hist), tuple([new_tensor(e) for e in edges])))

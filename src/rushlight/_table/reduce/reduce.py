@@ -1,0 +1,321 @@
+"""Reductions: sums, means, products, truth, counts, logsumexp, and variances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array.lazy_modules import later
+from ..._array.reduce import reduce as raw, scan as raw_scan
+from ..._base import dtypes as D
+from ..._core.apply import apply_n
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase
+from ..calls.argument_parser import is_number_tensor
+from ..rows.composite import composite
+from ..rows.out_argument import apply_out
+from ..rows.row import general, linear
+from ..rows.tensor_namespace import expand_reduced, table
+
+raw_spread = later("reduce.variance")
+
+_count = raw.count_of
+
+sum = linear(
+    "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    raw.sum_all,
+    self=lambda xp, g, self_shape: xp.broadcast_to(g, self_shape),
+    doc="The sum of all elements; of integers as int64.",
+)
+sum_dim = linear(
+    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
+    "-> Tensor",
+    raw.sum,
+    self=lambda xp, g, self_shape, dim, keepdim: xp.expand_reduced(g, self_shape, dim, keepdim),
+    samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
+    doc="The sum over the dimensions `dim`.",
+)
+mean = linear(
+    "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    raw.mean_all,
+    self=lambda xp, g, self_shape: xp.broadcast_to(g / _count(self_shape, None), self_shape),
+    doc="The mean of all elements.",
+)
+mean_dim = linear(
+    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    raw.mean,
+    self=lambda xp, g, self_shape, dim, keepdim: xp.expand_reduced(
+        g / _count(self_shape, dim), self_shape, dim, keepdim
+    ),
+    samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
+    doc="The mean over the dimensions `dim`.",
+)
+
+
+def _others_gradient(xp: Any, g: Any, self: Any, dim: int | None) -> Any:
+    """Of the products of all others: each is a product of those before times one of those after.
+
+    See Note [A linear recurrence gives the gradients of scans].
+    """
+    shape = self.shape
+    if dim is None:
+        g, self, dim = xp.reshape(g, (-1,)), xp.reshape(self, (-1,)), 0
+    before = xp.exclusive_products(self, dim, False)
+    after = xp.exclusive_products(self, dim, True)
+    later = xp.recurrence(xp.shifted(g * after, dim, 1), xp.shifted(self, dim, 1), dim, True)
+    earlier = xp.recurrence(xp.shifted(g * before, dim, -1), xp.shifted(self, dim, -1), dim, False)
+    return xp.reshape(before * later + after * earlier, shape)
+
+
+others_product = general(
+    "others_product(Tensor self, int? dim) -> Tensor",
+    raw_scan.others_product,
+    self=_others_gradient,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 2), None)],
+    doc="For each element the product of the others along `dim`.",
+)
+prod = general(
+    "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    lambda x, dtype: raw.prod(x, None, False, dtype),
+    self=lambda xp, g, self, out: g * xp.others_product(self, None),
+    doc="The product of all elements; of integers as int64.",
+)
+prod_dim = general(
+    "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    raw.prod,
+    self=lambda xp, g, self, out, dim, keepdim: (
+        xp.expand_reduced(g, self.shape, dim, keepdim) * xp.others_product(self, dim)
+    ),
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True), (mk(2, 3, 4), -1)],
+    doc="The product over the dimension `dim`.",
+)
+nansum = general(
+    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    raw.nansum,
+    self=lambda xp, g, self, dim, keepdim: xp.where(
+        xp.isnan(self), 0, xp.expand_reduced(g, self.shape, dim, keepdim)
+    ),
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
+    doc="The sum with NaN counted as zero.",
+)
+all = general("all(Tensor self) -> Tensor", raw.all, doc="Whether all elements are true.")
+all_dim = general(
+    "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+    raw.all,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True)],
+    doc="Whether all elements along `dim` are true.",
+)
+all_dims = general(
+    "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    raw.all,
+    samples=lambda mk: [(mk(3, 4), (0, 1))],
+    doc="Whether all elements over the dimensions `dim` are true.",
+)
+any = general("any(Tensor self) -> Tensor", raw.any, doc="Whether any element is true.")
+any_dim = general(
+    "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+    raw.any,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0, True)],
+    doc="Whether any element along `dim` is true.",
+)
+any_dims = general(
+    "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    raw.any,
+    samples=lambda mk: [(mk(3, 4), (0, 1))],
+    doc="Whether any element over the dimensions `dim` is true.",
+)
+count_nonzero = general(
+    "count_nonzero.dim_IntList(Tensor self, int[1]? dim=None) -> Tensor",
+    raw.count_nonzero,
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), (1,)), (mk(3, 4), (0, 1))],
+    doc="How many elements aren't zero, over the dimensions `dim`.",
+)
+
+
+def _logsumexp_gradient(g: Any, x: Any, out: Any, dim: Any, keepdim: bool) -> Any:
+    """g exp(x - out): g times the softmax."""
+    g = expand_reduced(g, x.shape, dim, keepdim)
+    return g * table("exp")(x - expand_reduced(out, x.shape, dim, keepdim))
+
+
+logsumexp = general(
+    "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    raw.logsumexp,
+    self=lambda xp, g, self, out, dim, keepdim: xp.fused(
+        raw.logsumexp_backward, _logsumexp_gradient, g, self, out, dim, keepdim
+    ),
+    samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
+    doc="The log of the sum of exp over the dimensions `dim`.",
+)
+
+
+@composite(method=True)
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
+            out: Any = None) -> Any:  # fmt: skip
+    """The mean of the elements that aren't NaN.
+
+    Raises:
+        RuntimeError: for integers.
+    """
+    if input._raw.dtype.kind in "biu":
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            + raw.name_of(input._raw.dtype)
+        )
+    if dtype is not None and dtype.category < D.FLOAT:
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+            f"point or complex dtype. Got: {D.scalar_name(dtype)}"
+        )
+    count = table("sum")(table("logical_not")(table("isnan")(input.detach())), dim, keepdim)
+    total = table("nansum")(input, dim, keepdim, dtype=dtype)
+    return table("div")(total, count, out=out) if out is not None else total / count
+
+
+# ---- variances --------------------------------------------------------------------------------
+def _var_gradient(xp: Any, g: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    """2 g (x - mean) / (n - correction)."""
+    shape = self.shape
+    freedom = _count(shape, dim) - (1 if correction is None else correction)
+    if dim is not None and not keepdim:  # else it broadcasts as it is
+        g = xp.expand_reduced(g, shape, dim, keepdim)
+    scale = 2 / freedom if freedom else float("inf")
+    return g * scale * (self - xp.mean(self, dim, True))
+
+
+def _std_gradient(
+    xp: Any, g: Any, self: Any, out: Any, dim: Any, correction: Any, keepdim: bool
+) -> Any:
+    """That of the variance by the chain rule; 0 where the deviation is 0."""
+    g = xp.where(xp.equal(out, 0), 0, g / (out * 2))
+    return _var_gradient(xp, g, self, dim, correction, keepdim)
+
+
+def _mean_gradient(xp: Any, g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
+    return xp.expand_reduced(g / _count(shape, dim), shape, dim, keepdim)
+
+
+def _var_mean_gradient(
+    xp: Any, gs: Any, self: Any, dim: Any, correction: Any, keepdim: bool
+) -> Any:
+    """Those of the variance and of the mean, as far as they are asked for."""
+    g0, g1 = gs
+    first = None if g0 is None else _var_gradient(xp, g0, self, dim, correction, keepdim)
+    second = None if g1 is None else _mean_gradient(xp, g1, self.shape, dim, keepdim)
+    return second if first is None else first if second is None else first + second
+
+
+def _std_mean_gradient(
+    xp: Any, gs: Any, self: Any, out: Any, dim: Any, correction: Any, keepdim: bool
+) -> Any:
+    """Those of the deviation and of the mean, as far as they are asked for."""
+    g0, g1 = gs
+    first = None if g0 is None else _std_gradient(xp, g0, self, out, dim, correction, keepdim)
+    second = None if g1 is None else _mean_gradient(xp, g1, self.shape, dim, keepdim)
+    return second if first is None else first if second is None else first + second
+
+
+_SPREAD_ARGUMENTS = (
+    "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)"
+)
+
+
+def _spread_samples(mk: Any) -> list[Any]:
+    return [(mk(3, 4), None, None, False), (mk(3, 4), (1,), 1, False), (mk(3, 4), (0, 1), 0, True)]
+
+
+_var = general(
+    f"_var{_SPREAD_ARGUMENTS} -> Tensor",
+    raw_spread.var,
+    self=_var_gradient,
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    node="VarBackward0",
+    samples=_spread_samples,
+    doc="The variance over the dimensions `dim`.",
+)
+_std = general(
+    f"_std{_SPREAD_ARGUMENTS} -> Tensor",
+    raw_spread.std,
+    self=_std_gradient,
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    node="StdBackward0",
+    samples=_spread_samples,
+    doc="The standard deviation over the dimensions `dim`.",
+)
+_var_mean = general(
+    f"_var_mean{_SPREAD_ARGUMENTS} -> (Tensor, Tensor)",
+    raw_spread.var_and_mean,
+    self=_var_mean_gradient,
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    node="VarMeanBackward0",
+    samples=_spread_samples,
+    doc="The variance and the mean over the dimensions `dim`.",
+)
+_std_mean = general(
+    f"_std_mean{_SPREAD_ARGUMENTS} -> (Tensor, Tensor)",
+    raw_spread.std_and_mean,
+    self=_std_mean_gradient,
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    node="StdMeanBackward0",
+    saved_as={"result": "result0"},
+    samples=_spread_samples,
+    doc="The standard deviation and the mean over the dimensions `dim`.",
+)
+_GIVEN = object()  # the default of `correction`: that of the overload
+
+
+def _spread_function(name: str, row: Any, doc: str) -> Any:
+    """The public function over the three overloads that PyTorch has for each of these."""
+
+    def function(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: Any = False, *,
+        correction: Any = _GIVEN, axis: Any = None, keepdims: Any = None, out: Any = None,
+    ) -> Any:  # fmt: skip
+        if axis is not None:
+            dim = axis
+        if keepdims is not None:
+            keepdim = keepdims
+        if dim is True or dim is False:
+            dim, unbiased = None, dim
+        if correction is _GIVEN:
+            if unbiased is not None:
+                correction = 1 if unbiased else 0
+            else:
+                correction = None if dim is None else 1
+        if isinstance(dim, int):
+            dim = (dim,)
+        elif isinstance(dim, list):
+            dim = tuple(dim)
+        if isinstance(correction, TensorBase):
+            if not is_number_tensor(correction):
+                raise TypeError(
+                    f"{name}() received an invalid combination of arguments - got (Tensor, "
+                    "correction=Tensor)"
+                )
+            correction = read_by_python(correction, "a correction").item()
+        arguments = [input, dim, correction, keepdim]
+        return apply_n(row.op, arguments) if out is None else apply_out(row, arguments, out)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return composite(method=name in ("std", "var"))(function)
+
+
+std = _spread_function(
+    "std", _std, "The standard deviation over `dim`, with Bessel's correction by default."
+)
+var = _spread_function("var", _var, "The variance over `dim`, with Bessel's correction by default.")
+std_mean = _spread_function(
+    "std_mean", _std_mean, "The standard deviation and the mean over `dim`."
+)
+var_mean = _spread_function("var_mean", _var_mean, "The variance and the mean over `dim`.")

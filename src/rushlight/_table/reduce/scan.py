@@ -1,0 +1,357 @@
+"""Scans: running sums, products and extremes; differences; integrals and derivatives of samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.reduce import scan as raw
+from ..._base import dtypes as D, errors
+from ..._core.storage import TensorBase
+from ..elementwise.number import divided, multiplied
+from ..rows.composite import composite
+from ..rows.row import general, linear, selection
+from ..rows.tensor_namespace import table
+
+# ---- what the gradients are made of -----------------------------------------------------------
+reverse_cumsum = linear(
+    "reverse_cumsum(Tensor self, int dim) -> Tensor",
+    raw.reverse_cumsum,
+    self=lambda xp, g, dim: xp.cumsum(g, dim),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
+    doc="The sums of each element and those after it.",
+)
+shifted = linear(
+    "shifted(Tensor self, int dim, int by) -> Tensor",
+    raw.shifted,
+    self=lambda xp, g, dim, by: xp.shifted(g, dim, -by),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), 1, 1), (mk(3, 4), 0, -1)],
+    doc="The neighbours of the elements along `dim`; zero where there is none.",
+)
+recurrence = general(
+    "recurrence(Tensor self, Tensor factor, int dim, bool back) -> Tensor",
+    raw.recurrence,
+    self=lambda xp, g, factor, dim, back: xp.recurrence(
+        g, xp.shifted(factor, dim, -1 if back else 1), dim, not back
+    ),
+    factor=lambda xp, g, factor, out, dim, back: (
+        xp.recurrence(g, xp.shifted(factor, dim, -1 if back else 1), dim, not back)
+        * xp.shifted(out, dim, 1 if back else -1)
+    ),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4), 1, True), (mk(3, 4), mk(3, 4), 0, False)],
+    doc="The solution of S[i] = self[i] + factor[i] S[i-1] (`back`: S[i+1]).",
+)
+
+
+def _exclusive_gradient(xp: Any, g: Any, self: Any, out: Any, dim: int, back: bool) -> Any:
+    """See Note [A linear recurrence gives the gradients of scans]."""
+    by = -1 if back else 1
+    return out * xp.recurrence(xp.shifted(g, dim, by), xp.shifted(self, dim, by), dim, not back)
+
+
+exclusive_products = general(
+    "exclusive_products(Tensor self, int dim, bool back) -> Tensor",
+    raw.exclusive_products,
+    self=_exclusive_gradient,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), 1, False), (mk(3, 4), 0, True)],
+    doc="The products of the elements before each one (`back`: after it).",
+)
+
+# ---- running sums, products, extremes ---------------------------------------------------------
+cumsum = linear(
+    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    raw.cumsum,
+    self=lambda xp, g, dim: xp.reverse_cumsum(g, dim),
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
+    doc="The sums of each element and those before it along `dim`; of integers as int64.",
+)
+
+
+def _cumprod_gradient(xp: Any, g: Any, self: Any, out: Any, dim: int) -> Any:
+    """See Note [A linear recurrence gives the gradients of scans]."""
+    before = xp.exclusive_products(self, dim, False)
+    return before * xp.recurrence(g, xp.shifted(self, dim, 1), dim, True)
+
+
+cumprod = general(
+    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    raw.cumprod,
+    self=_cumprod_gradient,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
+    doc="The products of each element and those before it along `dim`; of integers as int64.",
+)
+
+
+def _logcumsumexp_gradient(xp: Any, g: Any, self: Any, out: Any, dim: int) -> Any:
+    """Σ g[j] exp(x[i] - out[j]) over j ≥ i, by the steps exp(out[j] - out[j+1]) ≤ 1.
+
+    See Note [A linear recurrence gives the gradients of scans].
+    """
+    step = xp.exp(-xp.shifted(out - xp.shifted(out, dim, -1), dim, 1))
+    return xp.exp(self - out) * xp.recurrence(g, step, dim, True)
+
+
+logcumsumexp = general(
+    "logcumsumexp(Tensor self, int dim) -> Tensor",
+    raw.logcumsumexp,
+    self=_logcumsumexp_gradient,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
+    doc="The logs of the running sums of exp along `dim`.",
+)
+accumulated_along = linear(
+    "accumulated_along(Tensor self, Tensor index, int dim) -> Tensor",
+    raw.accumulated_along,
+    self=lambda xp, g, index, dim: xp.gather(g, dim, index),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [
+        (mk(3, 4), mk(3, 4, low=0, high=4, integer=True), 1),
+        (mk(3, 4), mk(3, 4, low=0, high=3, integer=True), 0),
+    ],
+    doc="Zeros with the elements added at `index` along `dim`, several to one place.",
+)
+cummax = selection(
+    "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+    raw.cummax,
+    self=lambda xp, g0, self, indices, dim: xp.accumulated_along(g0, indices, dim),
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
+    doc="The largest of each element and those before it along `dim`, and where it is.",
+)
+cummin = selection(
+    "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+    raw.cummin,
+    self=lambda xp, g0, self, indices, dim: xp.accumulated_along(g0, indices, dim),
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
+    doc="The smallest of each element and those before it along `dim`, and where it is.",
+)
+
+
+# ---- differences and integrals ----------------------------------------------------------------
+def _dimension(t: Any, dim: int) -> int:
+    ndim: int = t._raw.ndim
+    if not -max(ndim, 1) <= dim < max(ndim, 1):
+        raise IndexError(errors.dimension(dim, ndim))
+    return dim % max(ndim, 1)
+
+
+def _part(t: Any, dim: int, start: int, stop: int) -> Any:
+    """The places from `start` to `stop` (negative: from the end; 0: to the end) of a dimension."""
+    return table("slice")(t, dim, start, stop or None)
+
+
+def _difference(t: Any, dim: int) -> Any:
+    high, low = _part(t, dim, 1, 0), _part(t, dim, 0, -1)
+    if t._raw.dtype.kind == "b":
+        return table("logical_xor")(high, low)
+    return high - low
+
+
+@composite(method=True)
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *,
+         out: Any = None) -> Any:  # fmt: skip
+    """The differences of neighbours along `dim`, taken `n` times.
+
+    Raises:
+        RuntimeError: for an input without dimensions, or a negative `n`.
+    """
+    if input._raw.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = _dimension(input, dim)
+    parts = [t for t in (prepend, input, append) if t is not None]
+    for t in parts:
+        if t._raw.ndim != input._raw.ndim:
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    if n == 0:
+        result = table("clone")(input)
+    else:
+        result = table("cat")(parts, dim) if len(parts) > 1 else input
+    for _ in range(min(n, result._raw.shape[dim])):
+        result = _difference(result, dim)
+    return result if out is None else _written(result, out)
+
+
+def _written(result: Any, out: Any) -> Any:
+    from ..rows.out_argument import place
+
+    place(out, result._raw)
+    return out
+
+
+def _samples_distance(y: Any, x: Any, dim: int) -> Any:
+    """The distances of the sample points, shaped to go with `y` along `dim`."""
+    shape = x._raw.shape
+    if x._raw.ndim == 1:
+        if shape[0] != y._raw.shape[dim]:
+            raise RuntimeError("There must be one `x` value for each sample point")
+        inner = [1] * y._raw.ndim
+        inner[dim] = shape[0]
+        x = table("reshape")(x, inner)
+    elif x._raw.ndim < y._raw.ndim:
+        x = table("reshape")(x, [1] * (y._raw.ndim - x._raw.ndim) + list(shape))
+    return _part(x, dim, 1, 0) - _part(x, dim, 0, -1)
+
+
+def _refuse_bools(name: str, x: Any, y: Any) -> None:
+    if y._raw.dtype.kind == "b" or (x is not None and x._raw.dtype.kind == "b"):
+        which = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
+
+
+@composite()
+def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The integral of samples along `dim` by the trapezoidal rule."""
+    if isinstance(x, (int, float)):
+        x, dx = None, x
+    if y._raw.ndim == 0:
+        raise IndexError(
+            f"Dimension specified as {0 if x is not None else dim} but tensor has no dimensions"
+        )
+    dim = _dimension(y, dim)
+    if y._raw.shape[dim] == 0:
+        shape = y._raw.shape[:dim] + y._raw.shape[dim + 1 :]
+        return table("new_zeros")(y, shape)
+    _refuse_bools("trapezoid", x, y)
+    if x is None:
+        inner = table("sum")(y, dim)
+        ends = table("select")(y, dim, 0) + table("select")(y, dim, -1)
+        return multiplied(inner - multiplied(ends, 0.5), dx)
+    width = _samples_distance(y, x, dim)
+    total = table("sum")((_part(y, dim, 0, -1) + _part(y, dim, 1, 0)) * width, dim)
+    return divided(total, 2.0)
+
+
+@composite()
+def trapz(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The integral of samples along `dim`: `trapezoid` under its old name."""
+    return trapezoid(y, x, dx=dx, dim=dim)
+
+
+@composite()
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The running integrals of samples along `dim` by the trapezoidal rule."""
+    if isinstance(x, (int, float)):
+        x, dx = None, x
+    _refuse_bools("cumulative_trapezoid", x, y)
+    if y._raw.ndim == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    dim = _dimension(y, dim)
+    pairs = _part(y, dim, 0, -1) + _part(y, dim, 1, 0)
+    if x is None:
+        return table("cumsum")(multiplied(pairs, dx / 2.0), dim)
+    return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), dim), 2.0)
+
+
+@composite()
+def gradient(
+    input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
+) -> tuple[Any, ...]:
+    """The derivatives of samples along each of the dimensions, by central differences.
+
+    Raises:
+        RuntimeError: where a dimension has too few samples, or the spacings don't match.
+    """
+    ndim = input._raw.ndim
+    if spacing is None:
+        spacing = 1
+    if input._raw.dtype == T.to_raw(D.uint8):
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    if dim is None:
+        dims = list(range(ndim))
+    else:
+        dims = [_dimension(input, d) for d in ((dim,) if isinstance(dim, int) else dim)]
+        for d in dims:
+            if dims.count(d) > 1:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    spacings = _spacings(spacing, dims, dim is None, input)
+    if dims and ndim == 0:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    for d in dims:
+        if input._raw.shape[d] < edge_order + 1:
+            raise RuntimeError(
+                "torch.gradient expected each dimension size to be at least edge_order+1"
+            )
+    return tuple([_derivative(input, d, h, edge_order) for d, h in zip(dims, spacings)])
+
+
+def _spacings(spacing: Any, dims: list[int], every: bool, input: Any) -> list[Any]:
+    if isinstance(spacing, (int, float, complex)):
+        return [spacing] * len(dims)
+    found = [spacing] if isinstance(spacing, TensorBase) else list(spacing)
+    if len(found) != len(dims):
+        if not every:
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and "
+                f"dim arguments to have the same length, but got a spacing argument of length "
+                f"{len(found)} and a dim argument of length {len(dims)}."
+            )
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar or a list of length "
+            "equal to "
+            f"'self.dim() = {len(dims)}', but got a list of length {len(found)}"
+        )
+    return found
+
+
+def _derivative(f: Any, dim: int, spacing: Any, edge_order: int) -> Any:
+    if isinstance(spacing, TensorBase):
+        return _uneven_derivative(f, dim, spacing, edge_order)
+    centre = divided(divided(_part(f, dim, 2, 0) - _part(f, dim, 0, -2), spacing), 2.0)
+    if edge_order == 1:
+        n = f._raw.shape[dim]
+        first = divided(_part(f, dim, 1, 2) - _part(f, dim, 0, 1), spacing)
+        last = divided(_part(f, dim, n - 1, 0) - _part(f, dim, n - 2, -1), spacing)
+    else:
+        n = f._raw.shape[dim]
+        a, b, c = (_part(f, dim, k, k + 1) for k in (0, 1, 2))
+        first = (-1.5 * a + 2 * b - 0.5 * c) / spacing
+        a, b, c = (_part(f, dim, n - k, n - k + 1) for k in (1, 2, 3))
+        last = (1.5 * a - 2 * b + 0.5 * c) / spacing
+    return table("cat")([first, centre, last], dim)
+
+
+def _uneven_derivative(f: Any, dim: int, points: Any, edge_order: int) -> Any:
+    """Second-order differences over the sample points `points`, which must be a row."""
+    n = f._raw.shape[dim]
+    inner = [1] * f._raw.ndim
+    inner[dim] = n - 1
+    steps = table("reshape")(_part(points, 0, 1, 0) - _part(points, 0, 0, -1), inner)
+    left, right = _part(steps, dim, 0, -1), _part(steps, dim, 1, 0)
+    low, mid, high = _part(f, dim, 0, -2), _part(f, dim, 1, -1), _part(f, dim, 2, 0)
+    centre = (
+        low * (-right / (left * (left + right)))
+        + mid * ((right - left) / (left * right))
+        + high * (left / (right * (left + right)))
+    )
+    if edge_order == 1:
+        first = (_part(f, dim, 1, 2) - _part(f, dim, 0, 1)) / _part(steps, dim, 0, 1)
+        last = (_part(f, dim, n - 1, 0) - _part(f, dim, n - 2, -1)) / _part(steps, dim, n - 2, 0)
+        return table("cat")([first, centre, last], dim)
+    a, b = _part(steps, dim, 0, 1), _part(steps, dim, 1, 2)
+    first = (
+        _part(f, dim, 0, 1) * (-(2 * a + b) / (a * (a + b)))
+        + _part(f, dim, 1, 2) * ((a + b) / (a * b))
+        - _part(f, dim, 2, 3) * (a / (b * (a + b)))
+    )
+    a, b = _part(steps, dim, n - 3, n - 2), _part(steps, dim, n - 2, n - 1)
+    last = (
+        _part(f, dim, n - 3, n - 2) * (b / (a * (a + b)))
+        - _part(f, dim, n - 2, n - 1) * ((a + b) / (a * b))
+        + _part(f, dim, n - 1, n) * ((a + 2 * b) / (b * (a + b)))
+    )
+    return table("cat")([first, centre, last], dim)

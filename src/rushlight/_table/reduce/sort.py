@@ -1,0 +1,407 @@
+"""Sorting and searching: order, ranks, quantiles, distinct values, histograms, membership."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._core.slow import holds
+from ..._core.storage import TensorBase, new_tensor
+from ..rows.composite import composite
+from ..rows.row import general, linear, selection
+from ..rows.tensor_namespace import table
+
+raw = later("reduce.sort")
+raw_search = later("reduce.searchsorted")
+
+
+def _in_order(xp: Any, g0: Any, indices: Any, self_shape: Any, dim: int) -> Any:
+    """The gradient back at the places that the elements came from."""
+    return xp.placed_along(g0, indices, dim, True, self_shape)
+
+
+sort = selection(
+    "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    raw.sort,
+    self=_in_order,
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
+    doc="The elements in order along `dim`, and where they came from; NaN is the largest.",
+)
+sort_stable = selection(
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
+    "(Tensor values, Tensor indices)",
+    raw.sort_stable,
+    self=_in_order,
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4), True, 1, False)],
+    doc="The elements in order along `dim`, equal ones as they came.",
+)
+argsort = general(
+    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    raw.argsort,
+    samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 0, True)],
+    doc="Where the elements of each rank are along `dim`.",
+)
+argsort_stable = general(
+    "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+    lambda x, stable, dim, descending: raw.argsort(x, dim, descending),
+    samples=lambda mk: [(mk(3, 4), True, 1, False)],
+    doc="Where the elements of each rank are along `dim`, equal ones as they came.",
+)
+topk = selection(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
+    "(Tensor values, Tensor indices)",
+    raw.topk,
+    self=_in_order,
+    differentiable_out=(True, False),
+    samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4), 2, 0, False)],
+    doc="The k largest elements along `dim` in order, and where they are.",
+)
+
+
+@composite(method=True)
+def msort(input: Any, *, out: Any = None) -> Any:
+    """The elements in order along the first dimension."""
+    if out is not None:
+        table("sort")(input, 0, out=(out, new_tensor(T.empty((0,), T.to_raw(D.int64)))))
+        return out
+    return table("sort")(input, 0)[0]
+
+
+# ---- quantiles --------------------------------------------------------------------------------
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _quantile(
+    input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> Any:
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or "
+            "nearest, but got "
+            f"{interpolation}"
+        )
+    dtype = T.dtype_of(input)
+    if not isinstance(q, TensorBase):
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        q = new_tensor(T.converted(T.number_array(float(q)), dtype))
+    if not input._raw.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if q._raw.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if dtype not in (D.float32, D.float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if T.dtype_of(q) is not dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if q._raw.size and not holds(lambda x: ((x >= 0) & (x <= 1)).all(), q):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    ndim = input._raw.ndim
+    wanted = -1 if dim is None else dim
+    if not -max(ndim, 1) <= wanted < max(ndim, 1):
+        raise IndexError(errors.dimension(wanted, ndim))
+    wanted %= max(ndim, 1)
+    # The dimension last, its elements in order; then two neighbours of each rank are mixed.
+    if dim is None or ndim == 0:
+        rows = table("reshape")(input, (-1,))
+    else:
+        rows = table("movedim")(input, wanted, -1)
+    ordered = table("contiguous")(table("sort")(rows)[0])
+    low, high, weight = raw.ranks(ordered._raw, q._raw, interpolation, ignore_nan)
+    take = table("gather")
+    below = take(ordered, -1, new_tensor(low))
+    if interpolation in ("linear", "midpoint"):
+        above = take(ordered, -1, new_tensor(high))
+        share = 0.5 if weight is None else new_tensor(weight)
+        if weight is not None:
+            # The value is the weight's; the difference, which is 0, brings the slope.
+            share = share + (q - q.detach()) * new_tensor(raw.rank_slopes(ordered._raw, ignore_nan))
+        result = table("lerp")(below, above, share)
+    else:
+        result = below
+    return _arranged(result, q, dim, wanted, keepdim, ndim)
+
+
+_without_last = linear(
+    "_without_last(Tensor self) -> Tensor",
+    lambda x: x[..., 0],
+    self=lambda xp, g: xp.expand_dims(g, -1),
+    node="SqueezeBackward4",
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 1),)],
+    doc="The tensor without its last dimension, which has size one.",
+)
+
+
+def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: int) -> Any:
+    """The values of `q`, now last, in front (one number: gone), the reduced dimension as asked."""
+    if q._raw.ndim:
+        moved = table("movedim")(result, -1, 0) if result._raw.ndim > 1 else result
+        result = table("unsqueeze")(moved, -1)
+    result = _without_last(result)
+    first = 1 if q._raw.ndim else 0
+    if keepdim and ndim:
+        for d in range(ndim) if dim is None else (place,):
+            result = table("unsqueeze")(result, first + d)
+    return result
+
+
+@composite(method=True)
+def quantile(
+    input: Any,
+    q: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Any = None,
+) -> Any:
+    """The quantiles `q` of the elements along `dim` (all by default); NaN where there is a NaN.
+
+    Raises:
+        RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
+    """
+    result = _quantile(input, q, dim, keepdim, interpolation, False)
+    return result if out is None else _written(result, out, "quantile")
+
+
+@composite(method=True)
+def nanquantile(
+    input: Any,
+    q: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Any = None,
+) -> Any:
+    """The quantiles `q` of the elements that aren't NaN, along `dim` (all by default).
+
+    Raises:
+        RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
+    """
+    result = _quantile(input, q, dim, keepdim, interpolation, True)
+    return result if out is None else _written(result, out, "nanquantile")
+
+
+def _written(result: Any, out: Any, name: str) -> Any:
+    from ..rows.out_argument import given
+
+    return given(name, result, out)
+
+
+# ---- positions --------------------------------------------------------------------------------
+_search = general(
+    "_search(Tensor sorted_sequence, Tensor input, bool out_int32, bool right, Tensor? "
+    "sorter) -> Tensor",
+    raw_search.searchsorted,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(5, low=0.1, high=1).cumsum(0), mk(3, 4), False, True, None)],
+    doc="Where each value would go into its sorted row.",
+)
+
+
+@composite()
+def searchsorted(
+    sorted_sequence: Any,
+    input: Any = None,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+    out: Any = None,
+    self: Any = None,
+) -> Any:
+    """Where each value of `input` would go into the row of `sorted_sequence` that it belongs to.
+
+    Raises:
+        RuntimeError: for shapes that don't match, or contradicting `side` and `right`.
+    """
+    input = self if input is None else input
+    if side is not None and side not in ("left", "right"):
+        raise RuntimeError(
+            f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
+        )
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left "
+            "while right "
+            "was True"
+        )
+    row = sorted_sequence._raw
+    number = not isinstance(input, TensorBase)
+    if number:
+        given, input = input, new_tensor(T.number_array(input))
+    values = input._raw
+    if row.ndim == 0 or (values.ndim == 0 and row.ndim != 1):
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+            "dimension is "
+            f"1, but we got boundaries tensor dim({row.ndim}) and input value's dim({values.ndim}) "
+            f"numel({values.size})"
+        )
+    if row.ndim != 1 and (row.ndim != values.ndim or row.shape[:-1] != values.shape[:-1]):
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+            "dimensions of "
+            "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+            f"{errors.shape_text(row.shape)} and input value tensor "
+            f"{errors.shape_text(values.shape)}"
+        )
+    common = D.combine_levels(
+        *_levels(row, None if number else values), D.number_dtype(given) if number else None
+    )
+    if number:
+        input = new_tensor(T.converted(T.number_array(T.number_for(given, common)), common))
+    elif T.from_raw(values.dtype) is not common:
+        input = input.to(common)
+    if T.from_raw(row.dtype) is not common:
+        sorted_sequence = sorted_sequence.to(common)
+    result = _search(sorted_sequence, input, out_int32, right or side == "right", sorter)
+    return result if out is None else _written(result, out, "searchsorted")
+
+
+def _levels(row: Any, values: Any) -> tuple[D.dtype | None, D.dtype | None]:
+    """The types of operands with dimensions, and of those without."""
+    have = T.from_raw(row.dtype)
+    if values is None:
+        return have, None
+    other = T.from_raw(values.dtype)
+    return (D.promote_types(have, other), None) if values.ndim else (have, other)
+
+
+@composite()
+def bucketize(
+    input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None
+) -> Any:
+    """The bucket between the `boundaries` that each value falls into.
+
+    Raises:
+        RuntimeError: for boundaries that aren't a row.
+    """
+    if boundaries._raw.ndim != 1:
+        raise RuntimeError(
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries._raw.ndim})"
+        )
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
+
+
+# ---- distinct values --------------------------------------------------------------------------
+def _no_derivative(name: str) -> Any:
+    def formula(g0: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return formula
+
+
+_unique2 = general(
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
+    "return_counts=False) -> "
+    "(Tensor, Tensor, Tensor)",
+    lambda x, sorted, inverse, counts: raw_search.distinct(x, inverse, counts),
+    shaped_by_values=True,
+    self=_no_derivative("_unique2"),
+    node="Unique2Backward0",
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(7, high=3, integer=True), True, True, True), (mk(3, 4),)],
+    doc="The distinct values, the place of each element among them, and how often each occurs.",
+)
+_unique_dim = general(
+    "unique_dim(Tensor self, int dim) -> (Tensor, Tensor, Tensor)",
+    raw_search.distinct_slices,
+    shaped_by_values=True,
+    self=_no_derivative("unique_dim"),
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(5, 2, high=2, integer=True), 0), (mk(3, 4), 1)],
+    doc="The distinct slices across `dim`, the place of each, and how often each occurs.",
+)
+_runs = general(
+    "_unique_consecutive(Tensor self, int? dim) -> (Tensor, Tensor, Tensor)",
+    raw_search.runs,
+    shaped_by_values=True,
+    self=_no_derivative("unique_consecutive"),
+    node="UniqueConsecutiveBackward0",
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(7, high=2, integer=True), None), (mk(3, 4), 0)],
+    doc="Each run of equal neighbours once, the run of each element, and the lengths.",
+)
+
+
+def _chosen(found: Any, return_inverse: bool, return_counts: bool) -> Any:
+    values, inverse, counts = found
+    if return_inverse:
+        return (values, inverse, counts) if return_counts else (values, inverse)
+    return (values, counts) if return_counts else values
+
+
+@composite(method=True)
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The distinct values in order (slices across `dim`), if asked with places and counts."""
+    if dim is None:
+        found = _unique2(input, sorted, return_inverse, return_counts)
+    else:
+        found = _unique_dim(input, dim)
+    return _chosen(found, return_inverse, return_counts)
+
+
+@composite(method=True)
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Each run of equal neighbours once, and if asked the run of each element and the lengths."""
+    return _chosen(_runs(input, dim), return_inverse, return_counts)
+
+
+# ---- counts -----------------------------------------------------------------------------------
+histc = general(
+    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    raw_search.histc,
+    samples=lambda mk: [(mk(3, 4), 5), (mk(3, 4), 4, -1, 1)],
+    doc="How many elements fall into each of `bins` equal bins from `min` to `max`.",
+)
+bincount = general(
+    "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+    raw_search.bincount,
+    shaped_by_values=True,
+    samples=lambda mk: [(mk(6, integer=True),), (mk(6, integer=True), mk(6), 8)],
+    doc="How often each number occurs, or the sum of its weights.",
+)
+
+
+@composite()
+def isin(
+    elements: Any,
+    test_elements: Any = None,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    test_element: Any = None,
+    element: Any = None,
+    out: Any = None,
+) -> Any:
+    """Whether each element occurs among the test elements."""
+    elements = element if elements is None else elements
+    test_elements = test_element if test_elements is None else test_elements
+    first = elements._raw if isinstance(elements, TensorBase) else T.number_array(elements)
+    second = (
+        test_elements._raw
+        if isinstance(test_elements, TensorBase)
+        else T.number_array(test_elements)
+    )
+    result = new_tensor(raw_search.isin(first, second, invert))
+    return result if out is None else _written(result, out, "isin")

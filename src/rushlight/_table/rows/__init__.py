@@ -1,0 +1,1 @@
+"""What a row is, and what is made from it: nodes, functions, results."""

@@ -1,0 +1,76 @@
+"""Composite operations: plain functions over rows, registered beside them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COMPOSITES: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> function
+METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
+
+
+def _with_out(name: str, function: F) -> F:
+    @functools.wraps(function)
+    def taking_out(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return function(*args, **kwargs)
+        from .out_argument import run_into
+
+        return run_into(name, functools.partial(function, *args, **kwargs), args, out)
+
+    return taking_out  # type: ignore[return-value]
+
+
+#: Composite functions that take NumPy's names for `dim` and `keepdim` too, as all rows do.
+_NUMPY_WORDS: Final = frozenset({
+    "chunk", "cosine_similarity", "cross", "cumulative_trapezoid", "diff", "fft", "fft2", "fftn",
+    "fftshift", "gradient", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",
+    "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "logsumexp", "matrix_norm",
+    "nanmean", "nanquantile", "narrow", "quantile", "repeat_interleave", "rfft", "rfft2", "rfftn",
+    "take_along_dim", "tensor_split", "trapezoid", "trapz", "vecdot",
+})  # fmt: skip
+
+
+def _with_numpy_words(function: F) -> F:
+    """The function, which also takes `axis` for `dim` and `keepdims` for `keepdim`."""
+
+    @functools.wraps(function)
+    def translating(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if "axis" in kwargs and "dim" not in kwargs:
+                kwargs["dim"] = kwargs.pop("axis")
+            if "keepdims" in kwargs and "keepdim" not in kwargs:
+                kwargs["keepdim"] = kwargs.pop("keepdims")
+        return function(*args, **kwargs)
+
+    return translating  # type: ignore[return-value]
+
+
+def composite(
+    *namespaces: str, method: bool = False, name: str = "", out: bool = False
+) -> Callable[[F], F]:
+    """Registers a function under the given namespaces ("" is the top level), and as a method.
+
+    With `out` the function also takes the keyword `out`, a tensor or as many as it has results.
+    """
+
+    def register(function: F) -> F:
+        shown = name or function.__name__
+        if name and namespaces == ("nn.functional",):
+            function.__name__ = function.__qualname__ = name
+            function.__module__ = "rushlight.nn.functional"
+        if out:
+            function = _with_out(shown, function)
+        public = function
+        if shown in _NUMPY_WORDS or (shown == "norm" and namespaces == ("linalg",)):
+            public = _with_numpy_words(function)
+        for namespace in namespaces or ("",):
+            COMPOSITES[(namespace, shown)] = public
+        if method:
+            METHODS[shown] = public
+        return function
+
+    return register

@@ -1,0 +1,128 @@
+"""Dictionaries of functions that are made when somebody asks for them.
+
+Note [Functions are made late]
+The table has some 1 700 public functions and methods; a program uses a few dozen. `PUBLIC` and
+`TENSOR_METHODS` know all names from the start and make a function at the first look at its value
+(which settles the rows behind it, see Note [Rows settle late]). The modules in which users find
+functions are filled the same way: their `__getattr__` runs for a name that isn't there yet, and
+leaves the function in the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, TypeVar
+
+from .row import LOCK
+
+K = TypeVar("K")
+
+
+class Pending(dict[K, Any]):
+    """A dictionary with values that are made at the first look; going over keys makes none.
+
+    A value that is there is found as in any dictionary, at the same cost.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._makers: dict[K, Callable[[], Any] | None] = {}  # of every key; None: it is there
+
+    def later(self, key: K, maker: Callable[[], Any]) -> None:
+        """Has the value of `key` made by `maker()` when it is needed."""
+        self._makers[key] = maker
+        super().pop(key, None)
+
+    def ready(self) -> dict[K, Any]:
+        """The values that are there, as a plain dictionary."""
+        return dict(super().items())
+
+    def __missing__(self, key: K) -> Any:
+        with LOCK:
+            maker = self._makers[key]
+            if maker is not None:
+                value = maker()
+                super().__setitem__(key, value)
+                self._makers[key] = None
+        return self[key]
+
+    def __setitem__(self, key: K, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._makers[key] = None
+
+    def get(self, key: K, default: Any = None) -> Any:
+        """The value of `key`, made if need be; `default` where there is none."""
+        return self[key] if key in self._makers else default
+
+    def update(self, other: dict[K, Any]) -> None:  # type: ignore[override]
+        """Takes the items of another dictionary."""
+        super().update(other)
+        self._makers.update(dict.fromkeys(other))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._makers
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def keys(self) -> Any:
+        """All keys, in the order in which they came."""
+        return self._makers.keys()
+
+    def values(self) -> Any:
+        """All values; those that weren't there are made."""
+        return [self[key] for key in self._makers]
+
+    def items(self) -> Any:
+        """All keys with their values; those that weren't there are made."""
+        return [(key, self[key]) for key in self._makers]
+
+
+class Space:
+    """The public names of one namespace, and how a module comes to have them."""
+
+    __slots__ = ("public", "namespace", "names")
+
+    def __init__(self, public: Pending[tuple[str, str]], namespace: str) -> None:
+        self.public = public
+        self.namespace = namespace
+        self.names = [name for space, name in public if space == namespace]
+
+    def fill(self, module: dict[str, Any]) -> None:
+        """Puts the functions that are there into a module's globals.
+
+        What the module has under the name of a function gives way to it.
+        """
+        for (space, name), function in self.public.ready().items():
+            if space == self.namespace:
+                module[name] = function
+        for name in module.keys() & set(self.names):
+            module[name] = self.public[(self.namespace, name)]
+
+    def find(self, name: str, module: dict[str, Any]) -> Any:
+        """The function called `name`, which the module then has in its globals.
+
+        Raises:
+            KeyError: where there is none.
+        """
+        found = module[name] = self.public[(self.namespace, name)]
+        return found
+
+    def module(self, name: str) -> ModuleType:
+        """A module called `name` of these functions, and nothing else."""
+        made = ModuleType(name)
+        own = made.__dict__
+        self.fill(own)
+
+        def find(asked: str) -> Any:
+            try:
+                return self.find(asked, own)
+            except KeyError:
+                raise AttributeError(f"{name} has no {asked!r}") from None
+
+        own["__getattr__"] = find
+        return made

@@ -1,0 +1,241 @@
+"""Node classes: `MulBackward0` and the like, with `_saved_*` and `_raw_saved_*`, from schemas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.shape.as_strided import element_strides
+from ..._base import errors
+from ..._base.schema import REQUIRED, Schema
+from ..._core.node import Node
+from ..._core.op import ARG, DTYPE, FREED, OUT, SHAPE, Op
+from ..._core.saved import Packed, output_number, pack_entry, unpack
+from ..._core.storage import TensorBase, new_tensor
+
+NODE_CLASSES: dict[str, Any] = {}
+
+
+def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> Any:
+    """The class of an operation's nodes, called `name`."""
+    body: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__new__": _refused}
+    for k, entry in enumerate(op.entries):
+        if not op.masks[k] or _hidden(entry, op, name):
+            continue
+        shown = _shown_name(entry, schema, {**_RENAMED.get(name, {}), **saved_as})
+        whole = entry[0] == ARG and schema.params[entry[1]].type == "int"
+        get = _getter(k, whole)
+        if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
+            get = _defaulted(get, op, schema.params[entry[1]].default)
+        body[f"_saved_{shown}"] = property(get)
+        kind = schema.params[entry[1]].type if entry[0] == ARG else "Tensor"
+        if entry[0] in (ARG, OUT) and kind.startswith(("Tensor", "Indices")):
+            body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
+    if name == "NotImplemented" and not op.name.startswith("_set_"):
+        body["next_functions"] = property(_live_edges)
+    if name == "RsubBackward1":
+        body["next_functions"] = property(_first_edge)
+    if name in ("MmBackward0", "AddmmBackward0"):
+        _show_sizes(body, op, schema, "self mat2" if name == "MmBackward0" else "mat1 mat2")
+    if name.startswith("MeanBackward"):
+        body["_saved_self_sym_numel"] = property(_count)
+    made = type(name, (Node,), body)
+    NODE_CLASSES[name] = made
+    return made
+
+
+# Sizes that formulas here read and PyTorch's nodes don't show.
+_UNSHOWN: Final = {
+    "ScatterBackward0": "src", "ScatterAddBackward0": "src", "MaskedScatterBackward0": "self",
+    "SelectScatterBackward0": "src", "SliceScatterBackward0": "src",
+    "DiagonalScatterBackward0": "src", "UnbindBackward0": "self", "UnbindCopyBackward0": "self",
+    "AddmmBackward0": "self", "AddmvBackward0": "self", "BaddbmmBackward0": "self",
+    "AddbmmBackward0": "self", "AddrBackward0": "self", "LinalgCrossBackward0": "self other",
+    "LinalgSolveExBackward0": "B", "LinalgSolveTriangularBackward0": "B",
+    "LinalgQrBackward0": "A", "EmbeddingBackward0": "weight", "CholeskySolveBackward0": "self",
+}  # fmt: skip
+
+# Saved values that PyTorch's nodes show under another name.
+_RENAMED: Final = {
+    "LinalgInvExBackward0": {"result": "inverse"},
+    "LinalgCholeskyExBackward0": {"result": "L"},
+    "LinalgMatrixExpBackward0": {"A": "self"},
+    "LinalgSolveTriangularBackward0": {"A": "self"},
+}
+
+
+def _hidden(entry: tuple[int, int, str], op: Op, name: str) -> bool:
+    """Dtypes, the shapes of lists and some others aren't shown, as in PyTorch."""
+    if entry[0] == SHAPE:
+        return entry[1] == op.lists or entry[2][:-6] in _UNSHOWN.get(name, "").split()
+    return entry[0] == DTYPE
+
+
+def _first_edge(node: Any) -> Any:
+    """The neighbours of `2 - x`: recorded with an edge for the 2, which PyTorch's node hasn't."""
+    return Node.next_functions.fget(node)[:1]  # type: ignore[attr-defined]
+
+
+def _live_edges(node: Any) -> Any:
+    """The neighbours that a gradient would go to: PyTorch's stand-in node has no others."""
+    return tuple(
+        edge
+        for edge in Node.next_functions.fget(node)  # type: ignore[attr-defined]
+        if edge[0] is not None
+    )
+
+
+def _show_sizes(body: dict[str, Any], op: Op, schema: Schema, names: str) -> None:
+    """Shows the sizes and strides of a matrix product's operands, as far as they are known."""
+
+    def sizes(edge: int, name: str) -> Callable[[Any], Any]:
+        def get(node: Any) -> Any:
+            array = _operand(node, edge, name)
+            return None if array is None else tuple(array.shape)
+
+        return get
+
+    def strides(edge: int, name: str) -> Callable[[Any], Any]:
+        def get(node: Any) -> Any:
+            array = None if node.next[edge] is None else _operand(node, edge, name)
+            return () if array is None else element_strides(array)
+
+        return get
+
+    for name in names.split():
+        if name not in schema.positions or schema.positions[name] not in op.tensors:
+            return
+        edge = op.tensors.index(schema.positions[name])
+        body[f"_saved_{name}_sym_sizes"] = property(sizes(edge, name))
+        body[f"_saved_{name}_sym_strides"] = property(strides(edge, name))
+
+
+def _operand(node: Any, edge: int, name: str) -> Any:
+    """The array of an operand: where it has been saved, or is a leaf."""
+    child = node.next[edge]
+    if isinstance(child, TensorBase):
+        return child._raw
+    for k, entry in enumerate(node.op.entries):
+        if entry[2] == name and isinstance(node.saved[k], TensorBase):
+            return node.saved[k]._raw
+    return None
+
+
+def _count(node: Any) -> int:
+    """The number of elements of the shape that a node has saved."""
+    return math.prod(node._saved_self_sym_sizes)
+
+
+def _refused(cls: type, *args: Any, **kwargs: Any) -> Any:
+    """Nodes are made by the core, which goes around this."""
+    raise TypeError(f"cannot create '{cls.__name__}' instances")
+
+
+def _shown_name(entry: tuple[int, int, str], schema: Schema, saved_as: dict[str, str]) -> str:
+    kind, pos, name = entry
+    if name in saved_as:
+        return saved_as[name]
+    if kind == SHAPE:
+        return f"{schema.params[pos].name}_sym_sizes"
+    if kind == DTYPE:
+        return f"{schema.params[pos].name}_scalar_type"
+    return name
+
+
+def _getter(k: int, whole: bool) -> Callable[[Node], Any]:
+    def get(node: Node) -> Any:
+        value = node.saved[k]
+        if value is FREED or type(value) is Packed or isinstance(value, TensorBase):
+            return unpack(node, k, True)
+        kind, pos, _ = node.op.entries[k]
+        if whole:
+            return _unsigned(value)
+        if kind == OUT:
+            return unpack(node, k, True)
+        if kind == SHAPE:
+            return tuple(value) if value is not None else None
+        if kind == ARG and pos in node.op.tensors and isinstance(value, (int, float, complex)):
+            return new_tensor(T.number_array(value))
+        return unpack(node, k, True)
+
+    return get
+
+
+def _defaulted(get: Callable[[Node], Any], op: Op, default: Any) -> Callable[[Node], Any]:
+    """What reads a saved number, which the short form of an operation doesn't have."""
+    return lambda node: get(node) if node.op is op else default
+
+
+def _unsigned(value: Any) -> Any:
+    """Dimensions as PyTorch shows them: negative ones as unsigned 64-bit numbers."""
+    if isinstance(value, (tuple, list)):
+        return tuple(_unsigned(v) for v in value)
+    return value + (1 << 64) if isinstance(value, int) and value < 0 else value
+
+
+def _raw_getter(k: int) -> Callable[[Node], Any]:
+    def get(node: Node) -> Any:
+        value = node.saved[k]
+        if type(value) is tuple:
+            return tuple(SavedTensor(node, k, i) for i in range(len(value)))
+        return SavedTensor(node, k, -1)
+
+    return get
+
+
+class SavedTensor:
+    """A saved value of a node, as `grad_fn._raw_saved_<name>` shows it."""
+
+    __slots__ = ("_node", "_entry", "_item")
+    __module__ = "torch._C._autograd"  # what its repr says in PyTorch
+
+    def __init__(self, *place: Any) -> None:
+        if len(place) != 3:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+        self._node, self._entry, self._item = place
+
+    def _value(self) -> Any:
+        value = self._node.saved[self._entry]
+        return value[self._item] if self._item >= 0 and type(value) is tuple else value
+
+    def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
+        """Takes `(pack_hook, unpack_hook)`: packs the saved tensor now, unpacks it at each use.
+
+        Raises:
+            TypeError: where the arguments aren't two callables.
+            RuntimeError: where the value has been freed, is None, or has hooks already; or where
+                the pack hook writes to its input.
+        """
+        if len(hooks) != 2 or not all(callable(hook) for hook in hooks):
+            given = ", ".join(map(repr, (self, *hooks)))
+            raise TypeError(errors.REGISTER_HOOKS + given)
+        pack_hook, unpack_hook = hooks
+        value = self._value()
+        if value is FREED:
+            raise RuntimeError(errors.HOOKS_FREED)
+        if value is None:
+            raise RuntimeError(errors.HOOKS_NONE)
+        if type(value) is Packed:
+            raise RuntimeError(errors.HOOKS_TWICE)
+        self._pack((pack_hook, unpack_hook))
+
+    def _pack(self, hooks: tuple[Any, ...]) -> None:
+        pack_entry(self._node, self._entry, self._item, hooks)
+
+    @property
+    def data(self) -> Any:
+        """What is held: the tensor, or what a pack hook made of it."""
+        value = self._value()
+        if type(value) is Packed:
+            return value.value
+        if isinstance(value, TensorBase) or output_number(self._node, self._entry) < 0:
+            return value
+        return new_tensor(value)
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that makes the tensor of what is held; None without hooks."""
+        value = self._value()
+        return value.unpack if type(value) is Packed else None

@@ -1,0 +1,196 @@
+"""`out=`: writing a result into a tensor that the caller gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.shape.writing import contiguous_strides
+from ..._base import dtypes as D, errors
+from ..._core import slow
+from ..._core.apply import apply_n
+from ..._core.inplace import announce_write, count_write
+from ..._core.mode import CURRENT, ready, replaced
+from ..._core.storage import TensorBase
+from ..calls.out_dtypes import refusal
+from ..shape.resizing import resized
+from .return_type_classes import given_back
+
+# Operations that read elements in another order than they write: `out` may not be an operand.
+_NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select"}
+
+# Operations with a list of results, which return nothing where that is given.
+_GIVE_NOTHING: Final = {"unbind_copy", "split_copy", "split_with_sizes_copy"}
+
+#: Functions made of several operations whose results have no gradient.
+_ANSWERS: Final = frozenset({"all", "any"})
+
+
+def apply_out(row: Any, args: list[Any], out: Any, name: str = "") -> Any:
+    """Runs a row and writes its result into `out` (a tuple where it has several).
+
+    A function whose part the row is gives its `name`.
+
+    Raises:
+        RuntimeError: where an argument or `out` requires grad, or the result's type can't be cast.
+        TypeError: where `out` isn't a tensor.
+    """
+    mode = ready()
+    if mode.dispatch:
+        return slow.HANDLERS.watch_out(row, args, out, mode)
+    if mode.layers and any(isinstance(a, TensorBase) and a._layered for a in (*args, out)):
+        raise RuntimeError(
+            f"Batching rule not implemented for aten::{row.schema.name.lstrip('_')}.out; the "
+            "fallback path doesn't work on out= or view ops."
+        )
+    return run_into(
+        name or row.schema.name,
+        lambda: apply_n(row.op, args),
+        args,
+        out,
+        bool(row.op.records),
+        row.schema.name if name else row.schema.overload,
+        row.op.broadcasts,
+    )
+
+
+def run_into(
+    name: str,
+    run: Callable[[], Any],
+    args: Any,
+    out: Any,
+    records: bool = True,
+    overload: str = "",
+    broadcasts: bool = False,
+) -> Any:
+    """What `run` gives, written into `out`; `args` are looked at for memory they share with it.
+
+    An operation that `records` nothing takes arguments that require grad; one that `broadcasts`
+    doesn't resize an `out` that is an operand, too.
+    """
+    name = name.removeprefix("_")
+    targets = list(out) if isinstance(out, (tuple, list)) else [out]
+    mode = ready()
+    operands = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
+    for t in targets:
+        if not isinstance(t, TensorBase):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {errors.type_name(t)}")
+        if mode.grad and t.requires_grad:  # type: ignore[attr-defined]
+            raise RuntimeError(errors.out_requires_grad(name))
+        T.refuse_overlap(t._raw)
+        for a in operands:
+            if isinstance(a, TensorBase) and (a is not t or name in _NEVER_IN_PLACE):
+                T.refuse_shared(t._raw, a._raw, whole=name in _NEVER_IN_PLACE)
+    if mode.grad and records and name not in _ANSWERS:
+        for a in operands:
+            if isinstance(a, TensorBase) and a.requires_grad:  # type: ignore[attr-defined]
+                raise RuntimeError(errors.out_requires_grad(name))
+    if mode.dual:
+        _refuse_tangents(name, [*args, *targets])
+    before = CURRENT.get()
+    try:
+        CURRENT.set(replaced(mode, grad=False))
+        results = run()
+    except (IndexError, NotImplementedError, RuntimeError) as error:
+        found = earlier(name, overload, operands, targets[0], error)
+        if found is None:
+            raise
+        raise found from None
+    finally:
+        CURRENT.set(before)
+    values = list(results) if isinstance(results, (tuple, list)) else [results]
+    for i, (t, value) in enumerate(zip(targets, values)):
+        problem = refusal(
+            name,
+            overload,
+            T.from_raw(value._raw.dtype),
+            T.from_raw(t._raw.dtype),
+            i,
+            T.from_raw(operands[0]._raw.dtype) if name == "abs" else None,
+        )
+        if problem is not None:
+            raise problem
+        if broadcasts and t._raw.shape != value._raw.shape and any(a is t for a in operands):
+            raise RuntimeError(errors.output_shape(t._raw.shape, value._raw.shape))
+    for t, value in zip(targets, values):
+        place(t, value._raw)
+    if name in _GIVE_NOTHING:
+        return None
+    return out if isinstance(out, TensorBase) else given_back(name, targets)
+
+
+# Operations that look at the type of `out` before anything else, and where their operands begin.
+_TYPES_FIRST: Final = {"gather": 0, "where": 1, "dot": 0, "vdot": 0, "matmul": 0}
+
+
+def earlier(
+    name: str, overload: str, operands: list[Any], out: TensorBase, error: Exception
+) -> Exception | None:
+    """What PyTorch says of the type of `out` before it comes to `error`; None where it's later."""
+    said = str(error)
+    if name in ("take", "index_select"):
+        late = not said.startswith("Dimension")
+    elif name == "matmul" and overload != "dot":
+        late = said.startswith("expected m1 and m2")
+    else:
+        late = isinstance(error, RuntimeError) and name in _TYPES_FIRST
+    if not late and '" not implemented for' not in said:
+        return None
+    found = [a for a in operands[_TYPES_FIRST.get(name, 0) :] if isinstance(a, TensorBase)]
+    if not found:
+        return None
+    have = T.from_raw(found[0]._raw.dtype)
+    if name == "where" and len(found) == 2:
+        have = D.promote_types(have, T.from_raw(found[1]._raw.dtype))
+    return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
+
+
+def _refuse_tangents(name: str, values: list[Any]) -> None:
+    """Refuses `out=` in forward mode.
+
+    Raises:
+        NotImplementedError: where an argument or a target has a tangent.
+    """
+    for a in values:
+        items = a if isinstance(a, (list, tuple)) else (a,)
+        for t in items:
+            if isinstance(t, TensorBase) and slow.HANDLERS.tangent_of(t) is not None:
+                raise NotImplementedError(
+                    f"Trying to use forward AD with {name}_out that does not support it because it "
+                    "is an out= function"
+                )
+
+
+def given(name: str, result: Any, out: Any) -> Any:
+    """A result that has been made, or `out` with it written there.
+
+    Raises:
+        RuntimeError: where it or `out` requires grad, or can't be cast.
+    """
+    if out is None:
+        return result
+    if ready().grad and (result.requires_grad or out.requires_grad):
+        raise RuntimeError(errors.out_requires_grad(name))
+    problem = refusal(name, "", T.from_raw(result._raw.dtype), T.from_raw(out._raw.dtype), 0)
+    if problem is not None:
+        raise problem
+    place(out, result._raw)
+    return out
+
+
+def place(t: TensorBase, array: Any) -> None:
+    """Writes `array` into `t`, resized where its shape differs (with PyTorch's warning)."""
+    if t._raw.shape != array.shape:
+        if t._raw.size:
+            warnings.warn(errors.resized_out(t._raw.shape, array.shape), UserWarning, stacklevel=4)
+        if type(t._raw) is not T.ndarray or not t._plain:
+            t._raw = T.empty(array.shape, t._raw.dtype)
+        else:
+            t._raw = resized(t, array.shape, contiguous_strides(array.shape))
+    mode = ready()
+    if mode.saved_hooks:
+        announce_write(t, mode)
+    T.write_into(t._raw, array)
+    count_write(t, mode)

@@ -1,0 +1,73 @@
+"""The `reduction` of losses, from words and the booleans of old to the number that rows take."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._core.mode import current
+from ..._core.storage import TensorBase
+from .warn_once import warn_the_caller
+
+NONE: Final = 0
+MEAN: Final = 1
+SUM: Final = 2
+_NUMBERS: Final = {"none": NONE, "mean": MEAN, "sum": SUM}
+
+
+def number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
+    """0 for "none", 1 for "mean", 2 for "sum".
+
+    Raises:
+        ValueError: for other words.
+    """
+    if size_average is not None or reduce is not None:
+        return _NUMBERS[word_of_old(size_average, reduce)]
+    found = _NUMBERS.get(reduction)
+    if found is None:
+        if reduction == "elementwise_mean":
+            warn_the_caller(
+                "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
+            )
+            return MEAN
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return found
+
+
+def word_of_old(size_average: Any, reduce: Any) -> str:
+    """The word that the two booleans of old meant; warns."""
+    average = True if size_average is None else size_average
+    reduced = True if reduce is None else reduce
+    word = "none" if not reduced else "mean" if average else "sum"
+    warn_the_caller(
+        f"size_average and reduce args will be deprecated, please use reduction='{word}' instead."
+    )
+    return word
+
+
+def apply(each: Any, reduction: int) -> Any:
+    """A tensor of losses, reduced."""
+    if reduction == MEAN:
+        return each.mean()
+    return each.sum() if reduction == SUM else each
+
+
+def spread(g: Any, count: int, reduction: int) -> Any:
+    """The gradient of each loss from that of the reduced one."""
+    return g / count if reduction == MEAN else g
+
+
+def refuse_gradient(function: str, **tensors: Any) -> None:
+    """Refuses tensors that require grad where a loss has no gradient for them.
+
+    Raises:
+        RuntimeError: naming the argument.
+    """
+    if not current().grad:
+        return
+    for name, t in tensors.items():
+        if isinstance(t, TensorBase) and t._requires_grad:
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{name}'. "
+                "This input cannot have requires_grad True."
+            )

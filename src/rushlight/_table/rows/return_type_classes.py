@@ -1,0 +1,110 @@
+"""Named tuples of results, such as `torch.return_types.max`, made from schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final
+
+from ..._base.schema import Schema
+
+RETURN_TYPES: Final[dict[str, Any]] = {}  # by name: "max", "linalg_svd", and "max_out" for out=
+#: Rows with several results by the name of these: the types are made when a row settles.
+DECLARED: Final[dict[str, Any]] = {}
+
+
+class NamedResultsMeta(type):
+    """The type of the types of results: Python's own messages name them with their module."""
+
+    __name__: str = property(lambda kind: kind.__qualname__)  # type: ignore[assignment]
+
+
+class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
+    """A tuple whose items have names as well; it prints and pickles as PyTorch's do."""
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+    n_fields = 0
+    n_sequence_fields = 0
+    n_unnamed_fields = 0
+
+    def __new__(cls, items: Iterable[Any], dict: Any = None) -> NamedResults:
+        try:
+            found = tuple(items)
+        except TypeError:
+            raise TypeError("constructor requires a sequence") from None
+        if len(found) != cls.n_fields:
+            raise TypeError(
+                f"torch.return_types.{cls.__name__}() takes a {cls.n_fields}-sequence "
+                f"({len(found)}-sequence given)"
+            )
+        return tuple.__new__(cls, found)
+
+    def __repr__(self) -> str:
+        items = [f"{name}={item!r}" for name, item in zip(self.__match_args__, self)]
+        return f"torch.return_types.{type(self).__name__}(\n" + ",\n".join(items) + ")"
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"'torch.return_types.{type(self).__name__}' object has no attribute '{name}'"
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__match_args__:
+            raise AttributeError("readonly attribute")
+        self.__getattr__(name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt, (type(self).__name__, tuple(self))
+
+
+def rebuilt(name: str, items: tuple[Any, ...]) -> Any:
+    """The results called `name`, from what pickling kept of them."""
+    if name not in RETURN_TYPES:
+        made_by(DECLARED[name.removesuffix("_out")])
+    return RETURN_TYPES[name](items)
+
+
+def made_by(row: Any) -> None:
+    """Has the types of a row's results made, which settling it does."""
+    assert row.schema is not None
+
+
+def all_types() -> dict[str, Any]:
+    """All types by name, those of rows that nobody has used included."""
+    for row in DECLARED.values():
+        made_by(row)
+    return RETURN_TYPES
+
+
+def named_results(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of results called `name`, with those fields; made at the first call."""
+    made = RETURN_TYPES.get(name)
+    if made is None:
+        body: dict[str, Any] = {f: property(itemgetter(i)) for i, f in enumerate(fields)}
+        count = len(fields)
+        body.update(
+            __slots__=(), __match_args__=fields, __module__="rushlight.return_types",
+            __qualname__=name,
+            n_fields=count, n_sequence_fields=count, n_unnamed_fields=0,
+        )  # fmt: skip
+        made = NamedResultsMeta(f"torch.return_types.{name}", (NamedResults,), body)
+        RETURN_TYPES[name] = made
+    return made
+
+
+def maker(schema: Schema) -> Any:
+    """What makes the schema's named results of a list of outputs; None where they have no names."""
+    fields = tuple(r.name for r in schema.returns)
+    if len(fields) < 2 or not all(fields):
+        return None
+    name = schema.name.replace(".", "_")
+    named_results(name + "_out", fields)
+    return partial(tuple.__new__, named_results(name, fields))
+
+
+def given_back(name: str, targets: Any) -> Any:
+    """The tensors passed as `out=` under the names of the results."""
+    made = RETURN_TYPES.get(name.replace(".", "_") + "_out")
+    return targets if made is None else tuple.__new__(made, targets)

@@ -1,0 +1,217 @@
+"""The traced namespace: the vocabulary of `numpy_ns`, on Tensors, for gradients that are recorded.
+
+Most names are operations of the table under another name; they are connected once the table is
+built.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any, Final
+
+from ..._array import numpy_namespace as _raw, types as T
+from ..._base import dtypes as D
+from ..._base.device import hollow
+from ..._core.slow import holds
+from ..._core.storage import TensorBase, new_tensor
+from .deferred_functions import Pending
+
+
+class _Connected(dict[str, Any]):
+    """The table's functions by name, taken from the table when they are first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.public: Pending[tuple[str, str]] = Pending()
+        self.methods: Pending[str] = Pending()
+        self.places: dict[str, tuple[str, str]] = {}
+
+    def __missing__(self, name: str) -> Any:
+        if not self.places:
+            places: dict[str, tuple[str, str]] = {}
+            for key in self.public:
+                if key[0] in ("", "special", "linalg", "private"):
+                    places.setdefault(key[1], key)
+            self.places = places
+        place = self.places.get(name)
+        found = self[name] = self.methods[name] if place is None else self.public[place]
+        return found
+
+
+_functions: Final = _Connected()
+
+# vocabulary name -> name in the table, where the arguments are the same
+ALIASES: Final[dict[str, str]] = {
+    "abs": "abs", "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div",
+    "negative": "neg", "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p",
+    "log2": "log2", "log10": "log10", "sqrt": "sqrt", "square": "square", "sin": "sin",
+    "cos": "cos", "tan": "tan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin",
+    "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "maximum": "maximum", "minimum": "minimum", "sign": "sgn", "where": "where", "matmul": "matmul",
+    "equal": "eq", "not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt",
+    "greater_equal": "ge", "isnan": "isnan", "logical_and": "logical_and", "conj": "conj",
+    "logical_or": "logical_or", "logical_not": "logical_not", "real": "real", "imag": "imag",
+    "broadcast_to": "broadcast_to", "reshape": "reshape", "permute_dims": "permute",
+    "zeros_like": "zeros_like", "clone": "clone",
+}  # fmt: skip
+
+
+def connect(public: Pending[tuple[str, str]], methods: Pending[str]) -> None:
+    """Gives this namespace the functions of the finished table."""
+    _functions.public, _functions.methods = public, methods
+
+
+def __getattr__(name: str) -> Any:
+    """A vocabulary name without an entry of its own is the table's function of that name."""
+    short = ALIASES.get(name, name)
+    try:
+        found = _functions[short] if name not in ALIASES else _alias(short)
+    except KeyError:
+        raise AttributeError(f"the traced namespace has no {name!r}") from None
+    return globals().setdefault(name, found)
+
+
+def _alias(short: str) -> Any:
+    found = _functions.public.get(("", short))
+    return _functions.methods[short] if found is None else found
+
+
+def table(name: str) -> Any:
+    """The public function of the table called `name`."""
+    return _functions[name]
+
+
+def some(test: Any, t: Any) -> bool:
+    """Whether a test of elements, on arrays and Tensors alike, is true of some element of `t`.
+
+    The program of a compiled step expects the answer that it was recorded with.
+    """
+    return bool(t._raw.size) and holds(lambda x: test(x).any(), t)
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`x` with its last two dimensions exchanged."""
+    return _functions["transpose"](x, -1, -2)
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """`x` with a dimension of size one at `axis`."""
+    return _functions["unsqueeze"](x, axis)
+
+
+def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum over `axis` (all by default)."""
+    if axis is None:
+        return _functions["sum"](x)
+    return _functions["sum"](x, axis, keepdims)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of a shape and a dtype."""
+    if hollow(None):
+        from ..modes.meta import made
+
+        return made(tuple(shape), dtype if isinstance(dtype, D.dtype) else T.from_raw(dtype))
+    return new_tensor(_raw.zeros(shape, dtype))
+
+
+def eye_like(x: Any) -> Any:
+    """Ones on the diagonal of one matrix of the size of those in `x`, zeros elsewhere."""
+    return new_tensor(_raw.eye_like(x._raw))
+
+
+def astype(x: Any, dtype: D.dtype) -> Any:
+    """`x` converted to `dtype`; a real one takes the real part."""
+    if x._raw.dtype.kind == "c" and not dtype.is_complex:
+        x = _functions["real"](x)
+    return _functions["to"](x, dtype)
+
+
+def to_dtype(r: Any, dtype: Any) -> Any:
+    """`r` in the NumPy dtype `dtype`; a real one takes the real part."""
+    if r._raw.dtype == dtype:
+        return r
+    if r._raw.dtype.kind == "c" and dtype.kind != "c":
+        r = _functions["real"](r)
+    return _functions["to"](r, T.from_raw(dtype))
+
+
+def sum_to(r: Any, shape: tuple[int, ...]) -> Any:
+    """`r` summed over the dimensions along which `shape` was broadcast to give its shape."""
+    have = r._raw.shape
+    lead = len(have) - len(shape)
+    axes = tuple(range(lead)) + tuple(
+        i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1
+    )
+    if axes:
+        r = _functions["sum"](r, axes, not lead)
+    return r if r._raw.shape == tuple(shape) else _functions["reshape"](r, shape)
+
+
+def expand_reduced(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """`g`, the gradient of a reduction over `dim`, spread over the shape that was reduced."""
+    if dim is not None and not keepdim and len(shape):
+        dims = (dim,) if isinstance(dim, int) else dim
+        if len(dims):
+            inner = list(shape)
+            for d in sorted(d % len(shape) for d in dims):
+                inner[d] = 1
+            g = _functions["reshape"](g, inner)
+    return _functions["expand"](g, shape)
+
+
+def keep(g: Any, mask: Any) -> Any:
+    """`g` where `mask` is True, zero elsewhere."""
+    return _functions["where"](mask, g, 0)
+
+
+def turning(x: Any) -> Any:
+    """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
+    if not T.dtype_of(x).is_complex:
+        return _functions["zeros_like"](x)
+    square = _functions["real"](x) ** 2 + _functions["imag"](x) ** 2
+    zero = square == 0
+    return _functions["where"](zero, 0, x * 1j / _functions["where"](zero, 1, square))
+
+
+def digamma_sum(x: Any, p: int) -> Any:
+    """The derivative of `mvlgamma`: Σ ψ(x - j/2) for j < p."""
+    total = _functions["digamma"](x)
+    for j in range(1, p):
+        total = total + _functions["digamma"](x - 0.5 * j)
+    return total
+
+
+def glu_gradients(g: Any, grad_output: Any, x: Any, dim: int) -> tuple[Any, Any]:
+    """The gradients of `glu_backward` for its incoming gradient and for its input."""
+    size = x.shape[dim] // 2
+    (a, b), (first, second) = (
+        [_functions["narrow"](t, dim, start, size) for start in (0, size)] for t in (x, g)
+    )
+    s = _functions["sigmoid"](b)
+    slope = s * (1 - s)
+    along = grad_output * slope
+    outer = along * (first + second * a * (1 - 2 * s))
+    return first * s + second * a * slope, _functions["cat"]([second * along, outer], dim)
+
+
+def gelu_backward(g: Any, x: Any, approximate: str = "none") -> Any:
+    """The gradient for `x` of `gelu(x, approximate)`, given the gradient `g` of its result."""
+    if approximate == "tanh":
+        scale, cubic = (2 / pi) ** 0.5, 0.044715
+        t = _functions["tanh"](scale * (x + cubic * x**3))
+        slope = scale * (1 + 3 * cubic * x**2)
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+    cdf = 0.5 * (1 + _functions["erf"](x * 0.5**0.5))
+    density = _functions["exp"](x * x * -0.5) * (2 * pi) ** -0.5
+    return g * (cdf + x * density)
+
+
+def constant(x: Any) -> Any:
+    """A raw array as a Tensor without history."""
+    return x if isinstance(x, TensorBase) else new_tensor(x)
+
+
+def fused(kernel: Any, formula: Any, *args: Any) -> Any:
+    """`formula(*args)`: what the raw side computes by `kernel`, in operations that are recorded."""
+    return formula(*args)

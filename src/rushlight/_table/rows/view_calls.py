@@ -1,0 +1,139 @@
+"""Public functions of view operations: the usual calls go straight to the core.
+
+A view costs little more than making a tensor, so looking a call up in the plans of `_dispatch.py`
+would be half of its time. Here the arguments of the usual positional forms are checked by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._core.apply import apply_view
+from ..._core.op import Op
+from ..._core.storage import TensorBase
+from ..calls.call_errors import kind_of
+from .row import Row
+
+
+def view_function(
+    row: Row, others: list[Row], general: Callable[..., Any], packs: bool
+) -> Callable[..., Any]:
+    """The function for a view row: `general` takes all but the usual calls, also of `others`.
+
+    Methods take sizes one by one (`packs`), functions as one sequence.
+    """
+    params = [p for p in row.schema.params[1:] if not p.kw_only]
+    rest = tuple(p.default for p in row.schema.params[1:] if p.kw_only)
+    kinds = [(p.type, p.is_list) for p in params]
+    if not kinds and not rest:
+        for other in others:
+            if [(p.type, p.is_list) for p in other.schema.params[1:]] == [("int", False)]:
+                return _bare_or_one(row.op, other.op, general)
+        return _bare(row.op, general)
+    if kinds == [("int", True)]:
+        return _sized(row.op, general, rest, packs)
+    if kinds == [("int", False)] and not rest:
+        return _one(row.op, general)
+    if kinds == [("int", False), ("int", False)] and not rest:
+        return _two(row.op, general)
+    return _other(general)
+
+
+def _bare(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and isinstance(args[0], TensorBase):
+            return apply_view(op, args[0], ())
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _bare_or_one(op: Op, one: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and args and isinstance(args[0], TensorBase):
+            if len(args) == 1:
+                return apply_view(op, args[0], ())
+            if len(args) == 2 and type(args[1]) is int:
+                return apply_view(one, args[0], args[1:])
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _one(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if (
+            len(args) == 2
+            and not kwargs
+            and type(args[1]) is int
+            and isinstance(args[0], TensorBase)
+        ):
+            return apply_view(op, args[0], args[1:])
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _two(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 3 and not kwargs:
+            a, i, j = args
+            if type(i) is int and type(j) is int and isinstance(a, TensorBase):
+                return apply_view(op, a, (i, j))
+        return general(*args, **kwargs)
+
+    return function
+
+
+def _sized(
+    op: Op, general: Callable[..., Any], rest: tuple[Any, ...], packs: bool
+) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) < 2 or not isinstance(args[0], TensorBase):
+            return general(*args, **kwargs)
+        if not packs and type(args[1]) is int:
+            return general(*args, **kwargs)
+        size = plain_sizes(args)
+        if size is None:
+            return general(*args, **kwargs)
+        return apply_view(op, args[0], (size, *rest) if rest else (size,))
+
+    return function
+
+
+def plain_sizes(args: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """The sizes in the arguments after the first, given one by one or as one sequence of ints."""
+    first = args[1]
+    if type(first) is int:
+        size = args[1:]
+    elif len(args) == 2 and isinstance(first, (tuple, list)):
+        size = tuple(first)
+    else:
+        return None
+    for n in size:
+        if type(n) is not int:
+            return None
+    return size
+
+
+def _other(general: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return general(*args, **kwargs)
+
+    return function
+
+
+def wrong_arguments(name: str, given: tuple[Any, ...], options: tuple[str, ...]) -> TypeError:
+    """The error for arguments of a method that fit none of its signatures, one parameter each."""
+    kinds = [kind_of(value) for value in given]
+    text = f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but "
+    text += "expected one of:\n"
+    marked = ", ".join(f"!{kind}!" for kind in kinds)
+    for option in options:
+        text += f" * ({option})\n"
+        if len(given) == 1:
+            text += (
+                f"      didn't match because some of the arguments have invalid types: ({marked})\n"
+            )
+    return TypeError(text)

@@ -1,0 +1,1 @@
+"""Rows of views, creation, indexing, joining and copying."""

@@ -1,0 +1,492 @@
+"""Writing whole tensors: copies, fills, zeros, and the in-place changes of shape and memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.memory.meta import hollow
+from ..._array.memory.out_of_memory import refusal
+from ..._array.shape import as_strided as windows, views as shapes, writing as W
+from ..._base import dtypes as D, errors
+from ..._base.memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
+from ..._core.hooks import carry_retained
+from ..._core.inplace import apply_inplace, check_writable, count_write
+from ..._core.mode import current, ready
+from ..._core.slow import HANDLERS, live_mask, make_node, only_inference, to_raw
+from ..._core.storage import TensorBase, bump, version_of
+from ..._core.views import Step
+from ..calls.argument_parser import complaint, dimension, misuse
+from ..rows.composite import composite
+from ..rows.result_strides import steps_of
+from ..rows.row import Row, general, linear
+from .resizing import resized
+
+# ---- copies -----------------------------------------------------------------------------------
+copy_row = linear(
+    "_copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    W.copied,
+    self=lambda xp, g: xp.zeros_like(g),
+    src=lambda xp, g, src_shape: xp.sum_to(g, src_shape),
+    node="CopyBackwards",
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), mk(4)), (mk(3), mk(3))],
+    doc="The elements of `src` in the shape and type of the first tensor.",
+)
+
+
+@composite("private", method=True)
+def copy_(self: Any, other: Any, non_blocking: bool = False) -> Any:
+    """Writes the elements of `other`, broadcast and converted, into this tensor.
+
+    Raises:
+        RuntimeError: where the shapes don't fit, or the tensor may not be written.
+    """
+    if not isinstance(other, TensorBase):
+        if not T.is_number(other):
+            raise misuse("method", "copy_", (other, non_blocking), {})
+        from ..rows.tensor_namespace import table
+
+        other = table("tensor")(other)
+    return copy_into(self, other, non_blocking)
+
+
+def copy_into(t: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Writes one tensor into another."""
+    mode = current()
+    if (
+        not mode.slow and t._plain and src._plain
+        and not (mode.grad and (records(t) or records(src)))
+    ):  # fmt: skip
+        W.copy_into(t._raw, src._raw)
+        bump(t)
+        return t
+    if T.is_discrete(t._raw.dtype) and mode.grad and src._requires_grad:
+        src = src.detach()  # elements without gradients get no history
+    return apply_inplace(copy_row.op, [t, src, non_blocking], W.copy_into)
+
+
+def is_free(t: Any) -> bool:
+    """Whether a write to `t` needs no check and no record."""
+    mode = current()
+    return bool(t._plain and not mode.slow and not (mode.grad and records(t)))
+
+
+def records(t: Any) -> bool:
+    """Whether an operation on `t` may be recorded: it has history, or its base has."""
+    view = t._view
+    return bool(t._requires_grad or (view is not None and view.base._requires_grad))
+
+
+# ---- fills ------------------------------------------------------------------------------------
+fill_tensor = linear(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    W.filled_tensor,
+    self=lambda xp, g: xp.zeros_like(g),
+    value=lambda xp, g: xp.sum(g),
+    node="FillBackward1",
+    holomorphic=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), mk())],
+    doc="A tensor of the same shape and type with one value everywhere.",
+)
+fill_scalar = general(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    W.filled,
+    self=lambda xp, g: xp.zeros_like(g),
+    node="FillBackward0",
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), 2.5)],
+    doc="A tensor of the same shape and type with one value everywhere.",
+)
+fill_row = general(
+    "_fill_.Scalar(Tensor self, Scalar value) -> Tensor",
+    W.filled,
+    self=lambda xp, g: xp.zeros_like(g),
+    node="FillBackward2",
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), 2.5)],
+    doc="One value everywhere, in place.",
+)
+fill_tensor_row = linear(
+    "_fill_.Tensor(Tensor self, Tensor value) -> Tensor",
+    W.filled_tensor,
+    self=lambda xp, g: xp.zeros_like(g),
+    value=lambda xp, g: xp.sum(g),
+    node="FillBackward3",
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), mk())],
+    doc="One value everywhere, in place.",
+)
+zero_row = general(
+    "_zero(Tensor self) -> Tensor",
+    T.zeros_like,
+    self=lambda xp, g: xp.zeros_like(g),
+    node="ZeroBackward0",
+    public=False,
+    method=False,
+    out=False,
+    doc="Zeros everywhere, in place.",
+)
+
+
+@composite("", method=True)
+def fill_(self: Any, value: Any) -> Any:
+    """Writes one value everywhere.
+
+    Raises:
+        RuntimeError: where the value doesn't fit the type, or the tensor may not be written.
+    """
+    if isinstance(value, TensorBase):
+        return apply_inplace(fill_tensor_row.op, [self, value], W.fill_tensor_into)
+    if not T.is_number(value):
+        raise misuse("method", "fill_", (value,), {})
+    if is_free(self):
+        W.fill_into(self._raw, value)
+        bump(self)
+        return self
+    return apply_inplace(fill_row.op, [self, value], W.fill_into)
+
+
+@composite("", method=True)
+def zero_(self: Any) -> Any:
+    """Writes zeros everywhere."""
+    if is_free(self):
+        self._raw.fill(0)
+        bump(self)
+        return self
+    return apply_inplace(zero_row.op, [self], W.zero_into)
+
+
+@composite("private", method=True)
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """Writes one value on the main diagonal.
+
+    Raises:
+        RuntimeError: for less than two dimensions, or for more of unequal sizes.
+    """
+    shape = self._raw.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    from .slices import as_strided
+
+    strides = windows.element_strides(self._raw)
+    step = sum(strides)
+    count = min(shape)
+    offset = windows.storage_offset(self._raw)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        count = -(-shape[0] * shape[1] // (shape[1] + 1))
+        if not self._raw.flags.c_contiguous:
+            raise RuntimeError("fill_diagonal_ with wrap needs a contiguous matrix here")
+    fill_(as_strided(self, (count,), (step,), offset), fill_value)
+    return self
+
+
+# ---- other memory, other shape ------------------------------------------------------------------
+def _refuse_grad(t: Any) -> None:
+    if t.requires_grad and not current().inference:
+        raise RuntimeError("cannot resize variables that require grad")
+
+
+@composite("private", method=True)
+def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
+    """Gives the tensor another shape; elements keep their place in memory, new ones aren't set.
+
+    The memory grows where it must, and whoever looks at it sees the larger one; see Note [Memory
+    that moves].
+
+    Raises:
+        RuntimeError: for a tensor that requires grad, or where NumPy looks at memory that is short.
+    """
+    _refuse_grad(self)
+    if current().dual and HANDLERS.tangent_of(self) is not None:
+        raise RuntimeError("cannot resize variables that has a forward grad")
+    if not size:
+        raise TypeError('resize_() missing 1 required positional arguments: "size"')
+    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    for k, n in enumerate(wanted):
+        if not isinstance(n, int) and not hasattr(n, "__index__"):
+            raise TypeError(
+                f"resize_(): argument 'size' failed to unpack the object at pos {k + 1} with error "
+                f'"type must be tuple of ints,but got {errors.type_name(n)}"'
+            )
+    shape = tuple([int(n) for n in wanted])
+    if any(n < 0 for n in shape):
+        raise RuntimeError(errors.NUMEL_OVERFLOW)
+    last = memory_format is not None and memory_format is not contiguous_format
+    array = self._raw
+    if type(array) is not T.ndarray:  # without data
+        self._raw = hollow(shape, array.dtype)
+    elif last or array.shape != shape:
+        strides = W.contiguous_strides(shape)
+        if last:
+            strides = steps_of("empty", shape, memory_format, None)
+        self._raw = resized(self, shape, strides)
+    else:
+        return self  # nothing has been written
+    count_write(self, ready())
+    return self
+
+
+@composite("", method=True)
+def resize_as_(self: Any, the_template: Any, memory_format: Any = None) -> Any:
+    """Gives the tensor the shape of another one."""
+    if memory_format is preserve_format:
+        last = T.is_channels_last(the_template._raw) and not the_template._raw.flags.c_contiguous
+        five = channels_last_3d if the_template._raw.ndim == 5 else channels_last
+        memory_format = five if last else contiguous_format
+    return resize_(self, the_template._raw.shape, memory_format=memory_format)
+
+
+@composite("private", method=True)
+def set_(
+    self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Any:
+    """Makes the tensor show the memory of another one.
+
+    Raises:
+        RuntimeError: where the types differ, or a tensor requires grad.
+    """
+    if source is None:
+        return _change(self, _set_empty, ())
+    over = getattr(type(source), "_tensor_over", None)
+    if over is not None:  # a storage
+        source = over(source, T.from_raw(self._raw.dtype))
+    if not isinstance(source, TensorBase):
+        raise TypeError(
+            f"set_(): argument 'source' (position 1) must be Tensor, not {errors.type_name(source)}"
+        )
+    if source._raw.dtype != self._raw.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {D.c_name(T.from_raw(source._raw.dtype))} to a tensor "
+            f"of type {D.c_name(T.from_raw(self._raw.dtype))}"
+        )
+    if size is not None:
+        size = tuple(size)
+        stride = tuple(stride) if stride is not None else W.contiguous_strides(size)
+    return _change(self, _set, (source, storage_offset, size, stride))
+
+
+def is_recorded(*tensors: Any) -> bool:
+    """Whether an operation on these tensors would be recorded now."""
+    return current().grad and any(records(t) for t in tensors)
+
+
+def _turned(name: str, schema: str, forward: Any, formula: Any, node: str, *rest: Any) -> Row:
+    return linear(schema, forward, self=formula, node=node, holomorphic=False, public=False,
+                  method=False, out=False, samples=lambda mk: [(mk(3, 1), *rest)],
+                  doc=f"{name}, in place.")  # fmt: skip
+
+
+_unsqueeze = _turned(
+    "unsqueeze", "_unsqueeze_(Tensor(a) self, int dim) -> Tensor(a)", shapes.unsqueeze,
+    lambda xp, g, dim: xp.squeeze(g, dim), "UnsqueezeBackward1", 1,
+)  # fmt: skip
+_squeeze = _turned(
+    "squeeze", "_squeeze_(Tensor(a) self) -> Tensor(a)", shapes.squeeze,
+    lambda xp, g, self_shape: xp.reshape(g, self_shape), "SqueezeBackward3",
+)  # fmt: skip
+_squeeze_dim = _turned(
+    "squeeze", "_squeeze_.dim(Tensor(a) self, int dim) -> Tensor(a)", shapes.squeeze,
+    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward4", 1,
+)  # fmt: skip
+_squeeze_dims = _turned(
+    "squeeze", "_squeeze_.dims(Tensor(a) self, int[] dim) -> Tensor(a)", shapes.squeeze,
+    lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward5", (0, 1),
+)  # fmt: skip
+
+
+def _transposed(x: Any) -> Any:
+    if x.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
+    return shapes.t(x)
+
+
+_t = _turned(
+    "t", "_t_(Tensor(a) self) -> Tensor(a)", _transposed, lambda xp, g: xp.t(g), "TBackward1"
+)
+_transpose = _turned(
+    "transpose", "_transpose_(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", shapes.transpose,
+    lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1), "TransposeBackward1", 0, 1,
+)  # fmt: skip
+
+
+_as_strided = _turned(
+    "as_strided",
+    "_as_strided_(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] "
+    "self_stride, int self_offset) -> Tensor(a)",
+    windows.as_strided,
+    lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: (
+        xp.as_strided_backward(
+            g, self_shape, self_stride, self_offset, size, stride, storage_offset
+        )
+    ),
+    "AsStridedBackward1",
+    (2, 3),
+    (1, 0),
+    None,
+    (1, 1),
+    0,
+)
+
+
+def _no_gradient(xp: Any, g: Any) -> Any:
+    raise RuntimeError("derivative for set_ is not implemented")
+
+
+_set_empty = general(
+    "_set_(Tensor self) -> Tensor", lambda x: T.empty((0,), x.dtype), self=_no_gradient,
+    node="NotImplemented", public=False, method=False, out=False, dtypes="none",
+    doc="Memory without elements.",
+)  # fmt: skip
+_set = general(
+    "_set_.source(Tensor self, Tensor source, int offset=0, int[]? size=None, int[]? stride=None)"
+    " -> Tensor",
+    lambda x, source, offset, size, stride: (
+        source if size is None else windows.as_strided(source, size, stride, offset)
+    ),
+    self=_no_gradient,
+    source=_no_gradient,
+    node="NotImplemented", public=False, method=False, out=False, dtypes="none",
+    doc="The memory of another tensor.",
+)  # fmt: skip
+
+
+def _change_tangent(t: Any, row: Row, args: tuple[Any, ...]) -> None:
+    """Turns the tangent of a tensor that is about to be turned in place.
+
+    Raises:
+        NotImplementedError: where the tensor would show other memory.
+    """
+    tangent = HANDLERS.tangent_of(t)
+    if row is _set or row is _set_empty:
+        others = [HANDLERS.tangent_of(a) for a in args if isinstance(a, TensorBase)]
+        if tangent is not None or any(other is not None for other in others):
+            raise NotImplementedError(
+                "Trying to use forward AD with set_ that does not support it because it has not "
+                "been implemented yet.\nPlease file an issue to PyTorch at "
+                "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so "
+                "that we can prioritize its implementation."
+            )
+    elif tangent is not None:
+        _change(tangent, row, args)
+        if type(t._view.forward if t._view is not None else None) is tuple:
+            source, before = t._view.forward
+            t._view.forward = (source, Step(row.op, args, -1, before))
+
+
+def _change(t: Any, row: Row, args: tuple[Any, ...]) -> Any:
+    """Makes `t` its own view: other metadata over the same memory, and one more node.
+
+    It counts as a write. Nothing in memory has changed, so a base keeps its history where one of
+    its views is turned.
+    """
+    op = row.op
+    mode = ready()
+    if mode.dual:
+        _change_tangent(t, row, args)
+    live = 0
+    if mode.grad and not mode.inference and not (t._inference and only_inference(op, [t, *args])):
+        if records(t):
+            check_writable(t)
+        live = live_mask(op, [t, *args])
+        if live:
+            check_writable(t)
+    array = t._raw
+    try:
+        changed = op.raw(array, *[to_raw(arg) for arg in args])
+    except (MemoryError, ValueError) as error:
+        raise refusal(
+            error,
+            (
+                array,
+                *[to_raw(arg) for arg in args],
+            ),
+        ) from None
+    node = None
+    view = t._view
+    if not live and t._node is not None and op.is_view and changed.shape != array.shape:
+        # Unrecorded, but its node must go on to see gradients of the shape that it knows.
+        live = 0 if view is not None and view.tracked else 1
+    if live:
+        node = make_node(op, [t, *args], [array, *args], [t], live, mode, None)
+    t._raw = changed
+    count_write(t, mode)
+    if view is not None:
+        view.replay = Step(op, args, -1, view.replay)
+    if node is not None:
+        old, old_nr = t._node, t._nr - 1 if t._nr else 0
+        t._node = node
+        t._nr = 0
+        t._requires_grad = True
+        if old is not None:
+            carry_retained(t, old, old_nr, node, 0)
+        if view is not None:
+            view.stamp = version_of(t)
+    return t
+
+
+@composite("private", method=True)
+def unsqueeze_(self: Any, dim: int) -> Any:
+    """Gives the tensor a dimension of size one, in place."""
+    if type(dim) is not int:
+        dim = dimension("unsqueeze_", dim)
+    return _change(self, _unsqueeze, (dim,))
+
+
+@composite("private", method=True)
+def squeeze_(self: Any, dim: Any = None) -> Any:
+    """Takes away the tensor's dimensions of size one (or those of `dim`), in place."""
+    if dim is None:
+        return _change(self, _squeeze, ())
+    if isinstance(dim, (tuple, list)):
+        return _change(self, _squeeze_dims, (tuple(dim),))
+    if type(dim) is not int:
+        dim = dimension("squeeze_", dim)
+    return _change(self, _squeeze_dim, (dim,))
+
+
+@composite("private", method=True)
+def t_(self: Any) -> Any:
+    """Transposes a matrix, in place: the memory stays as it is."""
+    return _change(self, _t, ())
+
+
+@composite("private", method=True)
+def transpose_(self: Any, dim0: int, dim1: int) -> Any:
+    """Exchanges two dimensions, in place: the memory stays as it is."""
+    if type(dim0) is not int or type(dim1) is not int:
+        problem = complaint("method", "transpose_", (dim0, dim1), {})
+        if problem is not None:
+            raise problem
+        dim0, dim1 = int(dim0), int(dim1)
+    return _change(self, _transpose, (dim0, dim1))
+
+
+for _name in ("swapdims_", "swapaxes_"):
+    composite("private", method=True, name=_name)(transpose_)
+
+
+@composite("", method=True)
+def as_strided_(self: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """Makes the tensor a window of any strides over its memory, in place."""
+    from .slices import strided_arguments
+
+    return _change(self, _as_strided, strided_arguments(self, size, stride, storage_offset))

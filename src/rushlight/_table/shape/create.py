@@ -1,0 +1,588 @@
+"""Creation: tensors from Python values, from NumPy, and from nothing. No gradients pass here."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.memory.aliasing import number_types
+from ..._array.number import lone
+from ..._array.shape import create as raw
+from ..._array.shape.nested_sequences import array_of, infer, refuse_array
+from ..._base import dtypes as D, errors
+from ..._base.device import hollow
+from ..._core.mode import current
+from ..._core.slow import NOT_HANDLED, read_by_python
+from ..._core.storage import TensorBase, new_tensor
+from ..calls.argument_parser import is_number_tensor
+from ..modes import meta as _hollow
+from ..rows.composite import composite
+from ..rows.result_strides import array_like, hollow_like, steps_of
+from ..rows.size_arguments import size_of as size_of
+from ..rows.warn_once import warn_of_array
+
+
+def finished(array: Any, requires_grad: bool) -> Any:
+    """A tensor over a fresh array.
+
+    Raises:
+        RuntimeError: where gradients are asked of a type that has none.
+    """
+    t = new_tensor(array)
+    if current().inference:
+        t._inference = True
+        t._plain = False
+    if requires_grad:
+        if T.is_discrete(array.dtype):
+            raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
+        t._requires_grad = True
+    return t
+
+
+def filled(array: Any, requires_grad: bool) -> Any:
+    """A tensor over a fresh array whose elements depend on numbers only."""
+    t = finished(array, requires_grad)
+    recorder = current().recorder
+    if recorder is not None:
+        recorder.filled(t)
+    return t
+
+
+def delivered(array: Any, out: Any, requires_grad: bool) -> Any:
+    """A fresh array in `out` where that is given (resized where it must be), else in a tensor."""
+    if out is None:
+        return finished(array, requires_grad)
+    from ..rows.out_argument import place
+
+    T.refuse_overlap(out._raw)
+    if out._raw.shape != array.shape:
+        out._raw = T.empty(array.shape, out._raw.dtype)
+    place(out, array)
+    return out.requires_grad_() if requires_grad else out
+
+
+def type_for(out: Any, dtype: Any) -> Any:
+    """The dtype to compute in: that of `out`, which an explicit one must equal."""
+    if out is None:
+        return dtype
+    have = T.from_raw(out._raw.dtype)
+    if dtype is not None and dtype_or_default(dtype) is not have:
+        names = [D.scalar_name(d) for d in (dtype_or_default(dtype), have)]
+        raise RuntimeError(f"dtype {names[0]} does not match dtype of out parameter ({names[1]})")
+    return have
+
+
+def dtype_or_default(dtype: Any, name: str = "") -> D.dtype:
+    """The dtype asked for, or the default floating type.
+
+    Raises:
+        TypeError: for anything that is neither a dtype nor a Python number type.
+    """
+    if dtype is None:
+        return D.get_default_dtype()
+    if isinstance(dtype, D.dtype):
+        return dtype
+    if isinstance(dtype, type) and dtype in D.OF_PYTHON:
+        return D.OF_PYTHON[dtype]
+    argument = f"{name}(): argument 'dtype'" if name else "dtype"
+    raise TypeError(f"{argument} must be torch.dtype, not {errors.type_name(dtype)}")
+
+
+@composite()
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Any:  # fmt: skip
+    """A new tensor with the elements of `data`: a number, nested sequence, array or tensor."""
+    nowhere = hollow(device)
+    if isinstance(data, TensorBase):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
+            ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    if isinstance(data, TensorBase) and _hollow.is_hollow(data):
+        return made_from_hollow(data, dtype, device, requires_grad)
+    found = None if dtype is None else dtype_or_default(dtype, "tensor")
+    made = finished(array_of(data, found, warn_of_array), requires_grad)
+    return _hollow.emptied(made) if nowhere else made
+
+
+def made_from_hollow(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+    """What `tensor` makes of one without data: another.
+
+    Raises:
+        NotImplementedError: where that should have data.
+    """
+    if device is not None and not hollow(device):
+        raise NotImplementedError(_hollow.NO_DATA)
+    found = None if dtype is None else dtype_or_default(dtype)
+    return _hollow.made_like(data, found, True, requires_grad)
+
+
+@composite()
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """`data` as a tensor: itself where it is one, sharing memory where it is an array."""
+    nowhere = hollow(device)
+    if nowhere or _hollow.is_hollow(data):
+        if not isinstance(data, TensorBase):
+            return tensor(data, dtype=dtype, device="meta")
+        return data.to("meta" if device is None else device, dtype)  # type: ignore[attr-defined]
+    if isinstance(data, TensorBase):
+        if dtype is None or T.from_raw(data._raw.dtype) is dtype:
+            return data
+        return data.to(dtype)  # type: ignore[attr-defined]
+    if isinstance(data, T.ndarray):
+        t = from_numpy(data)
+        return t if dtype is None else t.to(dtype_or_default(dtype, "as_tensor"))
+    return tensor(data, dtype=dtype, device="cpu" if device is None else device)
+
+
+@composite()
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+            requires_grad: bool | None = None) -> Any:  # fmt: skip
+    """`obj` as a tensor, sharing memory unless `copy` or a conversion prevents it.
+
+    Bytes (a storage, what has the buffer protocol) are read as elements of the type. A tensor that
+    requires gradients is recorded on, unless `requires_grad` is False.
+    """
+    if isinstance(obj, TensorBase):
+        if obj._requires_grad and requires_grad is None:
+            _warn_of_history()
+        source: Any = obj
+        made = as_tensor(source.clone() if copy else source, dtype, device)
+        if made._requires_grad and requires_grad is False:
+            return made.requires_grad_(False) if made is source and made.is_leaf else made.detach()
+    else:
+        if not isinstance(obj, (T.ndarray, list, tuple, int, float, complex)):
+            obj = _over_bytes(obj, dtype)
+        if copy is False and not isinstance(obj, (TensorBase, T.ndarray)):
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        if not copy:
+            made = as_tensor(obj, dtype, device)
+        elif isinstance(obj, TensorBase):
+            made = as_tensor(obj.clone(), dtype, device)  # type: ignore[attr-defined]
+        else:
+            made = tensor(obj, dtype=dtype, device=device)
+    if requires_grad and not made._requires_grad:
+        if T.is_discrete(made._raw.dtype):
+            raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
+        made.requires_grad_()
+    return made
+
+
+def _warn_of_history() -> None:
+    import warnings
+
+    warnings.warn(
+        "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of "
+        "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
+        "warning.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _over_bytes(obj: Any, dtype: Any) -> Any:
+    """A tensor over the bytes of an object; the object itself where it doesn't give any."""
+    over = getattr(type(obj), "_tensor_over", None)
+    if over is not None:
+        kind = getattr(obj, "dtype", None)
+        if kind is not None and dtype not in (None, kind):
+            raise RuntimeError(
+                f"Expected a Storage of type {D.scalar_name(dtype)} or an UntypedStorage, but got "
+                f"{D.scalar_name(kind)}"
+            )
+        return over(obj, dtype or kind or D.int64)
+    if isinstance(obj, number_types):  # NumPy's have a buffer too
+        return obj
+    try:
+        memoryview(obj)
+    except TypeError:
+        return obj
+    return frombuffer(obj, dtype=dtype_or_default(dtype))
+
+
+@composite()
+def from_numpy(*ndarray: Any, **none: Any) -> Any:
+    """A tensor that shares an array's memory.
+
+    Raises:
+        TypeError: for anything but an array of a type that tensors have.
+        ValueError: for an array with negative strides.
+    """
+    if none or len(ndarray) != 1:
+        given = "no keyword arguments" if none else f"exactly one argument ({len(ndarray)} given)"
+        raise TypeError(f"torch._VariableFunctionsClass.from_numpy() takes {given}")
+    (array,) = ndarray
+    if not isinstance(array, T.ndarray):
+        raise TypeError(f"expected np.ndarray (got {errors.type_name(array)})")
+    refuse_array(array)
+    return finished(T.plain_array(array), False)
+
+
+def _sized(name: str, fill: Any) -> Any:
+    def make(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
+             **kwargs: Any) -> Any:  # fmt: skip
+        nowhere = hollow(device)
+        if "size" in kwargs and not size:
+            size = (kwargs.pop("size"),)
+        if kwargs:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if not size:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        found = dtype_or_default(dtype if out is None else type_for(out, dtype), name)
+        shape = size_of(name, size)
+        steps = steps_of(name, shape, memory_format, out) if memory_format is not None else None
+        if nowhere and out is None:
+            if steps is not None:
+                return _hollow.made_with_strides(shape, steps, found, requires_grad)
+            return _hollow.made(shape, found, requires_grad)
+        if steps is not None:
+            return finished(raw.empty_strided(shape, steps, found), requires_grad)
+        return delivered(fill(shape, found), out, requires_grad)
+
+    make.__name__ = make.__qualname__ = name
+    return make
+
+
+zeros = composite(name="zeros")(_sized("zeros", raw.zeros))
+ones = composite(name="ones")(_sized("ones", raw.ones))
+empty = composite(name="empty")(_sized("empty", raw.empty))
+zeros.__doc__ = "A tensor of zeros of the given size."
+ones.__doc__ = "A tensor of ones of the given size."
+empty.__doc__ = "A tensor of the given size whose elements are not set."
+
+
+@composite()
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """A tensor of a size with strides of one's own, whose elements are not set."""
+    shape, steps = size_of("empty_strided", (size,)), tuple(stride)
+    if hollow(device):
+        return _hollow.made_with_strides(shape, steps, dtype_or_default(dtype), requires_grad)
+    return finished(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
+
+
+@composite("private", method=True)
+def new_empty_strided(self: Any, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None,
+                      device: Any = None, requires_grad: bool = False,
+                      pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor of a size with strides of one's own, of this tensor's type unless told."""
+    found = T.from_raw(self._raw.dtype) if dtype is None else dtype
+    return empty_strided(size, stride, dtype=found, device=device, requires_grad=requires_grad)
+
+
+@composite()
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None,
+                   device: Any = None, requires_grad: bool = False,
+                   pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor of a size whose dimensions lie in memory in the order `physical_layout`.
+
+    Raises:
+        RuntimeError: where the order isn't a permutation of the dimensions.
+    """
+    nowhere = hollow(device)
+    shape, order = size_of("empty_permuted", (size,)), tuple(physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(
+            f"Number of dimensions in size does not match the length of the physical_layout; "
+            f"i.e. len(size) = {len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for d in order:
+        if not 0 <= d < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got "
+                f"{d} at index {order.index(d)}).  NB: negative dims not currently supported; file "
+                "an issue if you want it."
+            )
+        if order.count(d) > 1:
+            raise RuntimeError("Duplicate dim not allowed")
+    steps, n = [0] * len(shape), 1
+    for d in reversed(order):
+        steps[d] = n
+        n *= max(shape[d], 1)
+    if nowhere:
+        return _hollow.made_with_strides(shape, steps, dtype_or_default(dtype), requires_grad)
+    return finished(raw.empty_strided(shape, tuple(steps), dtype_or_default(dtype)), requires_grad)
+
+
+@composite()
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0,
+               requires_grad: bool = False) -> Any:  # fmt: skip
+    """A flat tensor that shares the memory of an object with the buffer protocol.
+
+    Raises:
+        ValueError: for an object without it, and for counts and offsets beyond its end.
+    """
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    found, length = dtype_or_default(dtype), view.nbytes
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % found.itemsize:
+        raise ValueError(
+            f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({found.itemsize})"
+        )
+    if count > 0 and offset + count * found.itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {found.itemsize} bytes) after offset "
+            f"({offset} bytes) must not be greater than actual buffer length ({length} bytes)"
+        )
+    if view.readonly:
+        import warnings
+
+        warnings.warn(
+            "The given buffer is not writable, and PyTorch does not support non-writable "
+            "tensors. This "
+            "means you can write to the underlying (supposedly non-writable) buffer "
+            "using the tensor. "
+            "You may want to copy the buffer to protect its data or make it writable "
+            "before converting "
+            "it to a tensor. This type of warning will be suppressed for the rest of this program.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finished(raw.from_buffer(view, found, count, offset), requires_grad)
+
+
+@composite()
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor that shares the memory of another library's array."""
+    if isinstance(ext_tensor, TensorBase):
+        return ext_tensor.clone() if copy else ext_tensor.detach()  # type: ignore[attr-defined]
+    return finished(raw.from_dlpack(ext_tensor, copy), False)
+
+
+_NUMBERS: Final = frozenset({bool, int, float})
+
+
+def _number(name: str, argument: str, place: int, value: Any) -> Any:
+    """A Python number of what may stand for one.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if type(value) in _NUMBERS:
+        return value
+    if is_number_tensor(value):
+        value = read_by_python(value, f"{name}()").item()
+    if not T.is_number(value):
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position {place}) must be Number, not "
+            f"{errors.type_name(value)}"
+        )
+    return raw.python_kind(value)
+
+
+@composite()
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """A tensor of the given size filled with one value, whose kind gives the default dtype."""
+    nowhere = hollow(device)
+    value = _number("full", "fill_value", 2, fill_value)
+    dtype = type_for(out, dtype)
+    found = infer(value) if dtype is None else dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made(size_of("full", (size,)), found, requires_grad)
+    array = raw.full(size_of("full", (size,)), value, found)
+    return delivered(array, out, requires_grad)
+
+
+def _of_special(
+    t: Any, fill: Any, dtype: D.dtype, device: Any, wanted: Any, requires_grad: bool
+) -> Any:
+    """What is like a tensor where that, or the result, has no data or isn't dense; else None."""
+    if t.is_sparse:
+        return t._blank(dtype, fill)
+    if _hollow.beside(t, device):
+        return hollow_like(t, dtype, wanted, requires_grad)
+    return None
+
+
+def _like(name: str, fill: Any) -> Any:
+    def make(
+        input: Any,
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        memory_format: Any = None,
+    ) -> Any:
+        if not isinstance(input, TensorBase):
+            raise TypeError(
+                f"{name}(): argument 'input' (position 1) must be Tensor, not "
+                f"{errors.type_name(input)}"
+            )
+        found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+        if device is not None or not input._plain:
+            like = _of_special(input, fill, found, device, memory_format, requires_grad)
+            if like is not None:
+                return like
+        return filled(array_like(input, found, fill, memory_format), requires_grad)
+
+    make.__name__ = make.__qualname__ = name
+    return make
+
+
+zeros_like = composite(name="zeros_like")(_like("zeros_like", 0))
+ones_like = composite(name="ones_like")(_like("ones_like", 1))
+empty_like = composite(name="empty_like")(_like("empty_like", None))
+zeros_like.__doc__ = "Zeros shaped, typed and laid out like `input`."
+ones_like.__doc__ = "Ones shaped, typed and laid out like `input`."
+empty_like.__doc__ = "Unset elements shaped, typed and laid out like `input`."
+
+
+@composite()
+def full_like(
+    input: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+    pin_memory: bool = False,
+) -> Any:
+    """One value in the shape, type and layout of `input`."""
+    fill_value = _number("full_like", "fill_value", 2, fill_value)
+    found = T.from_raw(input._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    if device is not None or not input._plain:
+        like = _of_special(input, fill_value, found, device, memory_format, requires_grad)
+        if like is not None:
+            return like
+    return filled(array_like(input, found, fill_value, memory_format), requires_grad)
+
+
+def _new(name: str, fill: Any) -> Any:
+    def make(
+        self: Any,
+        *size: Any,
+        dtype: Any = None,
+        device: Any = None,
+        layout: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        if "size" in kwargs:
+            size = (kwargs.pop("size"),)
+        found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+        answer = _hollow.dispatched(name, self, list(size_of(name, size)))
+        if answer is not NOT_HANDLED:
+            return answer
+        if _hollow.beside(self, device):
+            return _hollow.made(size_of(name, size), found, requires_grad)
+        return filled(fill(size_of(name, size), found), requires_grad)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"`{name.removeprefix('new_')}` of a size, with this tensor's type by default."
+    return composite("private", method=True, name=name)(make)
+
+
+new_zeros = _new("new_zeros", raw.zeros)
+new_ones = _new("new_ones", raw.ones)
+new_empty = _new("new_empty", raw.empty)
+
+
+@composite("private", method=True)
+def new_full(
+    self: Any,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """A tensor of a size filled with one value, with this tensor's type by default."""
+    found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    value = _number("new_full", "fill_value", 2, fill_value)
+    return filled(raw.full(size_of("new_full", (size,)), value, found), requires_grad)
+
+
+@composite("private", method=True, name="new_tensor")
+def new_tensor_(self: Any, data: Any, *, dtype: Any = None, device: Any = None,
+                requires_grad: bool = False, pin_memory: bool = False) -> Any:  # fmt: skip
+    """A tensor with the elements of `data`, with this tensor's type by default."""
+    if isinstance(data, TensorBase):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach()"
+            ".clone() or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "tensor.new_tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    found = T.from_raw(self._raw.dtype) if dtype is None else dtype_or_default(dtype)
+    made = finished(array_of(data, found, warn_of_array), requires_grad)
+    return _hollow.emptied(made) if _hollow.beside(self, device) else made
+
+
+@composite()
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Any:
+    """Ones on the diagonal of an n × m matrix of zeros."""
+    nowhere = hollow(device)
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
+    if m is not None and m < 0:
+        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
+    found, width = dtype_or_default(type_for(out, dtype)), n if m is None else m
+    if nowhere and out is None:
+        return _hollow.made((n, width), found, requires_grad)
+    array = raw.eye(n, width, found)
+    return delivered(array, out, requires_grad)
+
+
+@composite()
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                  requires_grad: bool = False) -> Any:  # fmt: skip
+    """A tensor without dimensions holding one number, of the default float type."""
+    s = _number("scalar_tensor", "s", 1, s)
+    if hollow(device):
+        return _hollow.made((), dtype_or_default(dtype), requires_grad)
+    return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

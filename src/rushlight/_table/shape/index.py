@@ -1,0 +1,491 @@
+"""Indexing with brackets: reading, writing, and the two operations behind advanced indices.
+
+Note [What an index becomes]
+Integers, slices, None and `...` are views, taken one after the other; tensors, masks, lists and
+bools are collected and make one `index` (or `index_put_`) of the view that the others have left.
+Where nothing is recorded, a chain of views is taken in one step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._array import types as T
+from ..._array.axes import END
+from ..._array.number import lone
+from ..._array.shape import indexing as raw, writing as W
+from ..._base import errors
+from ..._core.apply import apply_n, apply_view
+from ..._core.inplace import apply_inplace, check_writable
+from ..._core.mode import current
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase, bump, new_tensor
+from ..calls.dtype_checks import is_mask
+from ..rows.composite import METHODS, composite
+from ..rows.row import linear
+from ..rows.tensor_namespace import table
+from .copy import copy_into, fill_tensor_row, records
+from .index_items import _MOST, _OVERFLOW, _bounds, _items, _plain, _zero_dim
+from .shape import alias, expand, unsqueeze, view
+from .slices import select, slice_
+
+index = linear(
+    "index.Tensor(Tensor self, Indices indices) -> Tensor",
+    raw.index,
+    self=lambda xp, g, self_shape, indices: xp.index_backward(g, self_shape, indices),
+    node="IndexBackward0",
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    out=False,
+    shaped_by_values=lambda args: any(map(is_mask, args[1])),
+    samples=lambda mk: [(mk(5, 3), (i,)) for i in (mk(4, high=5, integer=True), mk(5, dtype=bool))],
+    doc="The elements at index tensors, one per dimension (None: all), as a copy.",
+)
+index_backward = linear(
+    "index_backward(Tensor grad, int[] shape, Indices indices) -> Tensor",
+    raw.index_backward,
+    grad=lambda xp, g, indices: xp.index(g, indices),
+    node="IndexPutImplBackward0",
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(4, 3), (5, 3), (mk(4, low=0, high=5, integer=True),))],
+    doc="A gradient added at index tensors into zeros.",
+)
+
+
+def _zero_at(xp: Any, g: Any, indices: Any, accumulate: bool) -> Any:
+    """The gradient of what `index_put` wrote into: nothing comes back from overwritten places."""
+    if accumulate:
+        return g
+    return xp.index_put(g, indices, xp.zeros((), g.dtype), False)
+
+
+def _fitted(xp: Any, g: Any, indices: Any, values_shape: tuple[int, ...]) -> Any:
+    """The gradient of the values that `index_put` wrote: summed to their shape."""
+    return xp.sum_to(xp.index(g, indices), values_shape)
+
+
+index_put_row = linear(
+    "_index_put(Tensor self, Indices indices, Tensor values, bool accumulate=False) -> Tensor",
+    raw.index_put,
+    self=lambda xp, g, indices, accumulate: _zero_at(xp, g, indices, accumulate),
+    values=lambda xp, g, indices, values_shape: _fitted(xp, g, indices, values_shape),
+    node="IndexPutBackward0",
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(5, 3), (mk(2, low=0, high=5, integer=True),), mk(3), True)],
+    doc="A copy with values written (or added) at index tensors.",
+)
+
+
+def _checked(indices: Any) -> tuple[Any, ...]:
+    found = tuple(indices)
+    for place, i in enumerate(found):
+        if not isinstance(i, TensorBase):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {errors.type_name(i)}"
+            )
+    return found
+
+
+@composite("", method=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """A copy with `values` written (or added) at index tensors, one per dimension."""
+    if isinstance(indices, tuple) and None in [i if i is None else 0 for i in indices]:
+        return apply_n(index_put_row.op, [input, indices, values, accumulate])
+    checked = _counted(input, _checked(indices))
+    return apply_n(index_put_row.op, [input, checked, values, accumulate])
+
+
+@composite("", method=True)
+def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """Writes (or adds) `values` at index tensors, in place."""
+    checked = _checked(indices)
+    if len(checked) > input._raw.ndim and current().grad:
+        check_writable(input)
+    return _put(input, _counted(input, checked), values, accumulate)
+
+
+def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The indices, unless there are more than dimensions.
+
+    Raises:
+        IndexError: in PyTorch's words.
+    """
+    ndim = t._raw.ndim
+    if len(indices) > ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim} (got {len(indices)})")
+    return indices
+
+
+def _put(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+    return apply_inplace(index_put_row.op, [t, indices, values, accumulate], raw.index_put_into)
+
+
+def _covers(start: int, end: int, step: int, n: int) -> bool:
+    return start == 0 and end >= n and step == 1
+
+
+def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
+    """The view that the basic items leave, and the index tensors (None: all) of its dimensions."""
+    specified = 0
+    for item in given:
+        if isinstance(item, TensorBase):
+            d = item._raw.dtype
+            specified += (
+                item._raw.ndim if d.kind == "b" or (d.kind == "u" and d.itemsize == 1) else 1
+            )
+        elif item is not None and item is not Ellipsis and item is not True and item is not False:
+            specified += 1
+    ndim = t._raw.ndim
+    if specified > ndim:
+        if ndim == 0 and len(given) == 1:
+            if type(given[0]) is slice:
+                _bounds(given[0])
+                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            if isinstance(given[0], int) or T.is_integer_scalar(given[0]):
+                raise IndexError(_zero_dim(int(given[0])))
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    found: list[Any] = []
+    seen = t
+    dim = 0
+    for place, given_item in enumerate(given):
+        item = _plain(given_item)
+        kind = type(item)
+        if kind is int:
+            if not -_MOST <= item < _MOST:
+                raise ValueError(_OVERFLOW)
+            n = seen._raw.shape[dim] if dim < seen._raw.ndim else 0
+            if not -n <= item < n:
+                raise IndexError(
+                    f"index {item} is out of bounds for dimension {place} with size {n}"
+                )
+            seen = apply_view(select.op, seen, (dim, item))
+        elif kind is slice:
+            start, end, step = _bounds(item)
+            whole = dim < seen._raw.ndim and _covers(start, end, step, seen._raw.shape[dim])
+            if lone_slice or not whole:
+                seen = apply_view(slice_.op, seen, (dim, start, end, step))
+            dim += 1
+        elif item is Ellipsis:
+            dim += ndim - specified
+        elif item is None:
+            seen = apply_view(unsqueeze.op, seen, (dim,))
+            dim += 1
+        else:
+            if kind is bool or (item._raw.ndim == 0 and item._raw.dtype.kind in "bu"):
+                seen = apply_view(unsqueeze.op, seen, (dim,))
+                true = item if kind is bool else bool(read_by_python(item, "an index"))
+                item = new_tensor(W.bool_places(true))
+                width = 1
+            elif item._raw.dtype.kind == "b" or item._raw.dtype.itemsize == 1:
+                width = item._raw.ndim
+            else:
+                width = 1
+            while len(found) < dim:
+                found.append(None)
+            found.append(item)
+            # A mask takes several dimensions, but only one place in the list.
+            dim += width
+            found.extend([_SKIP] * (width - 1))
+    return seen, [i for i in found if i is not _SKIP]
+
+
+_SKIP: Final = object()
+
+
+# ---- reading ----------------------------------------------------------------------------------
+def getitem(self: Any, given: Any) -> Any:
+    """The part of the tensor that an index names: a view for basic indices, else a copy.
+
+    Raises:
+        IndexError: for places that aren't there, or an index of another type.
+    """
+    kind = type(given)
+    if kind is int:
+        shape = self._raw.shape
+        if not shape:
+            raise IndexError(_zero_dim(given))
+        if not -shape[0] <= given < shape[0]:
+            if not -_MOST <= given < _MOST:
+                raise ValueError(_OVERFLOW)
+            raise IndexError(f"index {given} is out of bounds for dimension 0 with size {shape[0]}")
+        return apply_view(select.op, self, (0, given))
+    if given is None:
+        return apply_view(unsqueeze.op, self, (0,))
+    if kind is tuple:
+        if self._plain and not (current().grad and records(self)):
+            key = _basic_key(given)
+            if key is not None:
+                try:
+                    return apply_view(basic.op, self, (key,))
+                except (IndexError, OverflowError):
+                    pass
+        quick = _taken_simply(self, given)
+        if quick is not None:
+            return quick
+        seen, found = _taken(self, given, False)
+    elif kind is slice:
+        if self._raw.ndim:
+            start, end = given.start, given.stop
+            if given.step is None and type(start) in _ENDS and type(end) in _ENDS:
+                return apply_view(slice_.op, self, (0, start or 0, END if end is None else end, 1))
+            return apply_view(slice_.op, self, (0, *_bounds(given)))
+        seen, found = _taken(self, (given,), True)
+    elif isinstance(given, TensorBase) and given._raw.ndim and self._raw.ndim:
+        return apply_n(index.op, [self, (given,)])
+    else:
+        items = _items(given)
+        seen, found = _taken(self, items, False)
+    if not found:
+        return apply_view(alias.op, self, ()) if seen is self else seen
+    return apply_n(index.op, [seen, tuple(found)])
+
+
+def _taken_simply(t: Any, items: tuple[Any, ...]) -> Any:
+    """The view that integers, slices without a step, None and one `...` leave; None where the index
+    has other items, or doesn't fit.
+    """
+    skipped = len(t._raw.shape)  # dimensions that `...` stands for
+    dots = False
+    for item in items:
+        kind = type(item)
+        if kind is slice:
+            if (
+                item.step is not None
+                or type(item.start) not in _ENDS
+                or type(item.stop) not in _ENDS
+            ):
+                return None
+            skipped -= 1
+        elif kind is int:
+            skipped -= 1
+        elif item is Ellipsis:
+            if dots:
+                return None
+            dots = True
+        elif item is not None:
+            return None
+    if skipped < 0:
+        return None
+    seen = t
+    dim = 0
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            n = seen._raw.shape[dim]
+            if not -n <= item < n:
+                return None
+            seen = apply_view(select.op, seen, (dim, item))
+        elif kind is slice:
+            start = item.start or 0
+            end = END if item.stop is None else item.stop
+            if start or end < seen._raw.shape[dim]:
+                seen = apply_view(slice_.op, seen, (dim, start, end, 1))
+            dim += 1
+        elif item is None:
+            seen = apply_view(unsqueeze.op, seen, (dim,))
+            dim += 1
+        else:
+            dim += skipped
+    return None if seen is t else seen
+
+
+def _basic_key(items: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The key for NumPy where every item is an int, a slice without a step, or `...`; else None."""
+    dots = False
+    for item in items:
+        kind = type(item)
+        if kind is slice:
+            if (
+                item.step is not None
+                or type(item.start) not in _ENDS
+                or type(item.stop) not in _ENDS
+            ):
+                return None
+        elif item is Ellipsis:
+            if dots:
+                return None
+            dots = True
+        elif kind is not int:
+            return None
+    return items if dots else (*items, ...)
+
+
+_ENDS: Final = (type(None), int)
+
+basic = linear(
+    "_basic_index(Tensor(a) self, Key key) -> Tensor(a)",
+    lambda x, key: x[key],
+    holomorphic=False,
+    public=False,
+    method=False,
+    samples=lambda mk: [(mk(3, 4), (slice(0, 2), 1)), (mk(3, 4), (..., None, 0))],
+    doc="Several basic indices in one step, where nothing is recorded.",
+)
+
+
+# ---- writing ----------------------------------------------------------------------------------
+def setitem(self: Any, given: Any, value: Any) -> None:
+    """Writes a number or a tensor into the part that an index names.
+
+    Raises:
+        IndexError: for places that aren't there.
+        TypeError: for other values.
+        RuntimeError: where the value doesn't fit, or may not be written.
+    """
+    kind = type(value)
+    if kind is float or kind is int:
+        if _written_plainly(self, given, value):
+            return
+    elif isinstance(value, TensorBase):
+        if _written_tensor(self, given, value):
+            return
+    elif kind is not bool and kind is not complex:
+        if isinstance(value, (float, int, complex)) or T.is_integer_scalar(value):
+            value = (
+                T.python_number(value) if T.is_number(value) and hasattr(value, "item") else value
+            )
+        else:
+            name = errors.type_name(value)
+            raise TypeError(f"can't assign a {name} to a {T.type_name(self._raw.dtype)}")
+    if type(value) is int and not -_MOST <= value < _MOST:
+        raise ValueError(_OVERFLOW)
+    if not isinstance(value, TensorBase):
+        value = _number(value, self)
+    if given is False:
+        return
+    found: list[Any] = []
+    if given is Ellipsis:
+        seen = self
+    elif given is True:
+        seen = apply_view(unsqueeze.op, self, (0,))
+    else:
+        seen, found = _taken(self, _items(given), False)
+    if found:
+        _write_at(seen, tuple(found), value)
+    else:
+        _write(seen, value)
+
+
+def _written_plainly(t: Any, given: Any, value: Any) -> bool:
+    """Whether a number could be written at once: basic indices, nothing recorded."""
+    mode = current()
+    if mode.slow or not t._plain or (mode.grad and records(t)):
+        return False
+    kind = type(given)
+    if kind is int:
+        key: Any = given
+        if not t._raw.ndim:
+            return False
+    elif kind is tuple:
+        key = _basic_key(given)
+        if key is None:
+            return False
+    elif kind is slice and given.step is None:
+        key = _basic_key((given,))
+        if key is None:
+            return False
+    else:
+        return False
+    array = t._raw
+    if 0 in array.strides:
+        return False
+    small = -6e4 < value < 6e4  # also for halves
+    if array.dtype.kind != "f" or (array.dtype.itemsize == 2 and not small):
+        if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+            return False
+        value = lone(value, array.dtype)
+    elif not (small or -3e38 < value < 3e38):
+        return False
+    try:
+        array[key] = value
+    except (IndexError, OverflowError):
+        return False
+    bump(t)
+    return True
+
+
+def _written_tensor(t: Any, given: Any, value: Any) -> bool:
+    """Whether a tensor of the same type could be written at once, unrecorded, at basic indices."""
+    mode = current()
+    if mode.slow or not t._plain or not value._plain:
+        return False
+    if mode.grad and (records(t) or records(value)):
+        return False
+    array, source = t._raw, value._raw
+    if array.dtype is not source.dtype or source.base is not None or source is array:
+        return False
+    kind = type(given)
+    if kind is int:
+        if not array.ndim or 0 in array.strides:
+            return False
+        key: Any = given
+    elif kind is tuple or kind is slice:
+        key = _basic_key(given if kind is tuple else (given,))
+        if key is None or 0 in array.strides:
+            return False
+    else:
+        return False
+    try:
+        array[key] = source
+    except (IndexError, ValueError, OverflowError):
+        return False
+    bump(t)
+    return True
+
+
+def _number(value: Any, t: Any) -> Any:
+    """A number as a tensor of the type of `t`."""
+    dtype = t._raw.dtype
+    if T.is_half(dtype) and isinstance(value, complex) and value.imag:
+        raise RuntimeError(errors.no_conversion("double"))
+    array = lone(value, dtype)
+    recorder = current().recorder
+    if recorder is not None:
+        recorder.constant(array)
+    return new_tensor(array)
+
+
+def _write(t: Any, value: Any) -> None:
+    shape, have = t._raw.shape, value._raw.shape
+    if value._raw.ndim == 0 and shape:
+        apply_inplace(fill_tensor_row.op, [t, value], W.fill_tensor_into)
+        return
+    if have != shape:
+        value = _without_ones(value)
+        if value._raw.shape != shape:
+            value = apply_view(expand.op, value, (shape, False))
+    copy_into(t, value)
+
+
+def _without_ones(value: Any) -> Any:
+    """`value` without leading dimensions of size one."""
+    shape = value._raw.shape
+    lead = 0
+    while lead < len(shape) and shape[lead] == 1:
+        lead += 1
+    if not lead:
+        return value
+    if not value._raw.flags.c_contiguous:
+        return table("reshape")(value, shape[lead:])
+    return apply_view(view.op, value, (shape[lead:],))
+
+
+def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
+    if value._raw.ndim and value._raw.shape[0] == 1:
+        value = _without_ones(value)
+    _put(t, found, value, False)
+
+
+def delitem(self: Any, given: Any) -> None:
+    """Raises TypeError: tensors have a fixed size."""
+    raise TypeError("Tensor does not support deleting items")
+
+
+METHODS.update({"__getitem__": getitem, "__setitem__": setitem, "__delitem__": delitem})

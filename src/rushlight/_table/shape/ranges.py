@@ -1,0 +1,192 @@
+"""Evenly spaced numbers: ranges by a step, and by a count."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..._array import types as T
+from ..._array.number import number_like
+from ..._array.shape import create as raw
+from ..._base import dtypes as D, errors
+from ..._base.device import hollow
+from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase
+from ..calls.argument_parser import is_number_tensor
+from ..calls.call_errors import combination
+from ..modes import meta as _hollow
+from ..rows.composite import composite
+from ..rows.warn_once import warn_the_caller
+from .create import delivered, dtype_or_default, type_for
+
+
+def _number(value: Any) -> Any:
+    return read_by_python(value, "a bound").item() if isinstance(value, TensorBase) else value
+
+
+_PLACES = (("start", 1), ("end", 2), ("step", 3))
+_ALONE = (("start", 1), ("end", 1), ("step", 2))  # of the end, given alone
+
+
+@composite()
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … below `end`; int64 where all are integers, else the default float.
+
+    Raises:
+        RuntimeError: for a step of zero or one that leads away from `end`.
+    """
+    nowhere = hollow(device)
+    places = _PLACES
+    if end is None:
+        start, end = 0, start
+        places = _ALONE
+    if type(start) is not int or type(end) is not int or type(step) is not int:
+        for (name, place), bound in zip(places, (start, end, step)):
+            if isinstance(bound, TensorBase) and not is_number_tensor(bound):
+                raise TypeError(
+                    f"arange(): argument '{name}' (position {place}) must be Number, not Tensor"
+                )
+        start, end, step = _number(start), _number(end), _number(step)
+    dtype = type_for(out, dtype)
+    if dtype is None:
+        whole = all(isinstance(v, int) or T.is_integer_scalar(v) for v in (start, end, step))
+        found = D.int64 if whole else D.get_default_dtype()
+    else:
+        found = dtype_or_default(dtype)
+    if found is D.bool_ or found.category == D.COMPLEX:
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{D.scalar_name(found)}'")
+    _check_range(start, end, step)
+    if found is D.int64 and int(step) == 0:
+        raise ValueError("step must be nonzero")
+    if nowhere and out is None:
+        count = max(0, math.ceil((end - start) / step))
+        return _hollow.made((count,), found, requires_grad)
+    return delivered(raw.arange(start, end, step, found), out, requires_grad)
+
+
+def _shown(value: float) -> str:
+    return f"{value:g}" if math.isfinite(value) else str(value)
+
+
+@composite(name="range")
+def range_(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:  # fmt: skip
+    """start, start + step, … up to and including `end` (deprecated in favour of `arange`).
+
+    Raises:
+        RuntimeError: for a step of zero or one that leads away from `end`.
+    """
+    warn_the_caller(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which "
+        "produces values in [start, end)."
+    )
+    if end is None:
+        start, end = 0, start
+    found = dtype_or_default(type_for(out, dtype))
+    if found is D.bool_ or found.category == D.COMPLEX:
+        raise NotImplementedError(errors.not_implemented("range_cpu", D.scalar_name(found)))
+    whole = found.category == D.INT
+    wide = T.to_raw(D.int64 if whole else D.float32 if found.itemsize == 2 else D.float64)
+    start, end, step = (number_like(_number(v), wide) for v in (start, end, step))
+    _check_range(start, end, step)
+    count = math.floor((end - start) / step) + 1
+    if hollow(device) and out is None:
+        return _hollow.made((count,), found, requires_grad)
+    # Half a step beyond the last one: rounding doesn't change how many there are.
+    last = start + count * step if whole else start + (count - 0.5) * step
+    return delivered(raw.arange(start, last, step, found), out, requires_grad)
+
+
+def _check_range(start: Any, end: Any, step: Any) -> None:
+    """Refuses ranges that lead nowhere.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if not (step > 0 or step < 0):  # neither is nan
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
+    if (step > 0 and end < start) or (step < 0 and end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+@composite()
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """`steps` values evenly spaced from `start` to `end`.
+
+    Raises:
+        RuntimeError: for a negative number of steps.
+    """
+    nowhere = hollow(device)
+    _check_steps("linspace", start, end, steps)
+    start, end = _number(start), _number(end)
+    dtype = type_for(out, dtype)
+    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
+        found = D.number_dtype(1j)
+    else:
+        found = dtype_or_default(dtype)
+    if nowhere and out is None:
+        return _hollow.made((steps,), found, requires_grad)
+    return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
+
+
+def _check_steps(name: str, start: Any, end: Any, steps: Any, *base: Any) -> None:
+    """Refuses ends that aren't numbers and steps that aren't a count.
+
+    Raises:
+        RuntimeError, TypeError: in PyTorch's words.
+    """
+    bounds = [v for v in (start, end) if isinstance(v, TensorBase)]
+    if any(v._raw.ndim for v in bounds):
+        dims = {
+            what: f"{what} with {v._raw.ndim} dimension(s)"
+            for what, v in (("start", start), ("end", end))
+            if isinstance(v, TensorBase)
+        }
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got "
+            f"{' and '.join(dims.values())}."
+        )
+    if isinstance(steps, TensorBase):
+        steps = read_by_python(steps, "a number of steps").item()
+    if isinstance(steps, bool) or not (isinstance(steps, int) or T.is_integer_scalar(steps)):
+        raise combination(name, (start, end, steps, *base), {})
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+
+
+@composite()
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """`base` to the powers evenly spaced from `start` to `end`."""
+    nowhere = hollow(device)
+    _check_steps("logspace", start, end, steps)
+    found = dtype_or_default(type_for(out, dtype))
+    if nowhere and out is None:
+        return _hollow.made((steps,), found, requires_grad)
+    array = raw.logspace(_number(start), _number(end), steps, float(base), found)
+    return delivered(array, out, requires_grad)

@@ -1,0 +1,293 @@
+"""Arrangement: repeated, flipped, rolled and turned copies, triangles, diagonals, padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array import types as T
+from ..._array.axes import axis_of
+from ..._array.lazy_modules import later
+from ..._base import dtypes as D, errors
+from ..._base.device import hollow
+from ..._core.apply import apply1, apply_n, apply_view
+from ..._core.storage import TensorBase, new_tensor
+from ..calls import dtype_checks as _checks
+from ..modes import meta as _hollow
+from ..rows.composite import composite
+from ..rows.row import general, linear
+from ..rows.tensor_namespace import table
+from .create import finished
+from .scatter import index_select
+from .shape import clone_contiguous, expand, reshape, unsqueeze, view
+
+raw = later("shape.rearrange")
+
+# ---- repeated ---------------------------------------------------------------------------------
+repeat = linear(
+    "repeat(Tensor self, int[] repeats) -> Tensor",
+    raw.repeat,
+    self=lambda xp, g, self_shape, repeats: xp.repeat_backward(g, self_shape, repeats),
+    holomorphic=False,
+    public=False,
+    out=False,
+    samples=lambda mk: [(mk(2, 3), (2, 1)), (mk(3), (2, 2)), (mk(2), (0,)), (mk(), (3,))],
+    doc="A copy repeated along every dimension.",
+)
+repeat_backward = linear(
+    "repeat_backward(Tensor grad, int[] shape, int[] repeats) -> Tensor",
+    raw.repeat_backward,
+    grad=lambda xp, g, repeats: xp.repeat(g, repeats),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(4, 3), (2, 3), (2, 1))],
+    doc="A gradient summed over repetitions.",
+)
+
+
+@composite("", method=True)
+def tile(input: Any, *dims: Any) -> Any:
+    """A copy repeated along its last dimensions."""
+    if len(dims) == 1 and not isinstance(dims[0], int):
+        dims = tuple(dims[0])
+    lead = input._raw.ndim - len(dims)
+    return apply_n(repeat.op, [input, (1,) * max(lead, 0) + tuple(dims)])
+
+
+@composite("", method=True)
+def repeat_interleave(
+    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Any:
+    """Every element (or every place of a dimension) repeated, one number for all or one each."""
+    if repeats is None:
+        return new_tensor(raw.repeated_places(input._raw, None))
+    if isinstance(repeats, int):
+        return _repeated_evenly(input, repeats, dim)
+    if not isinstance(repeats, TensorBase):
+        repeats = table("tensor")(repeats)
+    if repeats._raw.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    axis = axis_of(dim, input._raw.ndim)
+    n = input._raw.shape[axis] if input._raw.ndim else 1
+    count = repeats._raw.size
+    if repeats._raw.ndim == 1 and count not in (1, n):
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{count} and input.size({axis}) = {n}"
+        )
+    where = new_tensor(raw.repeated_places(repeats._raw, n))
+    return apply_n(index_select.op, [input, axis, where])
+
+
+def _repeated_evenly(input: Any, repeats: int, dim: int | None) -> Any:
+    if dim is None:
+        input, dim = reshape(input, (-1,)), 0
+    shape = input._raw.shape or (1,)
+    axis = axis_of(dim, len(shape))
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    wide = apply_view(unsqueeze.op, input, (axis + 1 if input._raw.ndim else 0,))
+    lead = shape[: axis + 1] if input._raw.ndim else ()
+    spread = apply_view(expand.op, wide, ((*lead, repeats, *shape[axis + 1 :]), False))
+    copied = apply1(clone_contiguous.op, spread)
+    return apply_view(
+        view.op, copied, ((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]),)
+    )
+
+
+# ---- moved ------------------------------------------------------------------------------------
+flip = linear(
+    "flip(Tensor self, int[] dims) -> Tensor",
+    raw.flip,
+    self=lambda xp, g, dims: xp.flip(g, dims),
+    holomorphic=False,
+    out=False,
+    samples=lambda mk: [(mk(2, 3), (1,)), (mk(2, 3), (0, -1)), (mk(), ())],
+    doc="A copy with the order along some dimensions reversed.",
+)
+
+
+@composite("", method=True)
+def fliplr(input: Any) -> Any:
+    """A copy with the order along the second dimension reversed."""
+    if input._raw.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return apply_n(flip.op, [input, (1,)])
+
+
+@composite("", method=True)
+def flipud(input: Any) -> Any:
+    """A copy with the order along the first dimension reversed."""
+    if input._raw.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return apply_n(flip.op, [input, (0,)])
+
+
+roll = linear(
+    "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
+    raw.roll,
+    self=lambda xp, g, shifts, dims: xp.roll(g, tuple([-s for s in shifts]), dims),
+    holomorphic=False,
+    out=False,
+    samples=lambda mk: [(mk(5), (2,)), (mk(3, 4), (1, -2), (0, 1))],
+    doc="A copy with elements moved along dimensions; those past the end come in at the start.",
+)
+rot90 = linear(
+    "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor",
+    raw.rot90,
+    self=lambda xp, g, k, dims: xp.rot90(g, -k, dims),
+    holomorphic=False,
+    out=False,
+    samples=lambda mk: [(mk(2, 3),), (mk(2, 3, 4), 3, (2, 0))],
+    doc="A copy turned by right angles, from the first of two dimensions to the second.",
+)
+
+# ---- triangles and diagonals --------------------------------------------------------------------
+tril = linear(
+    "tril(Tensor self, int diagonal=0) -> Tensor",
+    raw.tril,
+    self=lambda xp, g, diagonal: xp.tril(g, diagonal),
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4),), (mk(2, 3, 3), -1)],
+    doc="The lower triangles of matrices, zeros above.",
+)
+triu = linear(
+    "triu(Tensor self, int diagonal=0) -> Tensor",
+    raw.triu,
+    self=lambda xp, g, diagonal: xp.triu(g, diagonal),
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4),), (mk(2, 3, 3), 1)],
+    doc="The upper triangles of matrices, zeros below.",
+)
+
+
+@composite("")
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = D.int64,
+    device: Any = None,
+    layout: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The places of the lower triangle of a matrix: a row of rows and a row of columns."""
+    made = finished(_triangle("tril_indices", row, col, offset, dtype, True), requires_grad)
+    return _hollow.emptied(made) if hollow(device) else made
+
+
+@composite("")
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = D.int64,
+    device: Any = None,
+    layout: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    """The places of the upper triangle of a matrix: a row of rows and a row of columns."""
+    made = finished(_triangle("triu_indices", row, col, offset, dtype, False), requires_grad)
+    return _hollow.emptied(made) if hollow(device) else made
+
+
+def _triangle(name: str, row: int, col: int, offset: int, dtype: Any, lower: bool) -> Any:
+    if dtype is D.int16 or dtype is D.int8 or dtype is D.uint8 or dtype is D.bool_:
+        raise NotImplementedError(errors.not_implemented(name, D.scalar_name(dtype)))
+    return raw.triangle_places(row, col, offset, dtype, lower)
+
+
+diag_embed = linear(
+    "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    raw.diag_embed,
+    self=lambda xp, g, offset, dim1, dim2: xp.diagonal(g, offset, dim1, dim2),
+    holomorphic=False,
+    out=False,
+    samples=lambda mk: [(mk(3),), (mk(2, 3), 1), (mk(2, 3), -1, 0, 2)],
+    doc="Matrices with the last dimension on a diagonal, zeros elsewhere.",
+)
+
+
+@composite("", method=True, out=True)
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
+    ndim = input._raw.ndim
+    if ndim == 1:
+        return apply_n(diag_embed.op, [input, diagonal, -2, -1])
+    if ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    return table("diagonal_copy")(input, diagonal, 0, 1)
+
+
+@composite("", method=True)
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """The matrix with all elements on a diagonal."""
+    return apply_n(diag_embed.op, [reshape(input, (-1,)), offset, -2, -1])
+
+
+trace = linear(
+    "trace(Tensor self) -> Tensor",
+    raw.trace,
+    check=_checks.takes("trace", "ifc"),
+    self=lambda xp, g, self_shape: xp.diagonal_backward(
+        xp.broadcast_to(g, (min(self_shape),)), self_shape, 0, 0, 1
+    ),
+    holomorphic=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4),), (mk(2, 2),)],
+    doc="The sum of the diagonal of a matrix.",
+)
+
+
+# ---- padded, summed ---------------------------------------------------------------------------
+def _pad_backward(xp: Any, g: Any, pad: tuple[int, ...]) -> Any:
+    return xp.constant_pad_nd(g, tuple([-n for n in pad]), 0)
+
+
+constant_pad_nd = general(
+    "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+    raw.constant_pad,
+    self=lambda xp, g, pad: _pad_backward(xp, g, pad),
+    holomorphic=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(2, 3), (1, 2)), (mk(2, 3), (1, -1, 0, 2), 5.0)],
+    doc="A copy with one value around it; negative widths cut off.",
+)
+
+
+@composite("private", method=True)
+def sum_to_size(self: Any, *size: Any) -> Any:
+    """The sum over the dimensions along which `size` broadcasts to the tensor's shape."""
+    wanted = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if not wanted:
+        return table("sum")(self)
+    dims = raw.sum_dims(self._raw.shape, wanted)
+    if not dims:
+        return self
+    total = table("sum")(self, dims, True)
+    lead = self._raw.ndim - len(wanted)
+    return apply_view(view.op, total, (wanted,)) if lead else total
+
+
+@composite("")
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """The index in every dimension of the elements at flat places."""
+    if indices._raw.dtype.kind not in "iu":
+        raise TypeError(
+            f"expected 'indices' to be integer dtype, but got {T.from_raw(indices._raw.dtype)}"
+        )
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not sizes:
+        return ()
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
+    places = indices._raw.astype("int64")
+    stacked = table("stack")([new_tensor(x) for x in raw.unraveled(places, sizes)], -1)
+    return table("unbind")(stacked, -1)

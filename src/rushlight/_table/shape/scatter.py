@@ -1,0 +1,573 @@
+"""Reading and writing at computed places: gather, scatter, index_add, take, put, masks, and parts
+of copies.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..._array import types as T
+from ..._array.axes import axis_of
+from ..._array.lazy_modules import later
+from ..._array.shape import as_strided as windows, indexing as raw
+from ..._base import errors
+from ..._core.apply import apply_n, apply_view
+from ..._core.slow import holds
+from ..calls.deprecated_orders import saying_better
+from ..rows.composite import composite
+from ..rows.out_argument import apply_out, given
+from ..rows.row import general, linear
+from ..rows.tensor_namespace import table
+from .shape import expand, reshape
+from .slices import strided_arguments
+
+placing = later("shape.scatter")
+
+# ---- along a dimension ------------------------------------------------------------------------
+index_select = linear(
+    "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    placing.index_select,
+    self=lambda xp, g, self_shape, dim, index: xp.index_select_backward(g, self_shape, dim, index),
+    holomorphic=False,
+    samples=lambda mk: [(mk(5, 3), 0, mk(4, low=0, high=5, integer=True)),
+                        (mk(5, 3), -1, mk(2, low=0, high=3, integer=True))],
+    doc="The parts at the places `index` of a dimension.",
+)  # fmt: skip
+index_select_backward = linear(
+    "index_select_backward(Tensor grad, int[] shape, int dim, Tensor index) -> Tensor",
+    placing.index_select_backward,
+    grad=lambda xp, g, dim, index: xp.index_select(g, dim, index),
+    node="IndexAddBackward0",
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(4, 3), (5, 3), 0, mk(4, low=0, high=5, integer=True))],
+    doc="A gradient added at its places in zeros.",
+)
+
+
+def _read_back(xp: Any, g: Any, dim: int, index: Any, source_shape: tuple[int, ...]) -> Any:
+    """The gradient of what was written at `index`: the gradient read there, reshaped."""
+    return xp.reshape(xp.index_select(g, dim, index), source_shape)
+
+
+index_add = linear(
+    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    placing.index_add,
+    self=lambda g: g,
+    source=lambda xp, g, dim, index, source_shape, alpha: (
+        _read_back(xp, g, dim, index, source_shape) * alpha
+    ),
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(5, 3), 0, mk(4, low=0, high=5, integer=True), mk(4, 3))],
+    doc="A copy with `alpha` times the parts of `source` added at places of a dimension.",
+)
+index_copy = linear(
+    "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    placing.index_copy,
+    self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
+    source=lambda xp, g, dim, index, source_shape: _read_back(xp, g, dim, index, source_shape),
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(2, 3), 0, mk(1, low=0, high=2, integer=True), mk(1, 3))],
+    doc="A copy with the parts of `source` written at the places `index` of a dimension.",
+)
+index_fill_tensor = linear(
+    "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    placing.index_fill,
+    self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
+    value=lambda xp, g, dim, index: xp.sum(g - xp.index_fill(g, dim, index, 0)),
+    node="IndexFillBackward1",
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(5, 3), 0, mk(1, low=0, high=5, integer=True), mk())],
+    doc="A copy with one value at the places `index` of a dimension.",
+)
+index_fill_scalar = general(
+    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    placing.index_fill,
+    self=lambda xp, g, dim, index: xp.index_fill(g, dim, index, 0),
+    node="IndexFillBackward0",
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(5, 3), 0, mk(2, low=0, high=5, integer=True), 2.5)],
+    doc="A copy with one value at the places `index` of a dimension.",
+)
+
+# ---- gather and scatter -----------------------------------------------------------------------
+gather = linear(
+    "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    placing.gather,
+    self=lambda xp, g, self_shape, dim, index: xp.scatter_add(
+        xp.zeros(self_shape, g.dtype), dim, index, g
+    ),
+    holomorphic=False,
+    samples=lambda mk: [(mk(5, 3), 0, mk(4, 3, low=0, high=5, integer=True))],
+    doc="The elements that `index` names along a dimension.",
+)
+scatter_src = linear(
+    "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    placing.scatter,
+    self=lambda xp, g, dim, index: xp.scatter(g, dim, index, 0),
+    src=lambda xp, g, dim, index, src_shape: _gathered(xp, g, dim, index, src_shape),
+    node="ScatterBackward0",
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(4, 3), 0, mk(1, 3, low=0, high=4, integer=True), mk(1, 3))],
+    doc="A copy with the elements of `src` written where `index` names along a dimension.",
+)
+scatter_value = general(
+    "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    placing.scatter,
+    self=lambda xp, g, dim, index: xp.scatter(g, dim, index, 0),
+    node="ScatterBackward1",
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), 2.5)],
+    doc="A copy with one value written where `index` names along a dimension.",
+)
+
+
+def _warn_of_reduce(args: list[Any], raws: list[Any]) -> None:
+    warnings.warn(
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed "
+        "in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _no_formula(g: Any) -> Any:
+    raise RuntimeError("derivative for aten::scatter is not implemented")
+
+
+scatter_with = general(
+    "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+    placing.scatter,
+    self=_no_formula,
+    src=_no_formula,
+    node="ScatterBackward2",
+    inplace=True,
+    check=_warn_of_reduce,
+    samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), mk(2, 3), "add")],
+    doc="A copy with the elements of `src` added to (or multiplied into) the places of `index`.",
+)
+scatter_value_with = general(
+    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
+    "Tensor",
+    placing.scatter,
+    self=_no_formula,
+    node="ScatterBackward3",
+    inplace=True,
+    samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), 2.5, "multiply")],
+    doc="A copy with one value added to (or multiplied into) the places of `index`.",
+)
+
+
+def _gathered(xp: Any, g: Any, dim: int, index: Any, src_shape: tuple[int, ...]) -> Any:
+    """The gradient of `scatter`'s source: that of the elements which were read, zeros elsewhere."""
+    found = xp.gather(g, dim, index)
+    for d, n in enumerate(found.shape):
+        if n != src_shape[d]:
+            found = xp.slice_backward(
+                found, (*found.shape[:d], src_shape[d], *found.shape[d + 1 :]), d, 0, n, 1
+            )
+    return found
+
+
+scatter_add = linear(
+    "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    placing.scatter_add,
+    self=lambda g: g,
+    src=lambda xp, g, dim, index, src_shape: _gathered(xp, g, dim, index, src_shape),
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3))],
+    doc="A copy with the elements of `src` added where `index` names along a dimension.",
+)
+
+
+def _reduce_backward(
+    xp: Any,
+    g: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
+    need: Any,
+) -> list[Any]:
+    """The gradients of `scatter_reduce`.
+
+    A sum passes `g` on; a mean divides it by the number of elements reduced; an extreme shares it
+    among
+    the elements equal to the result; a product multiplies it by the product of the others, computed
+    without division where there is a zero.
+    """
+    to_self: Any = None
+    to_src: Any = None
+    if reduce == "sum":
+        to_self, to_src = g, xp.gather(g, dim, index)
+    elif reduce == "mean":
+        ones = xp.zeros(src.shape, g.dtype) + 1
+        start = xp.zeros(self.shape, g.dtype) + (1 if include_self else 0)
+        count = xp.scatter_add(start, dim, index, ones)
+        share = g / xp.where(count == 0, 1, count)
+        to_self, to_src = share, xp.gather(share, dim, index)
+    elif reduce in ("amax", "amin"):
+        zeros = xp.zeros(self.shape, g.dtype)
+        mine = xp.where(self == result, zeros + 1, zeros)
+        theirs = xp.where(src == xp.gather(result, dim, index), 1.0, 0.0)
+        theirs = theirs + xp.gather(zeros, dim, index)
+        share = g / _at_least_one(xp, xp.scatter_add(zeros, dim, index, theirs) + mine)
+        to_self, to_src = mine * share, theirs * xp.gather(share, dim, index)
+    else:
+        to_self, to_src = _product_backward(xp, g, self, dim, index, src, include_self, result)
+    if not include_self:
+        to_self = xp.scatter(to_self, dim, index, 0)
+    if to_src is not None and src.shape != to_src.shape:
+        to_src = _filled_out(xp, to_src, src.shape)
+    return [to_self if need[0] else None, to_src if need[1] else None]
+
+
+def _at_least_one(xp: Any, count: Any) -> Any:
+    return xp.where(count == 0, 1, count)
+
+
+def _filled_out(xp: Any, part: Any, shape: tuple[int, ...]) -> Any:
+    for d, n in enumerate(part.shape):
+        if n != shape[d]:
+            part = xp.slice_backward(
+                part, (*part.shape[:d], shape[d], *part.shape[d + 1 :]), d, 0, n, 1
+            )
+    return part
+
+
+def _product_backward(
+    xp: Any, g: Any, self: Any, dim: int, index: Any, src: Any, include_self: bool, result: Any
+) -> tuple[Any, Any]:
+    zeros = xp.zeros(self.shape, g.dtype)
+    safe_self = xp.where(self == 0, 1, self)
+    others = xp.scatter_reduce(safe_self, dim, index, src, "prod", include_self=include_self)
+    to_self = g * others / safe_self
+    zero = src == 0
+    count = xp.scatter_add(zeros, dim, index, xp.where(zero, 1.0, 0.0) + 0 * src)
+    lone = xp.logical_and(zero, xp.gather(count, dim, index) == 1)
+    without = xp.scatter_reduce(
+        self, dim, index, xp.where(lone, 1, src), "prod", include_self=include_self
+    )
+    divided = xp.gather(g * result, dim, index) / xp.where(zero, 1, src)
+    return to_self, xp.where(lone, xp.gather(g * without, dim, index), divided)
+
+
+def _scatter_reduce_backward(xp: Any, g: Any, *rest: Any) -> list[Any]:
+    """The gradients of (self, src): the index has none."""
+    self, dim, index, src, reduce, include_self, result, need = rest
+    return _reduce_backward(xp, g, self, dim, index, src, reduce, include_self, result, need)
+
+
+scatter_reduce = general(
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
+    "bool include_self=True) -> Tensor",
+    placing.scatter_reduce,
+    joint=lambda xp, g, self, dim, index, src, reduce, include_self, out, need: (
+        _scatter_reduce_backward(xp, g, self, dim, index, src, reduce, include_self, out, need)
+    ),
+    index=None,
+    node="ScatterReduceBackward0",
+    inplace=True,
+    samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3), r)
+                        for r in ("sum", "mean", "prod", "amax", "amin")],
+    doc="A copy in which the elements of `src` that have one place are reduced.",
+)  # fmt: skip
+
+
+def _index_reduce_backward(
+    xp: Any,
+    g: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    source: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
+    need: Any,
+) -> list[Any]:
+    """The gradients of `index_reduce`: those of `scatter_reduce` with the index spread over the
+    source.
+    """
+    axis = dim % max(self.ndim, 1)
+    ndim = source.ndim
+    shape = (1,) * axis + (-1,) + (1,) * (ndim - 1 - axis) if ndim else ()
+    row = xp.reshape(index, shape)
+    wide = xp.broadcast_to(row, source.shape)
+    return _reduce_backward(xp, g, self, axis, wide, source, reduce, include_self, result, need)
+
+
+index_reduce = general(
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
+    "bool include_self=True) -> Tensor",
+    saying_better("index_reduce", placing.index_reduce),
+    joint=lambda xp, g, self, dim, index, source, reduce, include_self, out, need: (
+        _index_reduce_backward(
+            xp, g, self, dim, index, source, reduce, include_self, out, need
+        )
+    ),
+    index=None,
+    inplace=True,
+    samples=lambda mk: [(mk(4, 3), 0, mk(5, low=0, high=4, integer=True), mk(5, 3), r)
+                        for r in ("mean", "prod", "amax", "amin")],
+    doc="A copy in which the parts of `source` that have one place are reduced.",
+)  # fmt: skip
+
+# ---- flat places ------------------------------------------------------------------------------
+take = linear(
+    "take(Tensor self, Tensor index) -> Tensor",
+    placing.take,
+    self=lambda xp, g, self_shape, index: xp.put(xp.zeros(self_shape, g.dtype), index, g, True),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), mk(2, 3, low=0, high=12, integer=True))],
+    doc="The elements of the flattened tensor at `index`.",
+)
+
+
+def _put_backward(xp: Any, g: Any, index: Any, accumulate: bool) -> Any:
+    """The gradient of what `put` wrote into: nothing comes back from overwritten places."""
+    return g if accumulate else xp.put(g, index, xp.zeros(index.shape, g.dtype), False)
+
+
+put = linear(
+    "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+    placing.put,
+    self=lambda xp, g, index, accumulate: _put_backward(xp, g, index, accumulate),
+    source=lambda xp, g, index, source_shape: xp.reshape(xp.take(g, index), source_shape),
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4), mk(1, low=0, high=12, integer=True), mk(1)),
+                        (mk(3, 4), mk(3, low=0, high=12, integer=True), mk(3), True)],
+    doc="A copy with the elements of `source` written (or added) at flat places.",
+)  # fmt: skip
+
+
+@composite("", method=True)
+def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+    """The elements that `indices` name along a dimension, the others broadcast.
+
+    Without a dimension, of the flattened tensor.
+    """
+    if dim is None:
+        arguments = [reshape(input, (-1,)), 0, reshape(indices, (-1,))]
+        if out is not None:
+            return apply_out(gather, [*arguments, False], out)
+        return table("gather")(*arguments)
+    ndim = input._raw.ndim
+    if ndim != indices._raw.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of "
+            "dimensions, but got "
+            f"{ndim} dimensions for input, and {indices._raw.ndim} dimensions for indices"
+        )
+    dtype = indices._raw.dtype
+    if dtype.kind != "i" or dtype.itemsize != 8:
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{T.type_name(dtype)[6:-6]}"
+        )
+    axis = axis_of(dim, ndim)
+    if not ndim:
+        raise IndexError(errors.no_dimension(axis, 0))
+    sizes, places = list(input._raw.shape), list(indices._raw.shape)
+    for d in range(ndim):
+        if d != axis:
+            n, m = sizes[d], places[d]
+            wide = m if n == 1 else n
+            if m not in (1, wide):
+                raise RuntimeError(
+                    f"The size of tensor a ({n}) must match the size of tensor b ({m}) at "
+                    "non-singleton "
+                    f"dimension {d}"
+                )
+            sizes[d] = places[d] = wide
+    n = sizes[axis]
+    if n and indices._raw.size and holds(lambda x: x.min() < 0 or x.max() >= n, indices):
+        indices = table("remainder")(indices, n)
+    spread = apply_view(expand.op, input, (tuple(sizes), False))
+    where = apply_view(expand.op, indices, (tuple(places), False))
+    if out is not None:
+        return apply_out(gather, [spread, axis, where, False], out)
+    return apply_n(gather.op, [spread, axis, where, False])
+
+
+# ---- masks ------------------------------------------------------------------------------------
+def _select_backward(xp: Any, g: Any, self_shape: tuple[int, ...], mask: Any) -> Any:
+    shape = T.broadcast_shape(self_shape, tuple(mask.shape))
+    return xp.sum_to(xp.masked_place(g, mask, shape), self_shape)
+
+
+masked_select = linear(
+    "masked_select(Tensor self, Tensor mask) -> Tensor",
+    placing.masked_select,
+    shaped_by_values=True,
+    self=lambda xp, g, self_shape, mask: _select_backward(xp, g, self_shape, mask),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0), (mk(3, 4), mk(4) > 0)],
+    doc="The elements where `mask` is true, flat; the two broadcast.",
+)
+masked_place = linear(
+    "masked_place(Tensor grad, Tensor mask, int[] shape) -> Tensor",
+    placing.masked_place,
+    grad=lambda xp, g, mask: xp.masked_select(g, mask),
+    node="MaskedScatterBackward0",
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(6), mk(3, 4, dtype=bool), (3, 4))],
+    doc="Elements at the places of a mask in zeros, in order.",
+)
+
+
+def _kept(xp: Any, g: Any, mask: Any, self_shape: tuple[int, ...]) -> Any:
+    return xp.sum_to(xp.where(mask, 0, g), self_shape)
+
+
+masked_scatter = linear(
+    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    placing.masked_scatter,
+    self=lambda xp, g, mask, self_shape: _kept(xp, g, mask, self_shape),
+    source=lambda xp, g, mask, source_shape: xp.masked_scatter_source(g, mask, source_shape),
+    holomorphic=False,
+    inplace=True,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk(12))],
+    doc="A copy whose elements where `mask` is true come from `source`, in order.",
+)
+masked_scatter_source = linear(
+    "masked_scatter_source(Tensor grad, Tensor mask, int[] shape) -> Tensor",
+    placing.masked_scatter_source,
+    grad=lambda xp, g, grad_shape, mask: xp.masked_scatter(xp.zeros(grad_shape, g.dtype), mask, g),
+    holomorphic=False,
+    namespace="private",
+    method=False,
+    samples=lambda mk: [(mk(3, 4), mk(3, 4, dtype=bool), (9,))],
+    doc="The elements where a mask is true, filled up with zeros.",
+)
+
+# ---- places of nonzero elements -----------------------------------------------------------------
+nonzero_ = general(
+    "_nonzero(Tensor self) -> Tensor",
+    raw.nonzero,
+    shaped_by_values=True,
+    public=False,
+    method=False,
+    out=False,
+    doc="The places of all nonzero elements, a row each.",
+)
+nonzero_static = general(
+    "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
+    raw.nonzero_static,
+    samples=lambda mk: [(mk(3, 4), 5)],
+    doc="The places of the first `size` nonzero elements, filled up with `fill_value`.",
+)
+
+
+@composite("", method=True)
+def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
+    """The places of all nonzero elements, a row each; with `as_tuple` a vector per dimension."""
+    if not as_tuple:
+        found = apply_n(nonzero_.op, [input])
+        return given("nonzero", found, out)
+    if input._raw.ndim == 0:
+        input = reshape(input, (1,))
+    return table("unbind")(apply_n(nonzero_.op, [input]), 1)
+
+
+@composite("", method=True)
+def argwhere(input: Any) -> Any:
+    """The places of all nonzero elements, a row each."""
+    return apply_n(nonzero_.op, [input])
+
+
+# ---- parts of a copy --------------------------------------------------------------------------
+select_scatter = linear(
+    "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
+    raw.select_scatter,
+    self=lambda xp, g, src_shape, dim, index: xp.select_scatter(
+        g, xp.zeros(src_shape, g.dtype), dim, index
+    ),
+    src=lambda xp, g, dim, index: xp.select(g, dim, index),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), mk(4), 0, 1)],
+    doc="A copy whose part at one place of a dimension is `src`.",
+)
+slice_scatter = linear(
+    "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) "
+    "-> Tensor",
+    raw.slice_scatter,
+    self=lambda xp, g, src_shape, dim, start, end, step: xp.slice_scatter(
+        g, xp.zeros(src_shape, g.dtype), dim, start, end, step
+    ),
+    src=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
+    holomorphic=False,
+    samples=lambda mk: [(mk(5, 4), mk(2, 4), 0, 1, 5, 2)],
+    doc="A copy whose slice of a dimension is `src`.",
+)
+diagonal_scatter = linear(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    raw.diagonal_scatter,
+    self=lambda xp, g, src_shape, offset, dim1, dim2: xp.diagonal_scatter(
+        g, xp.zeros(src_shape, g.dtype), offset, dim1, dim2
+    ),
+    src=lambda xp, g, offset, dim1, dim2: xp.diagonal(g, offset, dim1, dim2),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), mk(3))],
+    doc="A copy whose diagonal is `src`.",
+)
+
+
+def _window_places(
+    shape: Any, size: Any, stride: Any, offset: Any, in_stride: Any, in_offset: Any
+) -> Any:
+    return windows.window_index(shape, size, stride, offset, in_stride, in_offset)
+
+
+as_strided_scatter_ = linear(
+    "_as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset, "
+    "int[] self_stride, int self_offset) -> Tensor",
+    lambda x, src, size, stride, offset, in_stride, in_offset: raw.patched(
+        x, windows.as_strided, (size, stride, offset), src
+    ),
+    self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.put(
+        g,
+        xp.constant(
+            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
+        ),
+        xp.zeros(size, g.dtype),
+        False,
+    ),
+    src=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.take(
+        g,
+        xp.constant(
+            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
+        ),
+    ),
+    node="AsStridedScatterBackward0",
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(6), mk(2, 2), (2, 2), (2, 1), None, (1,), 0)],
+    doc="A copy with `src` written into a window of any strides.",
+)
+
+
+@composite("", method=True)
+def as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    """A copy with `src` written into a window of any strides."""
+    geometry = strided_arguments(input, size, stride, storage_offset)
+    return apply_n(as_strided_scatter_.op, [input, src, *geometry])

@@ -1,0 +1,525 @@
+"""Shapes: views of a tensor in other shapes and orders, windows and parts, and the copies they
+fall back on.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..._array import types as T
+from ..._array.axes import axis_of
+from ..._array.memory.example import is_example
+from ..._array.shape import views as raw
+from ..._base import dtypes as D
+from ..._base.memory_format import (
+    channels_last_3d,
+    contiguous_format,
+    memory_format as MemoryFormat,
+    preserve_format,
+)
+from ..._core.apply import apply1, apply_n, apply_view
+from ..._core.mode import current
+from ..._core.storage import new_tensor, version_cell
+from ..calls.argument_parser import misuse
+from ..calls.conversions import integers, is_int
+from ..calls.dispatch import Dispatcher
+from ..rows.composite import METHODS, composite
+from ..rows.row import linear
+from ..rows.view_calls import wrong_arguments
+
+# ---- shapes -----------------------------------------------------------------------------------
+view = linear(
+    "view(Tensor(a) self, int[] size) -> Tensor(a)",
+    raw.view,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
+    method=False,
+    public=False,
+    samples=lambda mk: [(mk(3, 4), (2, 6)), (mk(3, 4), (-1,)), (mk(1), ()), (mk(0, 2), (2, 0))],
+    doc="The same elements in another shape, over the same memory; one size may be -1.",
+)
+reshape_alias = linear(
+    "_reshape_alias(Tensor(a) self, int[] size) -> Tensor(a)",
+    raw.view,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
+    method=False,
+    public=False,
+    samples=lambda mk: [(mk(3, 4), (2, 6))],
+    doc="The view that `reshape` takes of a tensor that isn't contiguous.",
+)
+unsafe_view = linear(
+    "_unsafe_view(Tensor self, int[] size) -> Tensor",
+    raw.unsafe_view,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    node="UnsafeViewBackward0",
+    holomorphic=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), (2, 6))],
+    doc="A contiguous tensor that nobody else has, in another shape.",
+)
+clone_ = linear(
+    "clone(Tensor self) -> Tensor",
+    raw.clone,
+    self=lambda g: g,
+    node="CloneBackward0",
+    holomorphic=False,
+    method=False,
+    public=False,
+    out=False,
+    doc="A copy, laid out like the tensor where that is dense.",
+)
+clone_contiguous = linear(
+    "_clone_contiguous(Tensor self) -> Tensor",
+    raw.contiguous_copy,
+    self=lambda g: g,
+    node="CloneBackward0",
+    holomorphic=False,
+    method=False,
+    public=False,
+    out=False,
+    doc="A C-contiguous copy.",
+)
+clone_channels_last = linear(
+    "_clone_channels_last(Tensor self) -> Tensor",
+    raw.channels_last_copy,
+    self=lambda g: g,
+    node="CloneBackward0",
+    holomorphic=False,
+    method=False,
+    public=False,
+    out=False,
+    samples=lambda mk: [(mk(2, 3, 4, 5),)],
+    doc="A copy whose channels lie last in memory.",
+)
+alias = linear(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    raw.alias,
+    self=lambda g: g,
+    holomorphic=False,
+    method=False,
+    public=False,
+    doc="All of the tensor, as a view.",
+)
+expand = linear(
+    "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
+    raw.expand,
+    self=lambda xp, g, self_shape: xp.sum_to(g, self_shape),
+    holomorphic=False,
+    public=False,
+    samples=lambda mk: [(mk(3, 1), (2, 3, 4)), (mk(3, 1), (-1, 5)), (mk(), (2,))],
+    doc="Dimensions of size one repeated without copying; -1 leaves a dimension as it is.",
+)
+_view_words = Dispatcher("view", [view], kind="method")
+_expand_words = expand
+
+
+@composite("private", method=True, name="view")
+def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
+    """The same elements in another shape (one size may be -1), or their bits as another type.
+
+    Raises:
+        RuntimeError: where the elements don't fit the shape, or the memory's layout doesn't.
+    """
+    if not kwargs and size:
+        found: Any = size
+        if len(size) == 1 and isinstance(size[0], (tuple, list)):
+            found = tuple(size[0])
+        for n in found:
+            if type(n) is not int:
+                break
+        else:
+            return apply_view(view.op, self, (found,))
+    found = kwargs.get("dtype", kwargs.get("size", size[0] if size else None))
+    if isinstance(found, type) and found in D.OF_PYTHON:
+        found = D.OF_PYTHON[found]
+    if isinstance(found, D.dtype):
+        return _as_type(self, found)
+    given = (*size, *kwargs.values())
+    if not given or isinstance(found, (str, float, type)) or found is None:
+        raise wrong_arguments("view", given, ("torch.dtype dtype", "tuple of ints size"))
+    return _view_words(self, *size, **kwargs)
+
+
+def _as_type(self: Any, dtype: D.dtype) -> Any:
+    out = new_tensor(raw.view_dtype(self._raw, dtype))
+    if self._inference or current().inference:
+        out._inference = True
+        out._plain = False
+    else:
+        out._cell = version_cell(self)
+    return out
+
+
+@composite("", method=True)
+def clone(input: Any, *, memory_format: Any = preserve_format) -> Any:
+    """A copy, laid out like the tensor where that is dense, or as `memory_format` says."""
+    if memory_format is preserve_format or memory_format is None:
+        return apply1(clone_.op, input)
+    if memory_format is contiguous_format:
+        return apply1(clone_contiguous.op, input)
+    return apply1(clone_channels_last.op, _ranked(input, memory_format))
+
+
+def _ranked(t: Any, memory_format: Any) -> Any:
+    rank = 5 if memory_format is channels_last_3d else 4
+    if t._raw.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {memory_format.name} format")
+    return t
+
+
+@composite("private", method=True)
+def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
+    """The tensor itself where it lies in memory as asked, else a copy that does."""
+    if memory_format is contiguous_format:
+        return self if self._raw.flags.c_contiguous else apply1(clone_contiguous.op, self)
+    if type(memory_format) is not MemoryFormat:
+        raise misuse("method", "contiguous", (), {"memory_format": memory_format})
+    if memory_format is preserve_format:
+        if self._raw.flags.c_contiguous:
+            return self
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    if T.is_channels_last(_ranked(self, memory_format)._raw):
+        return self
+    return apply1(clone_channels_last.op, self)
+
+
+def is_laid_out(t: Any, memory_format: Any) -> bool:
+    """Whether a tensor lies in memory as the format says."""
+    if type(memory_format) is not MemoryFormat:
+        raise misuse("method", "is_contiguous", (), {"memory_format": memory_format})
+    if memory_format is preserve_format:
+        return bool(t._raw.flags.c_contiguous)
+    rank = 5 if memory_format is channels_last_3d else 4
+    return t._raw.ndim == rank and T.is_channels_last(t._raw)
+
+
+@composite("", method=True)
+def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
+    """The same elements in another shape: a view where the layout allows it, else a copy.
+
+    Raises:
+        RuntimeError: where the elements don't fit the shape.
+    """
+    size: Any = shape
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        size = tuple(shape[0])
+    for n in size:
+        if type(n) is not int:
+            kwargs["shape"] = size
+            break
+    if kwargs or not shape:
+        size = _resolved("reshape", input, (), kwargs)
+    array = input._raw
+    if array.flags.c_contiguous:
+        return apply_view(view.op, input, (size,))
+    if is_example(array):  # under vmap the batch decides
+        return apply_n(unsafe_view.op, [input, size])
+    found, shared = raw.reshaped(array, size)
+    if shared:
+        return apply_view(reshape_alias.op, input, (size,))
+    copied = apply1(clone_contiguous.op, input)
+    return apply_n(unsafe_view.op, [copied, tuple(found.shape)])
+
+
+def _resolved(
+    name: str, input: Any, shape: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[int, ...]:
+    words = Dispatcher(name, [_RESHAPE], kind="method")
+    plan = words.resolve((input, *shape), kwargs)
+    size: tuple[int, ...] = words.gather(plan, (input, *shape), kwargs)[1]
+    return size
+
+
+_RESHAPE = linear(
+    "_reshape_words(Tensor self, int[] shape) -> Tensor",
+    lambda x, shape: x.reshape(shape).copy(),
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(3, 4), (2, 6))],
+    doc="A copy in another shape.",
+)
+
+
+@composite("private", method=True)
+def view_as(self: Any, other: Any) -> Any:
+    """A view in the shape of `other`."""
+    return apply_view(view.op, self, (other._raw.shape,))
+
+
+@composite("private", method=True)
+def reshape_as(self: Any, other: Any) -> Any:
+    """The same elements in the shape of `other`."""
+    return reshape(self, other._raw.shape)
+
+
+@composite("private", method=True)
+def expand_as(self: Any, other: Any) -> Any:
+    """The tensor expanded to the shape of `other`."""
+    return apply_view(expand.op, self, (other._raw.shape, False))
+
+
+@composite("", method=True)
+def broadcast_to(input: Any, *size: Any) -> Any:
+    """The tensor expanded to a shape, without copying."""
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = tuple(size[0])
+    return apply_view(expand.op, input, (tuple(size), False))
+
+
+squeeze = linear(
+    "squeeze(Tensor(a) self) -> Tensor(a)",
+    raw.squeeze,
+    self=lambda xp, g, self_shape: xp.reshape(g, self_shape),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 1, 4),), (mk(1),)],
+    doc="The tensor without its dimensions of size one.",
+)
+squeeze_dim = linear(
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    raw.squeeze,
+    self=lambda xp, g, self_shape, dim: xp.reshape(g, self_shape),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 1, 4), 1), (mk(3, 1, 4), 0)],
+    doc="The tensor without dimension `dim`, where that has size one.",
+)
+squeeze_dims = linear(
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    raw.squeeze,
+    self=lambda xp, g, self_shape, dim: xp.reshape(g, self_shape),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 1, 4, 1), (1, -1)), (mk(3, 1, 4), (0, 1))],
+    doc="The tensor without those of the dimensions `dim` that have size one.",
+)
+unsqueeze = linear(
+    "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    raw.unsqueeze,
+    self=lambda xp, g, dim: xp.squeeze(g, dim),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), -1), (mk(), 0)],
+    doc="The tensor with a dimension of size one at `dim`.",
+)
+
+
+@composite("", method=True)
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """The tensor with its dimensions from `start_dim` to `end_dim` made one."""
+    array = input._raw
+    shape = array.shape
+    ndim = len(shape)
+    if start_dim == 0 and end_dim == -1 and ndim > 1 and array.flags.c_contiguous:
+        return apply_view(view.op, input, ((array.size,),))
+    first, last = axis_of(start_dim, ndim), axis_of(end_dim, ndim)
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshape(input, (1,))
+    if first == last:
+        return input
+    return reshape(input, shape[:first] + (prod(shape[first : last + 1]),) + shape[last + 1 :])
+
+
+@composite("", method=True)
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """The tensor with one dimension split into several (one of them may be -1)."""
+    shape = input._raw.shape
+    axis = axis_of(dim, len(shape))
+    sizes = tuple(sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if not shape:
+        raise RuntimeError(
+            "unflatten got an unexpected error:\n"
+            "Dimension specified as 0 but tensor has no dimensions"
+        )
+    try:
+        found = raw.resolved_shape(shape[axis], sizes)
+    except RuntimeError as error:
+        if "inferred" in str(error):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {axis} "
+            f"({shape[axis]}) in the input tensor"
+        ) from None
+    return apply_view(view.op, input, (shape[:axis] + found + shape[axis + 1 :],))
+
+
+@composite("", method=True)
+def ravel(input: Any) -> Any:
+    """All elements in one dimension: a view where the layout allows it."""
+    array = input._raw
+    if not array.flags.c_contiguous:
+        input = apply1(clone_contiguous.op, input)
+    return apply_view(view.op, input, ((-1,) if array.size else (0,),))
+
+
+# ---- orders -----------------------------------------------------------------------------------
+transpose = linear(
+    "transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    raw.transpose,
+    self=lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4), 0, 1), (mk(2, 3, 4), -1, 0)],
+    doc="The tensor with two dimensions exchanged.",
+)
+t = linear(
+    "t(Tensor(a) self) -> Tensor(a)",
+    raw.t,
+    self=lambda xp, g: xp.t(g),
+    holomorphic=False,
+    samples=lambda mk: [(mk(3, 4),), (mk(3),), (mk(),)],
+    doc="The transpose of a matrix; vectors and numbers as they are.",
+)
+
+
+def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
+    n = len(dims)
+    found = [0] * n
+    for place, d in enumerate(dims):
+        found[d % n] = place
+    return tuple(found)
+
+
+permute = linear(
+    "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+    raw.permute,
+    self=lambda xp, g, dims: xp.permute(g, _inverse(dims)),
+    holomorphic=False,
+    samples=lambda mk: [(mk(2, 3, 4), (2, 0, 1)), (mk(2, 3), (-1, 0)), (mk(), ())],
+    doc="The tensor with its dimensions in another order.",
+)
+
+
+@composite("", method=True)
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """The tensor with dimensions moved to other places; the others keep their order."""
+    ndim = input._raw.ndim
+    given = integers((source,) if is_int(source) else source)
+    wanted = integers((destination,) if is_int(destination) else destination)
+    if len(given) != len(wanted):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(given)} dims) should "
+            "contain the "
+            f"same number of dims as destination ({list(wanted)} dims)"
+        )
+    before = [axis_of(d, ndim) for d in given]
+    after = [axis_of(d, ndim) for d in wanted]
+    for found, shown, word in ((before, given, "source"), (after, wanted, "destination")):
+        if len(set(found)) != len(found):
+            raise RuntimeError(f"movedim: repeated dim in `{word}` ({list(shown)})")
+    if not ndim:
+        return apply_view(alias.op, input, ())
+    order: list[int] = [-1] * ndim
+    for b, a in zip(before, after):
+        order[a] = b
+    rest = iter([d for d in range(ndim) if d not in before])
+    return apply_view(permute.op, input, (tuple([next(rest) if d < 0 else d for d in order]),))
+
+
+composite("", method=True, name="moveaxis")(movedim)
+
+
+@composite("", "private", method=True)
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """The tensor with two dimensions exchanged."""
+    return apply_view(transpose.op, input, (axis0, axis1))
+
+
+@composite("", method=True)
+def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+    """The tensor with two dimensions exchanged."""
+    return apply_view(transpose.op, input, (dim0, dim1))
+
+
+def _conjugate(t_: Any) -> Any:
+    from ..rows.tensor_namespace import table
+
+    return table("conj")(t_) if t_._raw.dtype.kind == "c" else t_
+
+
+@composite("", method=True)
+def adjoint(input: Any) -> Any:
+    """The conjugate transpose of the last two dimensions."""
+    return _matrix(input, "mH", "adjoint()")
+
+
+def _matrix(input: Any, name: str, function: str = "") -> Any:
+    ndim = input._raw.ndim
+    if ndim == 0:
+        _warn_zero_dim(function if function else f"Tensor.{name}", name)
+        return _conjugate(input) if name != "mT" else input
+    if ndim == 1:
+        raise RuntimeError(
+            f"tensor.{function or name} is only supported on matrices or batches of matrices. Got "
+            "1-D tensor."
+        )
+    turned = apply_view(transpose.op, input, (-2, -1))
+    return _conjugate(turned) if name == "mH" else turned
+
+
+def _mT(self: Any) -> Any:
+    """The transpose of the last two dimensions."""
+    return _matrix(self, "mT")
+
+
+def _mH(self: Any) -> Any:
+    """The conjugate transpose of the last two dimensions."""
+    return _matrix(self, "mH")
+
+
+def _H(self: Any) -> Any:
+    """The conjugate transpose of a matrix."""
+    ndim = self._raw.ndim
+    if ndim not in (0, 2):
+        more = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
+            + (more if ndim > 2 else "")
+        )
+    if ndim == 0:
+        _warn_zero_dim("Tensor.H", "H")
+        return _conjugate(self)
+    return _matrix(self, "mH")
+
+
+def _warn_zero_dim(what: str, name: str) -> None:
+    import warnings
+
+    instead = (
+        "This function is the identity in these cases."
+        if name in ("mT", "T")
+        else "Consider using x.conj()."
+    )
+    line = {"T": 4321, "mT": 4373, "H": 4335}.get(name, 4390 if what == "adjoint()" else 4382)
+    warnings.warn(
+        f"{what} is deprecated on 0-D tensors. {instead} (Triggered internally at "
+        f"/__w/pytorch/pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _T(self: Any) -> Any:
+    """The tensor with its dimensions in reverse order."""
+    ndim = self._raw.ndim
+    if ndim == 0:
+        _warn_zero_dim("Tensor.T", "T")
+    elif ndim != 2:
+        import warnings
+
+        warnings.warn(_T_WARNING, UserWarning, stacklevel=2)
+    return apply_view(permute.op, self, (tuple(range(ndim - 1, -1, -1)),))
+
+
+_T_WARNING = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+    "and it will "
+    "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+    "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+)
+METHODS.update({"T": property(_T), "mT": property(_mT), "H": property(_H), "mH": property(_mH)})

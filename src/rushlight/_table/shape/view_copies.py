@@ -1,0 +1,89 @@
+"""The `*_copy` variants of view operations: the same part or order, as a copy of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._array.shape import concatenate as joins, views as shapes
+from ..rows.composite import composite
+from ..rows.row import Row, linear
+from .join import split_, split_with_sizes, unbind
+from .shape import (
+    alias,
+    expand,
+    permute,
+    squeeze,
+    squeeze_dim,
+    squeeze_dims,
+    t,
+    transpose,
+    unsqueeze,
+    view,
+)
+from .slices import (
+    as_strided_,
+    diagonal,
+    select,
+    slice_,
+    strided_arguments,
+    unfold,
+    view_as_complex,
+    view_as_real,
+)
+
+
+def _copy_of(row: Row) -> Row:
+    """The row of the copying variant of a view operation."""
+    _, _, rest = row.text.replace("Tensor(a)", "Tensor").partition("(")
+    name = row.name + "_copy"
+    return linear(
+        f"{name}.{row.overload}({rest}" if row.overload else f"{name}({rest}",
+        _copying(row.raw, rest.endswith("[]")),
+        holomorphic=False,
+        method=False,
+        out=True,
+        public=row is not as_strided_,
+        samples=row.samples,
+        dtypes=row.dtypes,
+        doc=f"{row.doc[:-1]}, as a copy.",
+        node=f"{row.node}_copy",
+        **row.formulas,
+    )
+
+
+def _copying(forward: Callable[..., Any], several: bool) -> Callable[..., Any]:
+    if several:
+        return lambda *args: joins.copies(forward(*args))
+    return lambda *args: shapes.contiguous_copy(forward(*args))
+
+
+for _row in (
+    alias, view, expand, permute, transpose, t, squeeze, squeeze_dim, squeeze_dims, unsqueeze,
+    select,
+    slice_, diagonal, unfold, view_as_real, view_as_complex, split_, split_with_sizes, unbind,
+):  # fmt: skip
+    _copy_of(_row)
+_as_strided_copy = _copy_of(as_strided_)
+
+narrow_copy = linear(
+    "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor",
+    lambda x, dim, start, length: shapes.narrow_copy(x, dim, start, length),
+    self=lambda xp, g, self_shape, dim, start, length: xp.slice_backward(
+        g, self_shape, dim, start, start + length, 1
+    ),
+    holomorphic=False,
+    out=True,
+    samples=lambda mk: [(mk(5, 2), 0, 1, 3)],
+    doc="A copy of `length` places of a dimension from `start` on.",
+)
+
+
+@composite("", out=True)
+def as_strided_copy(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """A copy of a window of any strides over the memory that the tensor is part of."""
+    from ..._core.apply import apply_n
+
+    return apply_n(
+        _as_strided_copy.op, [input, *strided_arguments(input, size, stride, storage_offset)]
+    )

@@ -1,0 +1,249 @@
+"""Tensors among other libraries' arrays: NumPy's functions, DLPack, the array API's namespace."""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import cache
+from types import ModuleType
+from typing import Any, Final
+
+from .._array import types as T
+from .._array.memory import collation as batches
+from .._base import dtypes as D
+from .._core.storage import TensorBase, new_tensor
+from .._table import PUBLIC
+
+#: NumPy's universal functions whose names differ here.
+_RENAMED: Final = {
+    "power": "pow", "conjugate": "conj_physical", "conj": "conj_physical", "rint": "round",
+    "invert": "bitwise_not", "bitwise_invert": "bitwise_not", "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift", "fabs": "abs", "degrees": "rad2deg",
+    "radians": "deg2rad", "equal": "eq",
+}  # fmt: skip
+#: Those whose functions here take plain numbers.
+_WITH_NUMBERS: Final = frozenset({
+    "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "fmod",
+    "power", "float_power", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
+})  # fmt: skip
+#: Those that are called the same and do something else, or give more than one result.
+_OTHERS: Final = frozenset({"divmod", "modf", "frexp", "spacing", "cbrt", "isnat", "vecmat"})
+
+
+def _function(name: str) -> Any:
+    if name in _OTHERS:
+        return None
+    return PUBLIC.get(("", _RENAMED.get(name, name)))
+
+
+def _operand(value: Any) -> Any:
+    """A tensor from an array; a number from NumPy's scalar."""
+    if isinstance(value, TensorBase) or not batches.is_array(value):
+        return value
+    return PUBLIC["", "as_tensor"](value) if batches.is_whole(value) else value.item()
+
+
+def universal(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What NumPy's universal function gives for tensors: the tensor function, with its gradient.
+
+    A number of NumPy's is taken as Python's. Where no tensor requires grad NumPy computes on the
+    arrays, as in PyTorch; so it does where there is no function of the name, or it is given
+    options (`out=`, `where=`, a method such as `reduce`), but then a tensor that requires grad
+    refuses.
+    """
+    records = any(
+        value.requires_grad  # type: ignore[attr-defined]
+        if isinstance(value, TensorBase)
+        else batches.is_array(value) and not batches.is_whole(value)
+        for value in inputs
+    )
+    function = None
+    if records and method == "__call__" and not options:
+        function = _function(ufunc.__name__)
+    if function is not None:
+        operands = [_operand(value) for value in inputs]
+        for place, value in enumerate(operands):
+            number = not isinstance(value, TensorBase)
+            if number and (place == 0 or ufunc.__name__ not in _WITH_NUMBERS):
+                operands[place] = PUBLIC["", "as_tensor"](value)
+        return function(*operands)
+    outs = options.get("out", ())
+    if any(isinstance(out, TensorBase) for out in outs):
+        options = {**options, "out": tuple(_array(out) for out in outs)}
+    found = getattr(ufunc, method)(*(_array(value) for value in inputs), **options)
+    if outs:
+        return outs[0] if len(outs) == 1 else outs
+    if isinstance(found, tuple):
+        return tuple(new_tensor(T.as_array(part)) for part in found)
+    return None if found is None else new_tensor(T.as_array(found))
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, TensorBase):
+        array: Any = value.numpy()  # type: ignore[attr-defined]
+        return array
+    # NumPy's single numbers don't widen tensors: `np.float64(2) * t` is as `2.0 * t`.
+    return value.item() if batches.is_array(value) and not batches.is_whole(value) else value
+
+
+def exported(t: Any, stream: Any, max_version: Any, dl_device: Any, copy: Any) -> Any:
+    """The DLPack capsule of a tensor's memory.
+
+    Raises:
+        BufferError: for a tensor that requires grad.
+    """
+    if t.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if stream is not None and stream != -1:
+        raise AssertionError("stream should be None on cpu.")
+    raw = T.outside_view(t._raw)
+    wishes = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+    wishes = {name: wish for name, wish in wishes.items() if wish is not None}
+    try:
+        return raw.__dlpack__(**wishes)
+    except TypeError:
+        if "copy" in wishes or wishes.get("dl_device", (1, 0)) != (1, 0):
+            raise
+        return raw.__dlpack__()  # NumPy 2.0 knows no wishes, and gives a capsule of the first form
+
+
+# -- the array API's namespace ------------------------------------------------------------------
+
+_REDUCTIONS: Final = ("sum", "prod", "mean", "amax", "amin", "all", "any", "argmax", "argmin")
+
+
+def _reduction(name: str) -> Any:
+    function = PUBLIC["", name]
+
+    def reduced(x: Any, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
+        axes = tuple(range(x.ndim)) if axis is None else axis
+        if name.startswith("arg"):
+            return function(x, dim=axis, keepdim=keepdims)
+        if name in ("prod", "all", "any") and isinstance(axes, tuple):
+            # One axis at a time, from the last: these take no tuple.
+            for place in sorted((a % x.ndim for a in axes), reverse=True):
+                x = function(x, dim=place, keepdim=keepdims, **options)
+            return x if axes else function(x, **options)
+        return function(x, dim=axes, keepdim=keepdims, **options)
+
+    return reduced
+
+
+def _spread(name: str) -> Any:
+    def measured(
+        x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+    ) -> Any:
+        axes = tuple(range(x.ndim)) if axis is None else axis
+        return PUBLIC["", name](x, dim=axes, correction=correction, keepdim=keepdims)
+
+    return measured
+
+
+def _astype(x: Any, dtype: D.dtype, /, *, copy: bool = True, device: Any = None) -> Any:
+    return x.to(dtype=dtype, copy=copy)
+
+
+def _asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
+    return PUBLIC["", "asarray"](obj, dtype=dtype, copy=copy)
+
+
+def _take(x: Any, indices: Any, /, *, axis: int = 0) -> Any:
+    return PUBLIC["", "index_select"](x, axis, indices)
+
+
+def _concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+    if axis is None:
+        arrays, axis = [x.reshape(-1) for x in arrays], 0
+    return PUBLIC["", "cat"](list(arrays), dim=axis)
+
+
+def _stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    return PUBLIC["", "stack"](list(arrays), dim=axis)
+
+
+def _expand_dims(x: Any, /, *, axis: int = 0) -> Any:
+    return x.unsqueeze(axis)
+
+
+def _squeeze(x: Any, /, axis: Any) -> Any:
+    return x.squeeze(axis)
+
+
+def _matrix_transpose(x: Any, /) -> Any:
+    return x.mT
+
+
+def _permute_dims(x: Any, /, axes: Any) -> Any:
+    return x.permute(*axes)
+
+
+def _flip(x: Any, /, *, axis: Any = None) -> Any:
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    return x.flip(axes if isinstance(axes, tuple) else (axes,))
+
+
+def _roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    return PUBLIC["", "roll"](x, shift, axis)
+
+
+def _sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    return PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).values
+
+
+def _argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    return PUBLIC["", "sort"](x, dim=axis, descending=descending, stable=stable).indices
+
+
+def _nonzero(x: Any, /) -> Any:
+    return PUBLIC["", "nonzero"](x, as_tuple=True)
+
+
+def _unique_values(x: Any, /) -> Any:
+    return PUBLIC["", "unique"](x)
+
+
+def _isdtype(dtype: D.dtype, kind: Any) -> bool:
+    if isinstance(kind, tuple):
+        return any(_isdtype(dtype, one) for one in kind)
+    if isinstance(kind, D.dtype):
+        return dtype is kind
+    inexact = "complex floating" if dtype.is_complex else "real floating"
+    if dtype.is_complex or dtype.is_floating_point:
+        return kind in (inexact, "numeric")
+    if dtype is D.bool_:
+        return bool(kind == "bool")
+    sign = "signed integer" if dtype.is_signed else "unsigned integer"
+    return kind in (sign, "integral", "numeric")
+
+
+@cache
+def namespace() -> ModuleType:
+    """The functions on tensors under the names of the Python array API."""
+    made = ModuleType("rushlight.array_api", namespace.__doc__)
+    names = vars(made)
+    names.update({name: function for (space, name), function in PUBLIC.items() if space == ""})
+    names.update(D.BY_NAME)
+    names.update(bool=D.bool_, pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None)
+    for ours in _REDUCTIONS:
+        names[{"amax": "max", "amin": "min"}.get(ours, ours)] = _reduction(ours)
+    names.update(var=_spread("var"), std=_spread("std"), astype=_astype, asarray=_asarray)
+    names.update(take=_take, concat=_concat, stack=_stack, expand_dims=_expand_dims)
+    names.update(squeeze=_squeeze, matrix_transpose=_matrix_transpose, permute_dims=_permute_dims)
+    names.update(flip=_flip, roll=_roll, sort=_sort, argsort=_argsort, nonzero=_nonzero)
+    names.update(unique_values=_unique_values, isdtype=_isdtype)
+    names.update(bitwise_invert=names["bitwise_not"])
+    package = sys.modules[__name__.partition(".")[0]]
+    for name in ("finfo", "iinfo", "linalg", "fft"):
+        names[name] = getattr(package, name)
+    return made
+
+
+def namespace_for(api_version: str | None) -> ModuleType:
+    """The namespace of one version of the array API.
+
+    Raises:
+        ValueError: for a version that isn't followed.
+    """
+    if api_version not in (None, "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"there is no version {api_version} of the array API here")
+    return namespace()

@@ -1,0 +1,105 @@
+"""Tensors copied and pickled by Python's own means: `copy.copy`, `copy.deepcopy`, `pickle`."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+from .._array import types as T
+from .._array.memory.meta import Hollow, with_strides
+from .._base import errors
+from .._base.dtypes import BY_NAME
+from .._core.mode import current
+from .._core.storage import TensorBase, init_tensor
+from .._core.views import current_node
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warns of hooks on a tensor, which a copy or a pickle of it won't have."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, "
+                "you can decorate the function with @torch.utils.hooks.unserializable_hook to "
+                "suppress this warning",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def copied(t: Any) -> Any:
+    """A leaf over the same memory, of the same class and with the same attributes."""
+    if t.hooks is not None:
+        warn_if_has_hooks(t)
+    made = TensorBase.__new__(type(t))
+    init_tensor(made, t._raw)
+    made._requires_grad = t._requires_grad
+    take_kind(made, t)
+    made.__dict__.update(t.__dict__)
+    return made
+
+
+def take_kind(made: Any, t: Any) -> None:
+    """Gives a copy the marks of its class; an inference tensor is made by the mode of now only."""
+    made._inference = current().inference
+    made._layered = t._layered
+    made._plain = not (made._layered or made._inference)
+
+
+def reduced(t: Any) -> Any:
+    """What a pickle keeps of a tensor: its memory, whether it requires grad, its attributes."""
+    if t.hooks is not None:
+        warn_if_has_hooks(t)
+    if type(t._raw) is Hollow:
+        steps = (tuple(t._raw.shape), T.byte_strides(t._raw), T.from_raw(t._raw.dtype).name)
+        return rebuilt_hollow, (type(t), steps, t._requires_grad, t.__dict__ or None)
+    return rebuilt, (type(t), T.packed(t._raw), t._requires_grad, t.__dict__ or None)
+
+
+def rebuilt(cls: Any, packed: Any, requires_grad: bool, attributes: Any = None) -> Any:
+    """A tensor from what pickling kept of it."""
+    return rebuilt_over(cls, T.unpacked(packed), requires_grad, attributes)
+
+
+def rebuilt_hollow(cls: Any, kept: Any, requires_grad: bool, attributes: Any = None) -> Any:
+    """A tensor without data from what pickling kept of it."""
+    shape, steps, name = kept
+    array = with_strides(shape, steps, T.to_raw(BY_NAME[name]))
+    return rebuilt_over(cls, array, requires_grad, attributes)
+
+
+def rebuilt_over(cls: Any, array: Any, requires_grad: bool, attributes: Any = None) -> Any:
+    """A tensor over an array, with what else pickling kept of it."""
+    t = TensorBase.__new__(cls)
+    init_tensor(t, array)
+    t._requires_grad = requires_grad
+    if cls._overrides or cls._dispatches or type(array) is Hollow:
+        t._plain = False
+        t._layered = True
+    if attributes:
+        t.__dict__.update(attributes)
+    return t
+
+
+def deep_copied(t: Any, memo: dict[int, Any]) -> Any:
+    """A copy of a leaf with memory, gradient and attributes of its own.
+
+    Raises:
+        RuntimeError: for a tensor with history.
+    """
+    if id(t) in memo:
+        return memo[id(t)]
+    if current_node(t) is not None:
+        raise RuntimeError(errors.DEEPCOPY_NON_LEAF)
+    made = TensorBase.__new__(type(t))
+    bare = type(t._raw) is Hollow
+    init_tensor(made, t._raw if bare else T.copied_with_storage(t._raw, memo))
+    made._requires_grad = t.requires_grad
+    take_kind(made, t)
+    memo[id(t)] = made
+    if t._grad is not None:
+        made._grad = copy.deepcopy(t._grad, memo)
+    if t.__dict__:
+        made.__dict__.update(copy.deepcopy(t.__dict__, memo))
+    return made

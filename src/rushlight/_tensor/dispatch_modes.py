@@ -1,0 +1,316 @@
+"""What happens to an operation while dispatch modes are on, or a profile is taken.
+
+Dispatch modes stand below autograd: a mode gets the operation with the tensors as they are, what it
+returns is the result, and the operation is recorded as if nothing had happened. The profiler stands
+around both.
+
+Note [Backward under a watch]
+Formulas usually run on raw arrays, where nobody sees operations. While somebody watches, a backward
+runs on Tensors instead, without being recorded (`Mode.carrying`): then each operation of a formula
+passes through here like any other.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, Final
+
+from .. import _table as _ops
+from .._base.device import CPU
+from .._core import slow
+from .._core.apply import apply_n
+from .._core.inplace import apply_inplace, check_writable, write
+from .._core.mode import CURRENT, Mode, current, replaced
+from .._core.op import OUT, PROMOTE_NONE, Op
+from .._core.storage import TensorBase, new_tensor, version_of
+from .._core.views import attach_view
+from .._table.names import aten as _aten
+from .._table.names.aten import FORMS
+from .._table.names.aten_forms import PARTS, seen
+from .._table.rows.out_argument import run_into
+from .tensor import Tensor
+
+ATEN: Any = _ops.aten()
+
+
+def _watch(op: Op, args: list[Any], mode: Mode) -> Any:
+    """The result of an operation that somebody watches."""
+    parts = PARTS.get(op.name)
+    profiler = mode.profiler
+    if profiler is None:
+        return parts(*args) if parts is not None else dispatched(op, args, mode)
+    event = profiler.enter(op, args, False)
+    try:
+        if parts is not None:
+            return parts(*args)
+        if mode.dispatch:
+            return dispatched(op, args, mode)
+        before = CURRENT.get()
+        try:
+            CURRENT.set(profiler.without(mode))
+            result = slow.apply(op, args)
+        finally:
+            CURRENT.set(before)
+        profiler.note_node(event, result)
+        return result
+    finally:
+        profiler.leave(event)
+
+
+def _watch_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
+    """The same for an operation in place."""
+    profiler = mode.profiler
+    if profiler is None:
+        return dispatched_inplace(op, args, writer, mode)
+    event = profiler.enter(op, args, True)
+    try:
+        if mode.dispatch:
+            return dispatched_inplace(op, args, writer, mode)
+        former_mode = CURRENT.get()
+        try:
+            CURRENT.set(profiler.without(mode))
+            return apply_inplace(op, args, writer)
+        finally:
+            CURRENT.set(former_mode)
+    finally:
+        profiler.leave(event)
+
+
+def asked(mode: Mode, function: Any, types: tuple[Any, ...], args: tuple[Any, ...],
+          kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    """What the innermost dispatch mode makes of a call; it runs outside of itself and of autograd.
+
+    Raises:
+        TypeError: where the mode gives NotImplemented.
+    """
+    top = mode.dispatch[-1]
+    inner = replaced(mode, grad=False, forward_grad=False, dispatch=mode.dispatch[:-1],
+                     saved_hooks=())  # fmt: skip
+    former_mode = CURRENT.get()
+    try:
+        CURRENT.set(inner)
+        result = top.__torch_dispatch__(function, types, args, kwargs)
+    finally:
+        CURRENT.set(former_mode)
+    if result is NotImplemented:
+        raise TypeError(
+            f"Multiple dispatch failed for 'torch._ops.{function}'; all __torch_dispatch__ "
+            f"handlers returned NotImplemented:\n\n  - mode object {top!r}\n\n"
+            "For more information, try re-running with TORCH_LOGS=not_implemented"
+        )
+    return result
+
+
+def dispatched(op: Op, args: list[Any], mode: Mode) -> Any:
+    """The result that the innermost dispatch mode gives, recorded."""
+    raws = [slow.to_raw(arg) for arg in args]
+    promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
+    function, given, named, index = seen(op, args, False)
+    result = asked(mode, function, (), given, named)
+    if index >= 0:
+        result = result[index]
+    values = [result] if op.n_out == 1 else list(result)
+    outs = [_own(value, args, op, k) for k, value in enumerate(values)]
+    live = slow.live_mask(op, args) if mode.grad and not mode.inference else 0
+    if live:
+        slow.record(op, args, raws, outs, live, mode, promoted)
+        if op.saves_out:
+            _note_saved(op, outs, live, mode)
+    elif mode.inference and not op.is_view:
+        for out in outs:
+            out._inference = True
+            out._plain = False
+    if op.n_out == 1:
+        return outs[0]
+    return tuple(outs) if op.returns is None else op.returns(outs)
+
+
+def _own(value: Any, args: list[Any], op: Op, k: int) -> Any:
+    """A result of a mode as a tensor that can be given a place in the graph.
+
+    Raises:
+        RuntimeError: where the mode returned something else.
+    """
+    if not isinstance(value, TensorBase):
+        raise RuntimeError(f"Unable to cast {value!r} to Tensor")
+    if op.is_view:
+        out = new_tensor(value._raw)
+        attach_view(out, args[0], op, tuple(args[1:]), -1 if op.n_out == 1 else k)
+        return out
+    fresh = value._node is None and not value._requires_grad and value._view is None
+    if fresh and not any(value is arg for arg in args):
+        return value
+    return new_tensor(value._raw)
+
+
+def _note_saved(op: Op, outs: list[Any], live: int, mode: Mode) -> None:
+    """Shows the mode that a result is saved, which PyTorch does by detaching it."""
+    for k, entry in enumerate(op.entries):
+        out = outs[entry[1]] if entry[0] == OUT and op.masks[k] & live else None
+        if out is not None and out._requires_grad:
+            asked(mode, _aten.found("detach", "default"), (Tensor,), (out,), {})
+
+
+def dispatched_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
+    """The tensor written, by whatever the innermost dispatch mode does; recorded."""
+    me = args[0]
+    live = 0
+    if mode.grad and not mode.inference:
+        live = slow.live_mask(op, args)
+        if live or me._requires_grad:
+            check_writable(me)
+    raws = [slow.to_raw(arg) for arg in args]
+    promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
+    function, given, named, _ = seen(op, args, True)
+
+    def written(*_: Any) -> None:
+        before = version_of(me)
+        asked(mode, function, (), given, named)
+        cell = me._cell if me._view is None else me._view.base._cell
+        if cell is not None:  # the write is counted once
+            cell.n = before
+
+    if promoted is not None and promoted.name == str(me._raw.dtype):
+        promoted = None
+    write(me, args, raws, None, op, live, mode, promoted, written)
+    if live and op.saves_out:
+        _note_saved(op, [me], live, mode)
+    return me
+
+
+def _watch_out(row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+    """The tensor given as `out=`, written by whatever the innermost dispatch mode does."""
+    name = _aten.out_name(row)
+    packet = getattr(ATEN, row.schema.name.replace(".", "_"), None)
+    if packet is None or name not in packet.overloads():
+        return run_into(row.schema.name, lambda: apply_n(row.op, args), args, out)
+    _, given, named, _ = seen(row.op, args, False)
+    return asked(mode, getattr(packet, name), (), given, {**named, "out": out})
+
+
+slow.HANDLERS.watch = _watch
+slow.HANDLERS.watch_out = _watch_out
+slow.HANDLERS.watch_inplace = _watch_inplace
+
+# ---- what does not go through rows --------------------------------------------------------------
+#: Functions that make tensors: the overload, and how many arguments make the size.
+FACTORIES: Final = {
+    "zeros": "zeros.default", "ones": "ones.default", "empty": "empty.memory_format",
+    "full": "full.default", "arange": "arange.default", "randn": "randn.default",
+    "rand": "rand.default", "eye": "eye.default", "linspace": "linspace.default",
+    "randint": "randint.default", "randperm": "randperm.default",
+    "zeros_like": "zeros_like.default", "ones_like": "ones_like.default",
+    "empty_like": "empty_like.default", "full_like": "full_like.default",
+    "tensor": "lift_fresh.default", "rand_like": "rand_like.default",
+    "randn_like": "randn_like.default",
+}  # fmt: skip
+
+
+#: What makes tensors where the class of an argument dispatches, once there is such a class.
+BY_CLASS: Final[list[Any]] = []
+
+
+def _factory(function: Any, name: str) -> Any:
+    """A function that makes tensors, which shows dispatch modes and the profiler its calls."""
+
+    @functools.wraps(function)
+    def made(*args: Any, **kwargs: Any) -> Any:
+        mode = current()
+        if mode.recorder is not None:
+            return mode.recorder.factory(function, name, args, kwargs)
+        if mode.profiler is None and not mode.dispatch:
+            if BY_CLASS and args and getattr(type(args[0]), "_dispatches", False):
+                return BY_CLASS[0](function, name, args, kwargs)
+            return function(*args, **kwargs)
+        return _shown(mode, function, name, args, kwargs)
+
+    made._shown = True  # type: ignore[attr-defined]
+    # Not the function's own, which `wraps` has copied: the class of an argument may be asked.
+    made._in_no_mode = made  # type: ignore[attr-defined]
+    return made
+
+
+def _shown(mode: Mode, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """A call that isn't one of a row, as those who watch see it."""
+    profiler = mode.profiler
+    event = (
+        None if profiler is None else profiler.enter_named(f"aten::{name.partition('.')[0]}", args)
+    )
+    try:
+        if not mode.dispatch:
+            return function(*args, **kwargs)
+        if name == "lift_fresh.default":  # the elements come from outside
+            wants = bool(kwargs.pop("requires_grad", False))
+            made = asked(mode, _aten.found("lift_fresh", "default"), (),
+                         (function(*args, **kwargs),), {})  # fmt: skip
+            made._requires_grad = wants
+            return made
+        if name.partition(".")[0] in ("detach", "_local_scalar_dense"):
+            given, named = args, dict(kwargs)
+        else:
+            given, named = _as_seen(name, args, kwargs)
+        stem, _, overload = name.partition(".")
+        wants = bool(named.pop("requires_grad", False))
+        result = asked(mode, _aten.found(stem, overload), (), given, named)
+        if isinstance(result, TensorBase) and wants:
+            result._requires_grad = True
+        return result
+    finally:
+        if event is not None:
+            profiler.leave(event)
+
+
+def _without_place(function: Any) -> Any:
+    """A factory that takes, and ignores, where the dispatcher wants the tensor to be."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        for name in ("pin_memory", "device", "layout"):
+            kwargs.pop(name, None)
+        return function(*args, **kwargs)
+
+    return made
+
+
+def _as_seen(
+    name: str, args: tuple[Any, ...], kwargs: Any
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a factory as the dispatcher hands them on: sizes in one list, a device."""
+    named = {k: v for k, v in kwargs.items() if v is not None and k not in ("out", "size")}
+    given = list(args)
+    if "size" in kwargs:
+        given.append(kwargs["size"])
+    stem = name.partition(".")[0]
+    sized = stem in ("zeros", "ones", "empty", "randn", "rand")
+    if sized and given and isinstance(given[0], int):
+        given = [list(given)]
+    given = [list(a) if isinstance(a, tuple) else a for a in given]
+    order = {k: named[k] for k in ("dtype", "layout") if k in named}
+    if not stem.endswith("_like"):
+        order["device"] = named.get("device", CPU)
+    elif "device" in named:
+        order["device"] = named["device"]
+    order["pin_memory"] = named.get("pin_memory", False)
+    order.update({k: v for k, v in named.items() if k not in order})
+    return tuple(given), order
+
+
+def install() -> None:
+    """Makes calls visible that are no calls of rows.
+
+    Done when a module with modes is first loaded: programs without modes don't pay for it.
+    """
+    package = sys.modules[__name__.partition(".")[0]].__dict__
+    for name, overload in FACTORIES.items():
+        if name in package and not hasattr(package[name], "_shown"):
+            package[name] = _factory(package[name], overload)
+            if name != "tensor":
+                schema = f"{overload.removesuffix('.default')}(Any size) -> Tensor"
+                FORMS[overload] = (schema, _without_place(package[name]))
+            ATEN.__dict__.pop(overload.partition(".")[0], None)
+    tensor: Any = Tensor
+    tensor.detach = _factory(tensor.detach, "detach.default")
+    tensor.item = _factory(tensor.item, "_local_scalar_dense.default")
+
+
+install()

@@ -1,0 +1,177 @@
+"""Old-style constructors: `Tensor(3, 5)`, `FloatTensor([1, 2])`, and type checks against them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+from .._array import types as T
+from .._array.memory.meta import hollowed
+from .._array.shape import create as raw
+from .._array.shape.nested_sequences import array_of, is_sequence
+from .._base import dtypes as D, errors
+from .._base.device import hollow
+from .._core.mode import current
+from .._core.storage import TensorBase, Version, init_tensor, new_tensor
+from .._table.calls.argument_parser import is_index
+from .._table.modes import meta as _hollow
+from .._table.rows.warn_once import warn_of_array
+from .._table.shape.create import size_of
+from . import torch_function as subclasses
+from .tensor import Tensor
+
+
+def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
+    """The array that an old-style constructor makes: of a size, or of a sequence's elements.
+
+    Raises:
+        TypeError: for arguments that are neither.
+    """
+    if not args:
+        return raw.empty((0,), dtype)
+    first = args[0]
+    if len(args) == 1:
+        if isinstance(first, TensorBase):
+            found = T.from_raw(first._raw.dtype)
+            if found is not dtype:
+                raise TypeError(f"expected {_options(dtype)} (got {_options(found)})")
+            return first._raw
+        if type(first).__name__ == "Size":
+            return raw.empty(tuple(first), dtype)
+        if isinstance(first, bool):
+            raise TypeError("new(): data must be a sequence (got bool)")
+    if is_index(first):
+        return raw.empty(size_of("new", args), dtype)
+    if len(args) == 1 and is_sequence(first):
+        return array_of(first, dtype, warn_of_array)
+    raise TypeError(f"new(): data must be a sequence (got {errors.type_name(first)})")
+
+
+def _options(dtype: D.dtype) -> str:
+    return (
+        f"TensorOptions(dtype={D.c_name(dtype)}, device=cpu, layout=Strided, "
+        "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
+def _no_such_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError:
+    given = [errors.type_name(a) for a in args]
+    given += [f"{name}={errors.type_name(value)}" for name, value in kwargs.items()]
+    return TypeError(
+        f"new() received an invalid combination of arguments - got ({', '.join(given)}), "
+        "but expected "
+        "one of:\n * (*, torch.device device = None)\n      didn't match because some of "
+        "the keywords "
+        f"were incorrect: {', '.join(kwargs)}\n * (torch.Storage storage)\n * (Tensor other)\n "
+        "* (tuple "
+        "of ints size, *, torch.device device = None)\n * (object data, *, torch.device device = "
+        "None)\n"
+    )
+
+
+def _new(cls: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+    if kwargs:
+        raise _no_such_call(args, kwargs)
+    nowhere = device is not None and hollow(device)
+    if len(args) == 1 and isinstance(args[0], TensorBase):
+        return subclasses.in_place_of(args[0], cls)
+    made = TensorBase.__new__(cls)
+    array = legacy_array(D.get_default_dtype(), args)
+    init_tensor(made, hollowed(array) if nowhere else array)
+    if cls._overrides or cls._dispatches or nowhere:
+        made._plain = False
+        made._layered = True
+    return made
+
+
+def _init(self: Any, *args: Any, **kwargs: Any) -> None:
+    """Nothing: `__new__` has made the tensor."""
+
+
+def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: Any) -> Any:
+    """A tensor of class `cls` over the memory of `data`, detached."""
+    if require_grad and T.is_discrete(data._raw.dtype):
+        raise RuntimeError(errors.REQUIRES_GRAD_DTYPE.replace("only", "Only", 1))
+    made = TensorBase.__new__(cls)
+    init_tensor(made, data._raw)
+    if not data._plain and _hollow.is_hollow(data):
+        _hollow.marked(made)
+    if data._inference:
+        if require_grad and not current().inference:
+            raise RuntimeError(errors.INFERENCE_REQUIRES_GRAD)
+        made._inference = True
+        made._plain = False
+        made._cell = Version()
+    made._requires_grad = require_grad
+    if cls._overrides or cls._dispatches:
+        made._plain = False
+        made._layered = True
+        if cls._dispatches:
+            _hollow.DISPATCHING[0].noted(made)
+    return made
+
+
+def as_subclass(self: Any, cls: Any) -> Any:
+    """This tensor as an instance of a subclass, in the same place of the graph."""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {errors.type_name(cls)})")
+    if not issubclass(cls, Tensor):
+        raise TypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not "
+            "possible. Make sure your class inherits from Tensor."
+        )
+    return subclasses.in_place_of(self, cls)
+
+
+Tensor.__new__ = _new  # type: ignore[method-assign]
+Tensor.__init__ = _init  # type: ignore[method-assign]
+
+
+def _make_wrapper_subclass(cls: Any, size: Any, **kwargs: Any) -> Any:
+    """A tensor of class `cls` of that size, without memory: its class keeps the data."""
+    return importlib.import_module(f"{__package__}.torch_dispatch").make_wrapper_subclass(
+        cls, size, **kwargs
+    )
+
+
+Tensor._make_subclass = staticmethod(_make_subclass)
+Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)  # type: ignore[attr-defined]
+Tensor.as_subclass = as_subclass
+
+
+def _new_like(self: Any, *args: Any, device: Any = None) -> Any:
+    """A tensor of this tensor's type: of a size, or with the elements of a sequence."""
+    made = new_tensor(legacy_array(T.from_raw(self._raw.dtype), args))
+    return _hollow.emptied(made) if _hollow.beside(self, device) else made
+
+
+Tensor.new = _new_like  # type: ignore[attr-defined]
+
+
+class _TypedMeta(type):
+    """Makes `isinstance(t, FloatTensor)` ask for the element type."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TensorBase) and T.from_raw(instance._raw.dtype) is cls.dtype  # type: ignore[attr-defined]
+
+    def __repr__(cls) -> str:
+        return f"<class '{cls._type_text}'>"  # type: ignore[attr-defined]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = TensorBase.__new__(Tensor)
+        init_tensor(made, legacy_array(cls.dtype, args))  # type: ignore[attr-defined]
+        return made
+
+
+def _typed(dtype: D.dtype) -> Any:
+    name = D.scalar_name(dtype) + "Tensor"
+    return _TypedMeta(
+        name, (), {"dtype": dtype, "_type_text": f"torch.{name}", "__module__": "torch"}
+    )
+
+
+TYPES: Final[dict[str, Any]] = {
+    D.scalar_name(d) + "Tensor": _typed(d)
+    for d in (D.bool_, D.uint8, D.int8, D.int16, D.int32, D.int64, D.float16, D.bfloat16, D.float32,
+              D.float64)
+}  # fmt: skip

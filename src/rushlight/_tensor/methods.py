@@ -1,0 +1,313 @@
+"""Attaches the table's operations to `Tensor`: methods, in-place variants, operators.
+
+Note [Operators are short]
+`x * y` is the hottest call of all. Each operator is one Python function that asks for the type of
+its other operand and calls the fast path; whatever isn't a tensor, a float or an int goes through
+the method, and what no overload takes gives NotImplemented, so that Python asks the other operand
+or says why not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from .._array import types as T
+from .._core.apply import apply1, apply2, apply_n
+from .._core.inplace import apply_inplace
+from .._core.op import Op
+from .._core.slow import HANDLERS, NOT_HANDLED
+from .._core.storage import TensorBase, new_tensor
+from .._table import TENSOR_METHODS
+from .._table.rows.row import LOCK, ROWS
+from .tensor import Tensor
+
+Binary = Callable[[Any, Any], Any]
+Unary = Callable[[Any], Any]
+Maker = Callable[[], Any]
+
+#: operator -> the row that it calls with (self, other)
+BINARY: Final = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt",
+    "ge": "ge", "radd": "add", "rmul": "mul", "rand": "bitwise_and", "ror": "bitwise_or",
+    "rxor": "bitwise_xor", "rsub": "_rsub",
+}  # fmt: skip
+#: operator -> the method whose in-place variant it calls
+INPLACE: Final = {
+    "iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "ifloordiv": "floor_divide",
+    "imod": "remainder", "ipow": "pow", "iand": "bitwise_and", "ior": "bitwise_or",
+    "ixor": "bitwise_xor", "ilshift": "bitwise_left_shift", "irshift": "bitwise_right_shift",
+}  # fmt: skip
+#: operator -> the row that it calls with (other, self), for a number on the left
+REFLECTED: Final = {
+    "rfloordiv": "floor_divide", "rmod": "remainder", "rpow": "pow",
+    "rlshift": "bitwise_left_shift",
+    "rrshift": "bitwise_right_shift",
+}  # fmt: skip
+
+
+def _simple(name: str) -> Op:
+    op = ROWS[name][0].simple_op
+    assert op is not None, f"{name} has no two-operand form"
+    return op
+
+
+def _overload(name: str, overload: str) -> Op:
+    for row in ROWS[name]:
+        if row.overload == overload:
+            return row.op
+    raise KeyError(f"{name}.{overload}")
+
+
+def _binary(name: str) -> Binary:
+    """The operator of a two-operand row. See Note [Operators are short]."""
+    op = _simple(name)
+    function: Any = TENSOR_METHODS.get(name) or op.function
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, TensorBase):
+            return apply2(op, self, other)
+        kind = type(other)
+        if kind is float or kind is int:
+            return apply2(op, self, other)
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _commuted(name: str, row: str) -> Binary:
+    """A commutative operator for a number on the left: the operator the other way round."""
+    op = _simple(row)
+    function: Any = TENSOR_METHODS.get(row) or op.function
+
+    def operator(self: Any, other: Any) -> Any:
+        kind = type(other)
+        if kind is float or kind is int:
+            return apply2(op, self, other)
+        if isinstance(other, TensorBase):  # named by its special name: Python asks `other` itself
+            if not isinstance(self, TensorBase):
+                raise TypeError(
+                    f"descriptor '__{name}__' for 'torch._C.TensorBase' objects doesn't apply to "
+                    f"a '{type(self).__name__}' object"
+                )
+            return apply2(op, self, other)
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _otherwise(function: Binary, self: Any, other: Any) -> Any:
+    """A method's result, or NotImplemented where it doesn't take the operand."""
+    try:
+        return function(self, other)
+    except TypeError:
+        if hasattr(type(other), "__torch_function__"):
+            handled = HANDLERS.misfits(function, (self, other), {})
+            return NotImplemented if handled is NOT_HANDLED else handled
+        return NotImplemented
+
+
+def _equality(name: str) -> Binary:
+    """`==` or `!=`, which take arrays too, where other operators leave these to NumPy."""
+    operator = _binary(name)
+
+    def equality(self: Any, other: Any) -> Any:
+        if isinstance(other, T.ndarray):
+            other = new_tensor(T.plain_array(other))
+        return operator(self, other)
+
+    return equality
+
+
+def _by_method(name: str) -> Binary:
+    """The operator of a method with overloads of its own for numbers."""
+    function = TENSOR_METHODS[name]
+
+    def operator(self: Any, other: Any) -> Any:
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _inplace(name: str) -> Binary:
+    """The in-place operator of a method."""
+    function = TENSOR_METHODS[name + "_"]
+    op = ROWS[name][0].simple_op
+
+    def operator(self: Any, other: Any) -> Any:
+        if op is not None and isinstance(other, TensorBase):
+            return apply_inplace(op, [self, other])
+        return _otherwise(function, self, other)
+
+    return operator
+
+
+def _reflected(name: str, overload: str) -> Binary:
+    """The operator for a number, or what can be made a tensor, on the left."""
+    op = _overload(name, overload)
+
+    def operator(self: Any, other: Any) -> Any:
+        if T.is_number(other):
+            return apply_n(
+                op, [other if isinstance(other, NUMBERS) else T.python_number(other), self]
+            )
+        if isinstance(other, TensorBase):  # named by its special name: Python asks `other` itself
+            function = TENSOR_METHODS[name.removeprefix("_r")]
+            return function(other, self)
+        return NotImplemented
+
+    return operator
+
+
+NUMBERS: Final = (int, float, complex)
+
+
+def _reciprocal_times() -> Binary:
+    """`number / x`: the reciprocal, times the number."""
+    reciprocal, times = _simple("reciprocal"), _simple("mul")
+
+    def operator(self: Any, other: Any) -> Any:
+        if T.is_number(other):
+            number = other if isinstance(other, NUMBERS) else T.python_number(other)
+            return apply2(times, apply1(reciprocal, self), number)
+        if isinstance(other, TensorBase):
+            if not isinstance(self, TensorBase):
+                raise AttributeError(
+                    f"'{type(self).__name__}' object has no attribute 'reciprocal'"
+                )
+            return apply2(times, apply1(reciprocal, self), other)
+        return NotImplemented
+
+    return operator
+
+
+def _power() -> Binary:
+    """`x ** y`; squares, cubes and roots are operations of one operand."""
+    whole = {2: _simple("square"), 3: _simple("_cube")}
+    broken = {2.0: _simple("square"), 3.0: _simple("_cube"), 0.5: _simple("_root")}
+    by_tensor, by_number = _simple("pow"), _overload("pow", "Tensor_Scalar")
+    function = TENSOR_METHODS["pow"]
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, TensorBase):
+            return apply2(by_tensor, self, other)
+        kind = type(other)
+        if kind is int:
+            op = whole.get(other)
+        elif kind is float:
+            op = None if T.is_discrete(self._raw.dtype) else broken.get(other)
+        else:
+            return _otherwise(function, self, other)
+        return apply_n(by_number, [self, other]) if op is None else apply1(op, self)
+
+    return operator
+
+
+def _unary(name: str) -> Unary:
+    op = _simple(name)
+
+    def operator(self: Any) -> Any:
+        return apply1(op, self)
+
+    return operator
+
+
+def _inverted() -> Unary:
+    """`~x`, for integers and bools only."""
+    op = _simple("bitwise_not")
+
+    def operator(self: Any) -> Any:
+        if self._raw.dtype.kind not in "biu":
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+            )
+        return apply1(op, self)
+
+    return operator
+
+
+def _matmul_reflected() -> Binary:
+    function = TENSOR_METHODS["matmul"]
+    return lambda self, other: _otherwise(function, other, self)
+
+
+def _hash(self: Any) -> int:
+    return id(self)
+
+
+def operators() -> dict[str, Maker]:
+    """What makes the operators of `Tensor`, by their special names."""
+    made: dict[str, Maker] = {name: partial(_binary, row) for name, row in BINARY.items()}
+    made.update({name: partial(_equality, name) for name in ("eq", "ne")})
+    for name in ("radd", "rmul", "rand", "ror", "rxor"):
+        made[name] = partial(_commuted, name, BINARY[name])
+    made.update({name: partial(_inplace, method) for name, method in INPLACE.items()})
+    for name, row in REFLECTED.items():
+        overload = "" if row[0] == "_" else ("Scalar" if row == "pow" else "Scalar_Tensor")
+        made[name] = partial(_reflected, row, overload)
+    made["mod"] = partial(_by_method, "remainder")
+    made["pow"] = _power
+    made["rtruediv"] = _reciprocal_times
+    made.update({"neg": partial(_unary, "neg"), "invert": _inverted, "abs": partial(_unary, "abs")})
+    made["pos"] = partial(TENSOR_METHODS.__getitem__, "positive")
+    made["matmul"] = partial(_by_method, "matmul")
+    made["rmatmul"] = _matmul_reflected
+    return {f"__{name}__": maker for name, maker in made.items()}
+
+
+class Later:
+    """A method in the class before anybody has looked at it: the first look puts it there."""
+
+    __slots__ = ("name", "maker")
+
+    def __init__(self, name: str, maker: Maker) -> None:
+        self.name = name
+        self.maker = maker
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        method = self.settled()
+        return method if instance is None else method.__get__(instance, owner)
+
+    def settled(self) -> Any:
+        """The method, which `Tensor` then has under its name."""
+        with LOCK:
+            found = vars(Tensor)[self.name]
+            if found is self:
+                found = self.maker()
+                if self.name[:2] == "__" and found.__name__ in ("operator", "equality"):
+                    found.__name__ = self.name
+                setattr(Tensor, self.name, found)
+        return found
+
+
+def attach() -> None:
+    """Gives `Tensor` every method of the table and the operators."""
+    ready = TENSOR_METHODS.ready()
+    taken = frozenset(vars(Tensor))
+    for name in TENSOR_METHODS:
+        if name not in taken:
+            function = ready.get(name)
+            if function is None:
+                function = Later(name, partial(TENSOR_METHODS.__getitem__, name))
+            setattr(Tensor, name, function)
+    Tensor.__hash__ = _hash  # type: ignore[method-assign]
+    makers = operators()
+    for name, maker in makers.items():
+        setattr(Tensor, name, Later(name, maker))
+    for name in ("div", "rdiv", "idiv"):
+        same = f"__{name.replace('div', 'truediv')}__"
+        setattr(Tensor, f"__{name}__", Later(f"__{name}__", partial(getattr, Tensor, same)))
+
+
+def settle() -> None:
+    """Makes the methods that nobody has looked at, for those who go through all of them."""
+    for name in list(vars(Tensor)):
+        getattr(Tensor, name, None)
+
+
+attach()
+
+__all__ = ["attach", "operators", "settle"]

@@ -1,0 +1,40 @@
+"""The printed form of tensors: values, or a size where there are none, and what else there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._array import printing as text
+from .._array.memory.meta import Hollow
+from .._base import dtypes as D
+from .._core import slow
+from .._core.mode import current
+from .._core.storage import CLASSES
+from .._core.views import current_node
+
+
+def printed(t: Any, contents: Any = None) -> str:
+    """The printed form of a tensor, as PyTorch prints it."""
+    suffixes: list[str] = []
+    try:
+        node = current_node(t)
+    except RuntimeError:  # a view that can't follow what was done to its base
+        suffixes.append("grad_fn=<Invalid>")
+        node = None
+    if node is not None and node.shown() is not None:
+        suffixes.append(f"grad_fn=<{type(node).__name__}>")
+    elif t.requires_grad and not suffixes:
+        suffixes.append("requires_grad=True")
+    if not t._plain and slow.HANDLERS.tangent_of is not None and current().forward_grad:
+        tangent = slow.HANDLERS.tangent_of(t)
+        if tangent is not None:
+            suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
+    name = "tensor" if type(t) is CLASSES.tensor or type(t)._printed_as_tensor else type(t).__name__
+    if type(t._raw) is Hollow:
+        return text.hollow_text(
+            t._raw, t.dtype.name, suffixes, name=name, default_dtype=D.get_default_dtype().name
+        )
+    return text.tensor_text(
+        t._raw, t.dtype.name, suffixes=suffixes, name=name,
+        default_dtype=D.get_default_dtype().name, contents=contents,
+    )  # fmt: skip

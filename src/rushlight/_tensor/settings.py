@@ -1,0 +1,257 @@
+"""Process-wide settings and small questions about tensors, under `torch`'s top-level names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+from .._array.memory import parallel
+from .._base import dtypes as D
+from .._base.device import default_device, device, set_default
+from .._base.errors import boolean_value
+from .._table.calls.argument_parser import misuse
+from .._table.calls.composite_checks import guard
+from .._table.rows import warn_once as _once
+from .tensor import Tensor
+
+__all__ = [
+    "are_deterministic_algorithms_enabled", "get_default_device",
+    "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
+    "is_complex", "is_deterministic_algorithms_warn_only_enabled",
+    "is_distributed", "is_floating_point", "is_inference", "is_nonzero", "is_same_size",
+    "is_signed", "is_tensor", "is_warn_always_enabled", "numel", "set_default_device",
+    "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_flush_denormal", "set_num_interop_threads", "set_num_threads", "set_warn_always",
+    "typename", "use_deterministic_algorithms",
+]  # fmt: skip
+
+_settings: dict[str, Any] = {"warn_always": False, "deterministic": 0, "precision": "highest"}
+_DEBUG_MODES: Final = {"default": 0, "warn": 1, "error": 2}
+
+
+def _tensor(name: str, value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    raise misuse("torch", name, (value,), {})
+
+
+# ---- questions about a tensor --------------------------------------------------------------------
+def is_tensor(obj: object) -> bool:
+    """Whether `obj` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are real floating-point numbers."""
+    return _tensor("is_floating_point", input).is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex."""
+    return _tensor("is_complex", input).is_complex()
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the elements can be negative."""
+    return input.is_signed()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return input.is_inference()
+
+
+def is_distributed(input: Tensor) -> bool:
+    """False: tensors live in this process."""
+    return False
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape."""
+    return bool(input.shape == other.shape)
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element differs from zero.
+
+    Raises:
+        RuntimeError: for a tensor of any other number of elements.
+    """
+    if input.numel() != 1:
+        raise RuntimeError(boolean_value(input.numel()))
+    return bool(input)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+for _name in ("is_signed", "is_inference", "is_distributed", "is_same_size", "is_nonzero", "numel"):
+    globals()[_name] = guard("torch", _name, globals()[_name])
+
+
+def typename(obj: Any) -> str:
+    """The full name of a value's type; of a tensor, its legacy name, such as torch.FloatTensor."""
+    if isinstance(obj, Tensor):
+        return str(obj.type())
+    kind = obj if isinstance(obj, type) or hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(kind, "__module__", "") or ""
+    return kind.__qualname__ if module in ("", "builtins") else f"{module}.{kind.__qualname__}"
+
+
+# ---- threads -------------------------------------------------------------------------------------
+def get_num_threads() -> int:
+    """How many threads a large operation may use."""
+    return parallel.get_num_threads()
+
+
+def set_num_threads(int: int) -> None:
+    """Sets how many threads a large operation may use.
+
+    Raises:
+        RuntimeError: for anything but a positive integer.
+    """
+    _positive("set_num_threads", int)
+    parallel.set_num_threads(int)
+
+
+def get_num_interop_threads() -> int:
+    """1: operations run one after the other."""
+    return 1
+
+
+def set_num_interop_threads(int: int) -> None:
+    """Accepted; operations run one after the other.
+
+    Raises:
+        RuntimeError: for anything but a positive integer.
+    """
+    _positive("set_num_interop_threads", int)
+
+
+def _positive(name: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RuntimeError(f"{name} expects an int, but got {type(value).__name__}")
+    if value < 1:
+        raise RuntimeError(f"{name} expects a positive integer")
+
+
+# ---- devices and default types -------------------------------------------------------------------
+def get_default_device() -> device:
+    """Where new tensors are made if nobody says where."""
+    return default_device()
+
+
+def set_default_device(device: Any) -> None:
+    """Has new tensors made on a device if nobody says where: the CPU or "meta"; None: the CPU.
+
+    Raises:
+        AssertionError, RuntimeError: for any other.
+    """
+    set_default(device)
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Sets the default floating type by a legacy tensor type, such as `torch.DoubleTensor`.
+
+    Raises:
+        TypeError: for types that aren't floating.
+    """
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives.",
+        UserWarning,
+        stacklevel=2,
+    )
+    name = t if isinstance(t, str) else t.__name__
+    for found in (D.float16, D.bfloat16, D.float32, D.float64):
+        if name.rpartition(".")[2] == f"{D.scalar_name(found)}Tensor":
+            D.set_default_dtype(found)
+            return
+    raise TypeError("only floating-point types are supported as the default type")
+
+
+# ---- switches ------------------------------------------------------------------------------------
+def set_warn_always(b: bool, /) -> None:
+    """Whether warnings that are given once are given each time.
+
+    Raises:
+        RuntimeError: for anything but a bool.
+    """
+    if not isinstance(b, bool):
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
+    _settings["warn_always"] = b
+    _once.Always.on = b
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` has set."""
+    return bool(_settings["warn_always"])
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: the processor's treatment of denormal numbers can't be set from here.
+
+    Raises:
+        RuntimeError: for anything but a bool.
+    """
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+    return False
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Accepted: all algorithms here are deterministic."""
+    _settings["deterministic"] = (1 if warn_only else 2) if mode else 0
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` has set."""
+    return bool(_settings["deterministic"])
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether `use_deterministic_algorithms` was asked for warnings only."""
+    return bool(_settings["deterministic"] == 1)
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Sets determinism by number or name: 0 "default", 1 "warn", 2 "error".
+
+    Raises:
+        RuntimeError: for any other value.
+    """
+    level = _DEBUG_MODES.get(debug_mode, -1) if isinstance(debug_mode, str) else debug_mode
+    if level not in (0, 1, 2):
+        raise RuntimeError(
+            "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+            f"{debug_mode}"
+            if isinstance(debug_mode, str)
+            else f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
+        )
+    _settings["deterministic"] = level
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2, as `set_deterministic_debug_mode` has set."""
+    return int(_settings["deterministic"])
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Accepted: products of float32 matrices are always of the highest precision."""
+    if precision not in ("highest", "high", "medium"):
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current"
+            "setFloat32MatmulPrecision call has no effect.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return
+    _settings["precision"] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` has set."""
+    return str(_settings["precision"])

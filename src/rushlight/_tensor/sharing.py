@@ -1,0 +1,83 @@
+"""Tensors whose memory several processes see, and how they are sent from one to another."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+from .._array.memory import shared as S
+from .._base import dtypes as D
+from .._core.storage import TensorBase, init_tensor
+from .copies import reduced
+
+__all__ = ["is_shared", "reduce_tensor", "share"]
+
+#: Where a file that is open can be sent to another process.
+POSSIBLE: Final = sys.platform != "win32"
+
+NOT_A_LEAF: Final = (
+    "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
+    "support crossing process boundaries.  If you just want to transfer the data, call detach() on "
+    "the tensor before serializing (e.g., putting it on the queue)."
+)
+
+
+def is_shared(t: Any) -> bool:
+    """Whether other processes can see the tensor's memory."""
+    return S.is_shared(t._raw)
+
+
+def share(t: Any) -> None:
+    """Moves a tensor's memory, and that of the tensor it is a view of, to where others see it.
+
+    Other views that were taken before keep the old memory.
+    """
+    if not POSSIBLE:
+        raise RuntimeError("Rushlight shares no memory between processes on Windows")
+    if S.is_shared(t._raw):
+        return
+    base = t._base
+    if base is None:
+        t._raw = S.shared(t._raw)
+        return
+    lying, dtype = S.geometry(t._raw), S.dtype_of(t._raw)
+    base._raw = S.shared(base._raw)
+    block = S.block_of(base._raw)
+    if block is not None:
+        t._raw = S.seen(block, dtype, lying)
+
+
+def reduce_tensor(t: Any) -> Any:
+    """How a tensor goes to another process: by the file behind its memory, which both then see.
+
+    Raises:
+        RuntimeError: for a tensor with a history, which stays here.
+    """
+    if t._requires_grad and not t.is_leaf:
+        raise RuntimeError(NOT_A_LEAF)
+    if not POSSIBLE:
+        return reduced(t)
+    share(t)
+    block = S.block_of(t._raw)
+    if block is None:  # a view of memory that is itself a view: sent by value
+        return reduced(t)
+    from multiprocessing.reduction import DupFd
+
+    attributes = t.__dict__ or None
+    lying, dtype = S.geometry(t._raw), S.dtype_of(t._raw)
+    sent = DupFd(block.fd)
+    return _received, (type(t), sent, len(block), dtype, lying, t._requires_grad, attributes)
+
+
+def _received(
+    cls: Any, sent: Any, size: int, dtype: D.dtype, lying: Any, requires_grad: bool, attributes: Any
+) -> Any:
+    t = TensorBase.__new__(cls)
+    init_tensor(t, S.seen(S.opened(sent.detach(), size), dtype, lying))
+    t._requires_grad = requires_grad
+    if cls._overrides or cls._dispatches:
+        t._plain = False
+        t._layered = True
+    if attributes:
+        t.__dict__.update(attributes)
+    return t

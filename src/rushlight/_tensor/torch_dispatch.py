@@ -1,0 +1,302 @@
+"""Subclasses of `Tensor` with a `__torch_dispatch__`: they say what operations do below autograd.
+
+Note [Dispatching subclasses]
+`__torch_dispatch__(func, types, args, kwargs)` of a class is called for each operation that gets an
+instance, with the operator (`torch.ops.aten.mul.Tensor`); what it returns is the result, and is
+recorded like any other. Dispatch modes that are on come first (see `watching`).
+
+`Tensor._make_wrapper_subclass` makes an instance that has a shape, strides and an element type but
+no memory: its class keeps the data in attributes. It lies over a `Wrapped` array, whose elements
+nobody may read. As formulas run on arrays where nobody watches, backwards run on Tensors as long as
+an instance of such a class lives.
+
+This module is loaded when the first such class is declared.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any, Final
+
+from .._array import types as T
+from .._array.memory.meta import Wrapped, hollow, with_strides
+from .._array.shape.create import full
+from .._base.device import CPU, device as _device
+from .._base.dtypes import get_default_dtype
+from .._core import slow
+from .._core.inplace import check_writable, write
+from .._core.mode import CURRENT, Mode, current, ready, replaced
+from .._core.op import OUT, PROMOTE_NONE, Op
+from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
+from .._table.modes import meta as _hollow
+from .._table.names.aten import found as _operator
+from .._table.names.aten_forms import PARTS, seen
+from . import dispatch_modes as watching
+from .tensor import Tensor
+
+__all__ = ["asked", "make_wrapper_subclass"]
+
+NO_STORAGE: Final = (
+    "Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using "
+    "torch.compile/export/fx, it is likely that we are erroneously tracing into a custom kernel. "
+    "To fix this, please wrap the custom kernel into an opaque custom op. Please see the following "
+    "for details: https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
+)
+
+
+def make_wrapper_subclass(
+    cls: Any,
+    size: Any,
+    *,
+    strides: Any = None,
+    storage_offset: Any = None,
+    memory_format: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    dispatch_sizes_strides_policy: Any = None,
+    dispatch_device: bool = False,
+    dispatch_layout: bool = False,
+    storage_size: Any = None,
+) -> Any:
+    """An instance of `cls` of that size and type, without memory.
+
+    Raises: TypeError for what is no class of tensors with a `__torch_dispatch__`.
+    """
+    if not isinstance(cls, type) or not issubclass(cls, Tensor):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+    if not cls._dispatches:
+        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
+    raw = T.to_raw(get_default_dtype() if dtype is None else dtype)
+    shape = tuple(int(n) for n in size)
+    array = hollow(shape, raw) if strides is None else with_strides(shape, tuple(strides), raw)
+    made = TensorBase.__new__(cls)
+    init_tensor(made, array.view(Wrapped))
+    place = CPU if device is None else _device(device)
+    if place.type == "meta":
+        made._raw = array
+    elif place.type != "cpu":
+        raise RuntimeError(f"Rushlight has no device {place}: a wrapper is on the CPU or on meta")
+    made._requires_grad = bool(requires_grad)
+    return noted(_hollow.marked(made))
+
+
+def noted(made: Any) -> Any:
+    """The instance of a dispatching class, which is now known to live."""
+    key = id(made)
+    _hollow.LIVE[key] = weakref.ref(made, lambda _: _hollow.LIVE.pop(key, None))
+    return made
+
+
+def _again(t: Any) -> Any:
+    """A tensor of the class, over the memory and with the attributes of `t`, without history."""
+    made = TensorBase.__new__(type(t))
+    init_tensor(made, t._raw)
+    made.__dict__.update(t.__dict__)
+    if type(t)._dispatches:
+        noted(_hollow.marked(made))
+    return made
+
+
+def instances(values: Any) -> list[Any]:
+    """Instances of dispatching classes among arguments, one of each class, derived ones first."""
+    found: list[Any] = []
+    for value in values:
+        for item in value if type(value) in (list, tuple) else (value,):
+            if not isinstance(item, TensorBase) or item._plain or not type(item)._dispatches:  # type: ignore[attr-defined]
+                continue
+            if any(type(item) is type(other) for other in found):
+                continue
+            place = next((i for i, o in enumerate(found) if isinstance(item, type(o))), len(found))
+            found.insert(place, item)
+    return found
+
+
+def asked(
+    mode: Mode, found: list[Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What the classes of `found` make of a call, outside of autograd.
+
+    Raises: TypeError where all of them give NotImplemented.
+    """
+    types = tuple(type(item) for item in found)
+    before = CURRENT.get()
+    try:
+        CURRENT.set(replaced(mode, grad=False, forward_grad=False, saved_hooks=()))
+        for cls in types:
+            result = cls.__torch_dispatch__(function, types, args, kwargs)
+            if result is not NotImplemented:
+                return result
+    finally:
+        CURRENT.set(before)
+    lines = "".join(f"  - tensor subclass {cls}\n" for cls in types)
+    raise TypeError(
+        f"Multiple dispatch failed for 'torch._ops.{function}'; all __torch_dispatch__ handlers "
+        f"returned NotImplemented:\n\n{lines}\nFor more information, try re-running with "
+        "TORCH_LOGS=not_implemented"
+    )
+
+
+def _own(value: Any, args: list[Any]) -> Any:
+    """A result as a tensor that can be given a place in the graph.
+
+    Raises: RuntimeError where the class returned something else.
+    """
+    if not isinstance(value, TensorBase):
+        raise RuntimeError(f"Unable to cast {value!r} to Tensor")
+    fresh = value._node is None and not value._requires_grad and value._view is None
+    if fresh and not any(value is arg for arg in args):
+        return value
+    return _again(value) if type(value) is not Tensor else new_tensor(value._raw)
+
+
+_call_hollow = slow.HANDLERS.hollow
+_call_hollow_inplace = slow.HANDLERS.hollow_inplace
+_received_hollow = slow.HANDLERS.hollow_received
+
+
+def call(op: Op, args: list[Any]) -> Any:
+    """The result of an operation that gets an instance of a dispatching class."""
+    found = instances(args)
+    if not found:
+        return _call_hollow(op, args)
+    parts = PARTS.get(op.name)
+    if parts is not None:
+        return parts(*args)
+    mode = ready()
+    function, given, named, index = seen(op, args, False)
+    result = asked(mode, found, function, given, named)
+    if index >= 0:
+        result = result[index]
+    values = [result] if op.n_out == 1 else list(result)
+    outs = [_own(value, args) for value in values]
+    live = slow.live_mask(op, args) if mode.grad and not mode.inference else 0
+    if live:
+        raws = [slow.to_raw(arg) for arg in args]
+        promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
+        slow.record(op, args, raws, outs, live, mode, promoted)
+        _keep_outputs(op, outs)
+    if op.n_out == 1:
+        return outs[0]
+    return tuple(outs) if op.returns is None else op.returns(outs)
+
+
+def _keep_outputs(op: Op, outs: list[Any]) -> None:
+    """Has a node that saves results save tensors of their class: their arrays hold nothing."""
+    for k, entry in enumerate(op.entries):
+        if entry[0] != OUT:
+            continue
+        out: Any = outs[entry[1]]
+        node = out._node
+        if node is None or not type(out)._dispatches or node.saved[k] is None:
+            continue
+        kept = _again(out)
+        kept._node, kept._nr, kept._requires_grad = node, out._nr, True
+        saved = list(node.saved)
+        saved[k] = kept
+        node.saved = tuple(saved)
+
+
+def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
+    """The tensor written by an operation that gets an instance of a dispatching class."""
+    found = instances(args)
+    if not found:
+        return _call_hollow_inplace(op, args, writer)
+    me: Any = args[0]
+    mode = ready()
+    live = 0
+    if mode.grad and not mode.inference:
+        live = slow.live_mask(op, args)
+        if live or me._requires_grad:
+            check_writable(me)
+    raws = [slow.to_raw(arg) for arg in args]
+    function, given, named, _ = seen(op, args, True)
+
+    def written(*_: Any) -> None:
+        before = version_of(me)
+        asked(mode, found, function, given, named)
+        cell = me._cell if me._view is None else me._view.base._cell
+        if cell is not None:  # the write is counted once
+            cell.n = before
+
+    write(me, args, raws, None, op, live, mode, None, written)
+    return me
+
+
+def received(leaf: Any, g: Any) -> bool:
+    """Gives a leaf a gradient of a dispatching class; False where it is of none."""
+    old = leaf._grad
+    if not (type(g)._dispatches or (old is not None and type(old)._dispatches)):
+        return bool(_received_hollow(leaf, g))
+    former_mode = CURRENT.get()
+    try:
+        CURRENT.set(replaced(ready(), grad=False))
+        leaf._grad = _own(g, [g]) if old is None else old + g
+    finally:
+        CURRENT.set(former_mode)
+    return True
+
+
+def made_by_class(function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """A call that isn't one of a row, as the class of its first argument has it done."""
+    stem, _, overload = name.partition(".")
+    if stem in ("detach", "_local_scalar_dense"):
+        given, named = args, dict(kwargs)
+    else:
+        given, named = watching._as_seen(name, args, kwargs)
+        if not named.get("pin_memory"):
+            named["pin_memory"] = False
+    wants = bool(named.pop("requires_grad", False))
+    result = asked(current(), instances(args), _operator(stem, overload), given, named)
+    if isinstance(result, TensorBase):
+        result = _own(result, list(args))
+        result._requires_grad = wants
+    return result
+
+
+def started(t: Any) -> Any:
+    """The gradient of ones that a backward from an instance of a dispatching class starts with."""
+    former_mode = CURRENT.get()
+    try:
+        CURRENT.set(replaced(ready(), grad=False))
+        return made_by_class(None, "ones_like.default", (t,), {})
+    finally:
+        CURRENT.set(former_mode)
+
+
+def answered(name: str, args: tuple[Any, ...]) -> Any:
+    """What the class of a tensor among the arguments answers, or NOT_HANDLED where none is asked.
+
+    Where the class answers a name that isn't an operator of one overload, it isn't asked.
+    """
+    found = instances(args)
+    if not found:
+        return slow.NOT_HANDLED
+    return asked(ready(), found, _operator(name, "default"), args, {})
+
+
+def read(t: Any) -> Any:
+    """The array to read where a class keeps the data; None: the tensor's own.
+
+    Raises: RuntimeError where there are several elements, or no data.
+    """
+    if not type(t)._dispatches:
+        _hollow.refuse_item(t)
+        return None
+    if t._raw.size != 1:
+        if type(t._raw) is Wrapped:
+            raise RuntimeError(NO_STORAGE)
+        return None
+    number = asked(ready(), [t], _operator("_local_scalar_dense", "default"), (t,), {})
+    return full((), number, T.from_raw(t._raw.dtype))
+
+
+slow.HANDLERS.hollow = call
+slow.HANDLERS.hollow_inplace = call_inplace
+slow.HANDLERS.hollow_received = received
+slow.HANDLERS.hollow_read = read
+watching.BY_CLASS.append(made_by_class)
+_hollow.DISPATCHING.append(sys.modules[__name__])

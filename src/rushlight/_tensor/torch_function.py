@@ -1,0 +1,307 @@
+"""Subclasses of `Tensor`: what they are told of each operation, and what class results have.
+
+A subclass's `__torch_function__(func, types, args, kwargs)` is called in place of every operation
+that gets one of its instances. The one that subclasses inherit computes on the plain tensors and
+gives the results the subclass. `Parameter` opts out: its results are plain tensors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from contextvars import ContextVar
+from typing import Any, Final
+
+from .._array.memory.meta import Hollow
+from .._core import slow
+from .._core.apply import apply_n
+from .._core.inplace import apply_inplace
+from .._core.mode import CURRENT, current, ready, replaced
+from .._core.storage import TensorBase, init_tensor
+from .._table.modes.meta import DISPATCHING
+from .._table.shape.shape import alias
+from .tensor import Tensor
+
+_PACKAGE: Final = __name__.partition(".")[0]
+_off: Final[ContextVar[bool]] = ContextVar("rushlight_subclasses_off", default=False)
+
+
+class DisableTorchFunctionSubclass:
+    """A context in which subclasses are not asked: operations treat them as plain tensors."""
+
+    # See Note [A context that is interrupted] in `autograd.grad_mode`.
+    def __enter__(self) -> None:
+        self._was = _off.get()
+        try:
+            _off.set(True)
+        except BaseException:
+            _off.set(self._was)
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        try:
+            _off.set(self._was)
+        except BaseException:
+            _off.set(self._was)
+            raise
+
+
+def without_rules(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The `__torch_function__` of classes that want none: just the operation."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
+
+
+without_rules._opts_out = True  # type: ignore[attr-defined]
+
+
+class _WithoutRules:
+    """The same as a class attribute that doesn't bind: `__torch_function__ = disabled`."""
+
+    _opts_out = True
+
+    def __call__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return without_rules(None, func, types, args, kwargs)
+
+
+disabled: Final = _WithoutRules()
+
+
+def _inherited(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The operation on plain tensors; its results get the class."""
+    if not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    with DisableTorchFunctionSubclass():
+        result = func(*args, **(kwargs or {}))
+    return converted(result, cls)
+
+
+def converted(value: Any, cls: Any) -> Any:
+    """A result with its tensors, also inside tuples and lists, made instances of `cls`."""
+    if isinstance(value, TensorBase):
+        return value if isinstance(value, cls) else in_place_of(value, cls)
+    if isinstance(value, (tuple, list)):
+        kind = type(value)
+        parts = [converted(part, cls) for part in value]
+        return kind(parts) if kind in (tuple, list) else type(value)(parts)
+    return value
+
+
+def in_place_of(t: Any, cls: Any) -> Any:
+    """A tensor of class `cls` over the same memory, at the same place of the graph."""
+    if t._requires_grad and t._node is None:
+        t = alias(t)  # a leaf's place is its own
+    made = TensorBase.__new__(cls)
+    init_tensor(made, t._raw)
+    made._node, made._nr, made._requires_grad = t._node, t._nr, t._requires_grad
+    made._cell, made._view, made._inference = t._cell, t._view, t._inference
+    if cls._overrides or cls._dispatches or type(t._raw) is Hollow:
+        made._plain = False
+        made._layered = True
+        if cls._dispatches:
+            DISPATCHING[0].noted(made)
+    else:
+        made._plain = t._plain or not t._inference
+    return made
+
+
+#: Classes of programs that are asked what a whole function shall do, before it runs.
+STANDINS: Final[set[type]] = set()
+
+
+def asks(value: Any) -> bool:
+    """Whether the class of `value` has rules of its own for functions of tensors."""
+    if isinstance(value, Tensor):
+        return type(value)._overrides and not _off.get()
+    return hasattr(type(value), "__torch_function__")
+
+
+def foreign(values: Any) -> list[Any]:
+    """Those of the values that have such rules, one of each class, derived classes first."""
+    found: list[Any] = []
+    for item in values:
+        if not asks(item) or any(type(item) is type(other) for other in found):
+            continue
+        place = next(
+            (i for i, o in enumerate(found) if issubclass(type(item), type(o))), len(found)
+        )
+        found.insert(place, item)
+    return found
+
+
+def by_mode(function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """What the innermost function mode makes of a call; the mode itself is off meanwhile."""
+    mode = ready()
+    former_mode = CURRENT.get()
+    try:
+        CURRENT.set(replaced(mode, functions=mode.functions[:-1]))
+        return mode.functions[-1].__torch_function__(function, types, args, kwargs)
+    finally:
+        CURRENT.set(former_mode)
+
+
+def all_refused(function: Any, modes: Any, types: Any) -> TypeError:
+    """The error for a call that every mode and class has refused."""
+    lines = [f"mode object {mode}" for mode in modes] + [f"tensor subclass {t}" for t in types]
+    name = getattr(function, "__name__", function)
+    return TypeError(
+        f"Multiple dispatch failed for 'torch.{name}'; all __torch_function__ handlers returned "
+        "NotImplemented:\n\n" + "".join(f"  - {line}\n" for line in lines)
+        + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+    )  # fmt: skip
+
+
+def _in_here(frame: Any) -> bool:
+    return str(frame.f_globals.get("__package__")).startswith(_PACKAGE)
+
+
+def _inside_of_another() -> bool:
+    """Whether a function that asks classes itself has been called, and is still running."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and _in_here(frame):
+        if frame.f_code.co_name == "asking":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
+    """What classes that are no tensors make of arguments that no overload takes."""
+    values = [*args, *kwargs.values()]
+    inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
+    found = foreign([*values, *inside])
+    if not any(not isinstance(item, Tensor) for item in found):
+        return slow.NOT_HANDLED
+    # From here on functions that are made of operations ask such classes, too.
+    importlib.import_module(f"{_PACKAGE}._torch.overrides")
+    types = tuple(type(item) for item in found)
+    if not STANDINS.issuperset(kind for kind in types if not issubclass(kind, Tensor)):
+        STANDINS.update(kind for kind in types if not issubclass(kind, Tensor))
+        if _inside_of_another():
+            return slow.NOT_HANDLED  # the function that the program has called asks first
+    for item in found:
+        answer = item.__torch_function__(function, types, args, kwargs or None)
+        if answer is not NotImplemented:
+            return answer
+    raise all_refused(function, (), types)
+
+
+def _strange(op: Any, args: list[Any], error: Exception) -> Any:
+    """What classes that are no tensors make of an operation that has failed on their instances."""
+    if not isinstance(error, (TypeError, AttributeError)):
+        return slow.NOT_HANDLED
+    if not any(hasattr(type(arg), "__torch_function__") for arg in args
+               if not isinstance(arg, TensorBase)):  # fmt: skip
+        return slow.NOT_HANDLED
+    package = sys.modules[_PACKAGE]
+    function = getattr(package, op.row.schema.name.lstrip("_"), None) or _function_of(op)
+    if hasattr(function, "_asks"):  # it asks the classes itself when it hears of the error
+        return slow.NOT_HANDLED
+    first, named = _given(op, args)
+    return _misfits(function, first, named)
+
+
+def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
+    """What modes, then the subclasses among the arguments, make of an operation."""
+    stack = current().functions
+    if _off.get() and not stack:
+        return slow.NOT_HANDLED
+    found: list[Any] = []
+    for arg in args:
+        for item in arg if type(arg) in (list, tuple) else (arg,):
+            if not isinstance(item, Tensor) or not item._layered or not type(item)._overrides:
+                continue
+            if not any(type(item) is type(other) for other in found):
+                place = next(
+                    (i for i, o in enumerate(found) if issubclass(type(item), type(o))),
+                    len(found),
+                )
+                found.insert(place, item)
+    if _off.get():
+        found.clear()
+    if not found and not stack:
+        return slow.NOT_HANDLED
+    types = tuple(type(item) for item in found)
+    if inplace:
+        function = _writing(op, writer)
+    else:
+        function = op.function if op.function is not None else _function_of(op)
+    first, named = _given(op, args)
+    given = tuple(first)
+    if stack:
+        answer = by_mode(function, types, given, named)
+        if answer is not NotImplemented:
+            return answer
+        if not found:
+            raise all_refused(function, stack[-1:], ())
+    for item in found:
+        answer = type(item).__torch_function__(function, types, given, named)
+        if answer is not NotImplemented:
+            return answer
+    names = ", ".join(repr(t) for t in types)
+    raise TypeError(
+        f"no implementation found for '{getattr(function, '__name__', function)}' on types that "
+        f"implement __torch_function__: [{names}]"
+    )
+
+
+def _function_of(op: Any) -> Any:
+    """The function of an operation that has no public one."""
+
+    def function(*args: Any, **named: Any) -> Any:
+        rest = op.row.schema.params[len(args) :]
+        return apply_n(op, [*args, *(named.get(p.name, p.default) for p in rest)])
+
+    function.__name__ = function.__qualname__ = op.row.schema.name.lstrip("_")
+    op.function = function
+    return function
+
+
+def _writing(op: Any, writer: Any) -> Any:
+    """The in-place method of an operation."""
+
+    def function(*args: Any, **named: Any) -> Any:
+        rest = [named.get(p.name, p.default) for p in op.row.schema.params[len(args) :]]
+        return apply_inplace(op, [*args, *rest], writer)
+
+    function.__name__ = function.__qualname__ = op.row.schema.name.lstrip("_") + "_"
+    return function
+
+
+def _given(op: Any, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments without trailing ones that have their default values, some of them by name."""
+    params = op.row.schema.params
+    count = len(args)
+    while count > 1 and count <= len(params) and args[count - 1] is params[count - 1].default:
+        count -= 1
+    first: list[Any] = []
+    named: dict[str, Any] = {}
+    for place, value in enumerate(args[:count]):
+        if place < len(params) and params[place].kw_only:
+            if value is not params[place].default:
+                named[params[place].name] = value
+        else:
+            first.append(value)
+    return first, named
+
+
+def _note(cls: Any, /, **kwargs: Any) -> None:
+    super(Tensor, cls).__init_subclass__(**kwargs)
+    rule = cls.__torch_function__
+    own = getattr(rule, "__func__", rule)
+    if "__torch_dispatch__" in cls.__dict__ and own is _inherited:
+        cls.__torch_function__ = own = disabled  # it is asked below autograd, and not above
+    cls._overrides = not getattr(own, "_opts_out", False)
+    if "__torch_dispatch__" in cls.__dict__ and not cls._dispatches:
+        cls._dispatches = True
+        importlib.import_module(f"{_PACKAGE}._tensor.torch_dispatch")
+    if cls._overrides and own is not _inherited and not cls.__module__.startswith(_PACKAGE + "."):
+        STANDINS.add(cls)
+        importlib.import_module(f"{_PACKAGE}._torch.overrides")
+
+
+Tensor.__torch_function__ = classmethod(_inherited)
+Tensor.__init_subclass__ = classmethod(_note)  # type: ignore[assignment]
+slow.HANDLERS.override = _asked
+slow.HANDLERS.misfits = _misfits
+slow.HANDLERS.strange = _strange

@@ -1,0 +1,29 @@
+"""`torch._C.PyTorchFileReader` and `PyTorchFileWriter`: names in annotations of packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._base.error_notes import advised
+
+
+class PyTorchFileReader:
+    """Raises NotImplementedError: `torch.load` reads files.
+
+    Raises:
+        NotImplementedError: always.
+    """
+
+    __module__ = "torch._C"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise advised(
+            NotImplementedError(f"{type(self).__name__} is a part of PyTorch's compiled code"),
+            "use torch.load, torch.save or rushlight.peek",
+        )
+
+
+class PyTorchFileWriter(PyTorchFileReader):
+    """Raises NotImplementedError: `torch.save` writes files."""
+
+    __module__ = "torch._C"

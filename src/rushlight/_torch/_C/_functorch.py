@@ -1,0 +1,96 @@
+"""`torch._C._functorch`: what packages ask of the wrappers that functions see under `vmap`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._core.mode import current
+from ..._core.storage import TensorBase
+from ..._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
+
+# The vmaps that were entered by number rather than by a `with`, the innermost last.
+_entered: list[Batching] = []
+
+
+def is_batchedtensor(tensor: Any) -> bool:
+    """Whether a tensor stands for one example of a batch."""
+    return isinstance(tensor, BatchedTensor)
+
+
+def is_functorch_wrapped_tensor(tensor: Any) -> bool:
+    """Whether a transform has wrapped a tensor: only `vmap` does here."""
+    return isinstance(tensor, BatchedTensor)
+
+
+def is_gradtrackingtensor(tensor: Any) -> bool:
+    """False: the derivatives work on the tensors themselves."""
+    return False
+
+
+def is_functionaltensor(tensor: Any) -> bool:
+    """False: there is no such wrapper here."""
+    return False
+
+
+def is_legacy_batchedtensor(tensor: Any) -> bool:
+    """False: there is one `vmap`."""
+    return False
+
+
+def get_unwrapped(tensor: Any) -> Any:
+    """The batch behind a tensor that `vmap` has wrapped; any other tensor itself."""
+    return tensor._value if isinstance(tensor, BatchedTensor) else tensor
+
+
+def maybe_get_bdim(tensor: Any) -> int:
+    """The dimension of the batch; -1 where there is none."""
+    return tensor._dim if isinstance(tensor, BatchedTensor) else -1
+
+
+def maybe_get_level(tensor: Any) -> int:
+    """How deep the vmap lies that has wrapped a tensor; -1 where none has."""
+    return tensor._layer.level if isinstance(tensor, BatchedTensor) else -1
+
+
+def maybe_current_level() -> int | None:
+    """How deep the innermost vmap lies; None outside of any."""
+    layers = current().layers
+    return layers[-1].level if layers else None
+
+
+def current_level() -> int:
+    """How deep the innermost vmap lies; 0 outside of any."""
+    return maybe_current_level() or 0
+
+
+def _at(level: int) -> Layer:
+    for layer in current().layers:
+        if layer.level == level:
+            found: Layer = layer
+            return found
+    raise RuntimeError(f"There is no vmap of level {level} running")
+
+
+def _add_batch_dim(tensor: TensorBase, batch_dim: int, level: int) -> Any:
+    """What a function under the vmap of `level` sees of the batch `tensor`."""
+    return wrap(tensor, batch_dim % tensor._raw.ndim, _at(level))
+
+
+def _remove_batch_dim(tensor: TensorBase, level: int, batch_size: int, out_dim: int) -> Any:
+    """The batch behind a result, at `out_dim`; one that doesn't depend on it is repeated."""
+    return unwrapped(tensor, _at(level), out_dim)
+
+
+def _vmap_increment_nesting(batch_size: int, randomness: str) -> int:
+    """Enters a vmap; tells its level."""
+    vmap = Batching(batch_size, randomness)
+    layer = vmap.__enter__()
+    _entered.append(vmap)
+    return layer.level
+
+
+def _vmap_decrement_nesting() -> int:
+    """Leaves the vmap that was entered last; tells its level."""
+    vmap = _entered.pop()
+    vmap.__exit__()
+    return vmap.layer.level

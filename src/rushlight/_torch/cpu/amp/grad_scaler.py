@@ -1,0 +1,13 @@
+"""`torch.cpu.amp.GradScaler`, the former name of `torch.amp.GradScaler("cpu")`."""
+
+from __future__ import annotations
+
+from ....amp.former import FormerGradScaler
+
+__all__ = ["GradScaler"]
+
+
+class GradScaler(FormerGradScaler):
+    """`torch.amp.GradScaler("cpu", …)`, with a warning that this is its name now."""
+
+    _kind = "cpu"

@@ -1,0 +1,7 @@
+"""`torch.cuda.streams`: streams of work that aren't here."""
+
+from __future__ import annotations
+
+from . import Event, ExternalStream, Stream
+
+__all__ = ["Event", "ExternalStream", "Stream"]

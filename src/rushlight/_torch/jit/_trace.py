@@ -1,0 +1,115 @@
+"""`torch.jit.trace`: the function is called once on the example, then it runs as it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...autograd.grad_mode import no_grad
+from ...nn.modules.module import Module
+from .._jit_internal import TRACING
+from ._script import RecursiveScriptModule, ScriptFunction, no_graph, scripted_module
+
+__all__ = [
+    "TopLevelTracedModule", "TracedModule", "TracerWarning", "TracingCheckError",
+    "_script_if_tracing", "_trace", "is_tracing", "script_if_tracing", "trace", "trace_module",
+]  # fmt: skip
+
+TracedModule = TopLevelTracedModule = RecursiveScriptModule
+
+
+class TracerWarning(Warning):
+    """A warning of what a trace wouldn't hold."""
+
+    @staticmethod
+    def ignore_lib_warnings() -> None:
+        """Does nothing: there are none."""
+
+
+class TracingCheckError(Exception):
+    """A trace that gives other results than the function."""
+
+
+def is_tracing() -> bool:
+    """Whether `trace` is calling its function on the example."""
+    return TRACING.on
+
+
+class _Tracing:
+    def __enter__(self) -> None:
+        self.before, TRACING.on = TRACING.on, True
+
+    def __exit__(self, *exc: object) -> None:
+        TRACING.on = self.before
+
+
+def _called(func: Any, args: Any, kwargs: Any = None) -> None:
+    given = (
+        args if isinstance(args, tuple) else (tuple(args) if isinstance(args, list) else (args,))
+    )
+    with _Tracing(), no_grad():
+        func(*given, **(kwargs or {}))
+
+
+def trace(
+    func: Any,
+    example_inputs: Any = None,
+    optimize: Any = None,
+    check_trace: bool = True,
+    check_inputs: Any = None,
+    check_tolerance: float = 1e-5,
+    strict: bool = True,
+    _force_outplace: bool = False,
+    _module_class: Any = None,
+    _compilation_unit: Any = None,
+    example_kwarg_inputs: Any = None,
+    _store_inputs: bool = True,
+) -> Any:
+    """A traced module or function that runs the program's own code, called once on the example.
+
+    Unlike a trace, what comes back still takes each branch that the values of an input ask for.
+
+    Raises:
+        RuntimeError: without an example, and for what can't be called.
+    """
+    if isinstance(func, RecursiveScriptModule | ScriptFunction):
+        return func
+    if example_inputs is None and example_kwarg_inputs is None:
+        raise RuntimeError("example_kwarg_inputs should be a dict")
+    if not callable(func):
+        raise RuntimeError("Could not get name of python class object")
+    if isinstance(example_inputs, dict):
+        example_inputs, example_kwarg_inputs = (), example_inputs
+    _called(func, () if example_inputs is None else example_inputs, example_kwarg_inputs)
+    if isinstance(func, Module):
+        return scripted_module(func)
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, Module) and getattr(func, "__name__", "") == "forward":
+        return scripted_module(owner)
+    return ScriptFunction(func)
+
+
+def trace_module(mod: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    """A traced module; each method that `inputs` names is called once on its example.
+
+    Raises:
+        AttributeError: unless `inputs` is a dict from names of methods to examples.
+    """
+    if not isinstance(inputs, dict):
+        raise AttributeError("expected a dictionary of (method_name, input) pairs")
+    for name, example in inputs.items():
+        _called(mod if name == "forward" else getattr(mod, name), example)
+    return scripted_module(mod)
+
+
+def _get_trace_graph(f: Any, args: Any = (), *rest: Any, **kwargs: Any) -> Any:
+    """Raises RuntimeError: there is no graph."""
+    no_graph("_get_trace_graph()")
+
+
+def script_if_tracing(fn: Any) -> Any:
+    """The function itself: there is no trace that it would have to be scripted for."""
+    return fn
+
+
+_script_if_tracing = script_if_tracing
+_trace = trace

@@ -1,0 +1,423 @@
+"""Registering operators and what belongs to them: `define`, `impl`, `Library`, `register_*`."""
+
+from __future__ import annotations
+
+import enum
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ..._base.device import device
+from ..._base.schema import parse
+from ..._table.rows import registered_operators as _registered
+from ..._table.rows.registered_operators import OperatorSchema, RegisteredOverload
+from .autograd import formula_of, run
+
+_TYPES: Final = {
+    "Tensor", "int", "SymInt", "float", "SymFloat", "bool", "SymBool", "str", "Scalar",
+    "ScalarType", "Device", "Layout", "MemoryFormat", "Generator", "Dimname", "complex", "Any",
+    "Stream", "Storage", "QScheme", "Dict",
+}  # fmt: skip
+_KEYS: Final = {
+    "", "CPU", "CUDA", "Meta", "XPU", "MPS", "MTIA", "HPU", "PrivateUse1", "Autograd",
+    "AutogradCPU", "AutogradCUDA", "AutogradMeta", "AutogradXPU", "AutogradPrivateUse1",
+    "AutocastCPU", "AutocastCUDA", "ADInplaceOrView", "BackendSelect", "Functionalize", "Python",
+    "CompositeExplicitAutograd", "CompositeImplicitAutograd", "SparseCPU", "SparseCUDA",
+    "QuantizedCPU", "QuantizedCUDA", "FuncTorchBatched", "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutogradNestedTensor", "NestedTensorCPU", "NestedTensorCUDA", "Tracer",
+    "MkldnnCPU", "SparseCsrCPU", "SparseCsrCUDA", "ZeroTensor", "Conjugate", "Negative",
+}  # fmt: skip
+_RESERVED: Final = ("prim",)
+_defined: Final[dict[str, str]] = {}  # namespace -> where its DEF library was made
+
+
+class Tag(enum.Enum):
+    """What is said of an operator; Rushlight remembers it."""
+
+    core = 0
+    cudagraph_unsafe = 1
+    data_dependent_output = 2
+    dynamic_output_shape = 3
+    flexible_layout = 4
+    generated = 5
+    inplace_view = 6
+    maybe_aliasing_or_mutating = 7
+    needs_contiguous_strides = 8
+    needs_exact_strides = 9
+    needs_fixed_stride_order = 10
+    nondeterministic_bitwise = 11
+    nondeterministic_seeded = 12
+    pointwise = 13
+    pt2_compliant_tag = 17
+    reduction = 18
+    view_copy = 19
+
+
+def parsed_name(qualname: str) -> tuple[str, str]:
+    """Namespace and name of `namespace::name`.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    parts = qualname.split("::")
+    if len(parts) != 2:
+        raise ValueError(
+            f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The '
+            "qualname passed to the torch.library APIs must consist of a namespace and a name, "
+            "e.g. aten::sin"
+        )
+    return parts[0], parts[1]
+
+
+def _printed(text: str) -> str:
+    """A schema as PyTorch prints it: floats without a zero after the point."""
+    return re.sub(r"=(-?\d+)\.0(?=[,)])", r"=\1.", text)
+
+
+def define_in(namespace: str, text: str, where: str, tags: Any = ()) -> RegisteredOverload:
+    """Makes an operator of a namespace.
+
+    Raises:
+        RuntimeError: for a text that is no schema, an unknown type, a name that is taken.
+    """
+    if "(" not in text or "->" not in text:
+        raise RuntimeError(f"expected eof but found 'ident' here:\n{text}\n    ~~~~~~ <--- HERE\n")
+    try:
+        schema = parse(text)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
+    for p in schema.params:
+        if p.type not in _TYPES:
+            place = text.index(p.type + " ")
+            raise RuntimeError(
+                "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, "
+                "float, bool, Scalar; for a full list, please see "
+                "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func "
+                f":\n{text}\n{' ' * place}{'~' * len(p.type)} <--- HERE\n"
+            )
+    name = schema.name.rpartition("::")[2]
+    overload = schema.overload or "default"
+    packet = _registered.namespace_of(namespace).packet(name)
+    whole = _printed(f"{namespace}::{text.strip()}")
+    if overload in packet.own:
+        raise RuntimeError(
+            f"Tried to register an operator ({whole}) with the same name and overload name "
+            "multiple times. Each overload's schema should only be registered with a single call "
+            f"to def(). Duplicate registration: registered at {where}. Original registration: "
+            f"registered at {packet.own[overload].place}"
+        )
+    shown = OperatorSchema(whole, schema, f"{namespace}::{name}", schema.overload)
+    made: Any = RegisteredOverload(packet, overload, shown)
+    made.place = where
+    made.run = run
+    made.tags = [tags] if isinstance(tags, Tag) else list(tags)
+    packet.own[overload] = made
+    registered: RegisteredOverload = made
+    return registered
+
+
+def overload_of(op: Any) -> RegisteredOverload:
+    """The overload that a name, an overload or a custom operator stands for.
+
+    Raises:
+        RuntimeError: for a name that isn't registered.
+    """
+    if isinstance(op, RegisteredOverload):
+        return op
+    own = getattr(op, "_opoverload", None)
+    if own is not None:
+        found: RegisteredOverload = own
+        return found
+    namespace, name = parsed_name(op)
+    name, _, overload = name.partition(".")
+    space = _registered.NAMESPACES.get(namespace)
+    packet = None if space is None else space.__dict__.get(name)
+    if packet is None or (overload or "default") not in packet.own:
+        if namespace not in _registered.UNLOADED:
+            raise RuntimeError(f"operator {op} does not exist")
+        # The compiled part of the package would have defined it, and can't be loaded.
+        shown = f"{name}.{overload}" if overload else name
+        return define_in(namespace, f"{shown}(Tensor self) -> Tensor", _where(), ())
+    return packet.own[overload or "default"]  # type: ignore[no-any-return]
+
+
+def _where(depth: int = 2) -> str:
+    frame = sys._getframe(depth)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+class Library:
+    """Operators of one namespace: "DEF" defines it, "FRAGMENT" adds to it, "IMPL" only implements.
+
+    Raises:
+        ValueError: for another kind, or a reserved namespace.
+        RuntimeError: for a second "DEF" of a namespace.
+    """
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("IMPL", "DEF", "FRAGMENT"):
+            raise ValueError(f"Unsupported kind: {kind}")
+        if ns in _RESERVED and kind in ("DEF", "FRAGMENT"):
+            raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")  # noqa: E501  # fmt: skip
+        if kind == "DEF":
+            if ns in _defined:
+                raise RuntimeError(
+                    "Only a single TORCH_LIBRARY can be used to register the namespace "
+                    f"{ns}; please put all of your definitions in a single TORCH_LIBRARY block.  "
+                    "If you were trying to specify implementations, consider using "
+                    "TORCH_LIBRARY_IMPL (which can be duplicated).  If you really intended to "
+                    "define operators for a single namespace in a distributed way, you can use "
+                    "TORCH_LIBRARY_FRAGMENT to explicitly indicate this.  Previous registration "
+                    f"of TORCH_LIBRARY was registered at {_defined[ns]}; latest registration was "
+                    f"registered at {_where()}"
+                )
+            _defined[ns] = _where()
+        self.ns = ns
+        self.kind = kind
+        self.dispatch_key = dispatch_key
+        self._own: list[tuple[RegisteredOverload, str]] = []
+
+    def __repr__(self) -> str:
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """Makes an operator; its name, with that of the overload."""
+        made = define_in(self.ns, schema, _where(), tags)
+        self._own.append((made, ""))
+        return schema.partition("(")[0].strip().partition(".")[0]
+
+    def impl(
+        self, op_name: Any, fn: Any, dispatch_key: str = "", *,
+        with_keyset: bool = False, allow_override: bool = False,
+    ) -> None:  # fmt: skip
+        """Has a function compute an operator, on the devices of a dispatch key.
+
+        Raises:
+            TypeError: for something that can't be called.
+            RuntimeError: for an unknown key.
+        """
+        if not callable(fn):
+            raise TypeError(
+                f"Input function is required to be a callable but found type {type(fn)}"
+            )
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        if key not in _KEYS:
+            raise RuntimeError(f"could not parse dispatch key: {key}")
+        if fn is fallthrough_kernel:
+            return
+        if isinstance(op_name, str):
+            name, _, overload = op_name.rpartition("::")[2].partition(".")
+        else:
+            name, overload = op_name._opname, op_name._overloadname
+        if self.ns == "aten":
+            raise NotImplementedError(
+                "Rushlight's own operators can't be given other kernels; declare a row of the "
+                "table, or use a TorchFunctionMode"
+            )
+        packet = _registered.namespace_of(self.ns).__dict__.get(name)
+        if packet is None or (overload or "default") not in packet.own:
+            return  # PyTorch keeps it for a definition that never comes
+        target = packet.own[overload or "default"]
+        target.kernels[key] = fn
+        self._own.append((target, key))
+
+    def fallback(self, fn: Any, dispatch_key: str = "", *, with_keyset: bool = False) -> None:
+        """Raises NotImplementedError: operators have no dispatch keys to fall back from."""
+        raise NotImplementedError("Library.fallback: Rushlight dispatches by Python, not by keys")
+
+    def _register_fake(self, op_name: str, fn: Any, _stacklevel: int = 1,
+                       *, allow_override: bool = False) -> None:  # fmt: skip
+        register_fake(f"{self.ns}::{op_name.rpartition('::')[2]}", fn)
+
+    def _destroy(self) -> None:
+        """Takes back what the library has registered."""
+        for made, key in self._own:
+            if key:
+                made.kernels.pop(key, None)
+            else:
+                made.overloadpacket.own.pop(made._overloadname, None)
+                if not made.overloadpacket.own:
+                    _registered.namespace_of(self.ns).__dict__.pop(made._opname, None)
+        if self.kind == "DEF":
+            _defined.pop(self.ns, None)
+        self._own.clear()
+
+
+def fallthrough_kernel() -> None:
+    """Stands for a kernel that does nothing of its own; never called."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
+
+
+def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> None:
+    """Makes an operator `namespace::name` of a schema "(Tensor x) -> Tensor".
+
+    Raises:
+        ValueError: for a name or a schema of another form.
+    """
+    if not isinstance(qualname, str):
+        raise ValueError(
+            "define(qualname, schema): expected qualname to be instance of str, got "
+            f"{type(qualname)}"
+        )
+    namespace, name = parsed_name(qualname)
+    if not re.fullmatch(r"\(.*\) -> .*", schema):
+        raise ValueError(
+            "define(qualname, schema, ...): expected schema to look like e.g. "
+            f'"(Tensor x) -> Tensor" but got "{schema}"'
+        )
+    define_in(namespace, name + schema, _where(), tags)
+
+
+def _keys_of(types: str | Sequence[str]) -> list[str]:
+    """Dispatch keys of kinds of device."""
+    found = []
+    for kind in (types,) if isinstance(types, str) else types:
+        if kind in ("default", ""):
+            found.append("CompositeExplicitAutograd")
+        elif kind in _KEYS:
+            found.append(kind)
+        else:
+            name = device(kind).type
+            upper = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "xpu": "XPU", "mps": "MPS"}
+            found.append(upper.get(name, name.upper()))
+    return found
+
+
+def impl(
+    qualname: Any, types: Any = "default", func: Any = None, *, lib: Library | None = None
+) -> Any:
+    """Has a function compute an operator on some kinds of device; without one, a decorator.
+
+    Raises:
+        RuntimeError: for an unknown operator or kind of device.
+    """
+    if isinstance(qualname, Library):  # the older form: impl(library, name, dispatch key)
+        own, name, key = qualname, types, func or ""
+
+        def older(function: Callable[..., Any]) -> Callable[..., Any]:
+            own.impl(name, function, key)
+            return function
+
+        return older
+    keys = _keys_of(types)
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        target = overload_of(qualname)
+        for key in keys:
+            target.kernels[key] = function
+        return function
+
+    if func is None:
+        return register
+    register(func)
+    return None
+
+
+def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """Has a function compute an operator on some kinds of device (None: on all)."""
+    own = getattr(op, "register_kernel", None)
+    if own is not None:
+        return own(device_types, func)
+    return impl(op, "default" if device_types is None else device_types, func, lib=lib)
+
+
+_fakes: Final[dict[RegisteredOverload, Any]] = {}
+
+
+def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1,
+                  allow_override: bool = False) -> Any:  # fmt: skip
+    """Remembers a function that tells the shapes and types of an operator's results."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _fakes[overload_of(op)] = function
+        return function
+
+    return register if func is None else register(func)
+
+
+impl_abstract = register_fake
+
+
+def fake_of(overload: RegisteredOverload) -> Any:
+    """What `register_fake` was given for an operator."""
+    return _fakes.get(overload)
+
+
+def register_autograd(
+    op: Any, backward: Any, /, *, setup_context: Any = None, lib: Any = None
+) -> None:
+    """Gives an operator a backward, and what keeps for it what it needs.
+
+    Raises:
+        RuntimeError: for an operator that writes its arguments.
+    """
+    target = overload_of(op)
+    if target._schema.is_mutable:
+        raise RuntimeError(
+            f"Cannot register autograd formula for non-functional operator {op} with schema "
+            f"{target._schema}. Please create a functional operator and register an autograd "
+            "formula for that."
+        )
+    formula = formula_of(target)
+    formula.backward, formula.setup, formula.function = backward, setup_context, None
+
+
+def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
+    """Gives an operator a rule for vmap: `func(info, in_dims, *args)` -> results, out_dims."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        formula = formula_of(overload_of(op), opaque=True)
+        formula.vmap, formula.function = function, None
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Any = None) -> None:
+    """Has an operator convert its arguments while autocast is on for a kind of device.
+
+    Raises:
+        ValueError: for a device other than the CPU or CUDA.
+    """
+    if device_type not in ("cpu", "cuda"):
+        raise ValueError(f"Unknown device type: {device_type}")
+    if device_type == "cuda":
+        return
+    from ...amp.autocast_mode import _cast, autocast
+    from ...amp.switches import is_autocast_enabled
+
+    target = overload_of(op)
+
+    def casting(overload: RegisteredOverload, values: list[Any]) -> Any:
+        if not is_autocast_enabled("cpu"):
+            return run(overload, values)
+        with autocast("cpu", enabled=False):
+            return run(overload, _cast(values, "cpu", cast_inputs))
+
+    target.run = casting
+
+
+def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None, /, *,
+                            lib: Any = None) -> Any:  # fmt: skip
+    """Raises NotImplementedError: subclasses are asked by `__torch_function__` here."""
+    raise NotImplementedError(
+        "register_torch_dispatch: Rushlight asks subclasses by __torch_function__; define that"
+    )
+
+
+def get_ctx() -> None:
+    """None: functions that tell shapes are never called to trace."""
+    return None
+
+
+def get_kernel(op: Any, dispatch_key: str) -> Any:
+    """The function that computes an operator on the devices of a key.
+
+    Raises:
+        RuntimeError: where there is none.
+    """
+    found = overload_of(op).kernels.get(dispatch_key)
+    if found is None:
+        raise RuntimeError(f"No kernel for {op} and dispatch key {dispatch_key} is registered")
+    return found

@@ -1,0 +1,35 @@
+"""Linear algebra: solutions, decompositions, norms and products of matrices.
+
+Every name is an operation of the table under its PyTorch name and signature.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from .. import _table as _ops
+from .._array.linalg.linalg import LinAlgError as LinAlgError
+
+_TABLE: Final = _ops.namespace("linalg")
+_TABLE.fill(globals())
+
+__all__ = sorted([*_TABLE.names, "LinAlgError"])  # noqa: PLE0605  (the table says what there is)
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        """A function that is asked for the first time; says in whose name one is missing."""
+        try:
+            return _TABLE.find(name, globals())
+        except KeyError:
+            raise AttributeError(
+                f"module '{__name__}' has no attribute '{name}' (Rushlight doesn't have it)"
+            ) from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,30 @@
+"""`torch.ops`: PyTorch's dispatcher namespaces, `aten` and those of registered operators."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+from .._table import aten as _aten
+
+_REGISTERED: Final = "rushlight._table.rows.registered_operators"
+
+
+def __getattr__(name: str) -> Any:
+    """`torch.ops.aten` and the namespaces of registered operators, made when first asked for."""
+    if name == "aten":
+        globals()["aten"] = found = _aten()
+        return found
+    if _REGISTERED in sys.modules:
+        registered = sys.modules[_REGISTERED].NAMESPACES
+        if name in registered:
+            return registered[name]
+    if name[0] == "_":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from .._table.rows import registered_operators
+
+    if name in ("load_library", "import_module"):
+        return getattr(registered_operators, name)
+    if name == "loaded_libraries":
+        return registered_operators.LOADED
+    return registered_operators.namespace_of(name)

@@ -1,7 +1,0 @@
-"""`torch.cuda.streams`: streams of work that aren't here."""
-
-from __future__ import annotations
-
-from ..cuda import Event, ExternalStream, Stream
-
-__all__ = ["Event", "ExternalStream", "Stream"]

@@ -1,0 +1,122 @@
+"""Methods of dense tensors that lead to sparse ones, and what the engine asks of sparse gradients.
+
+They load the rest of this package when they are called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core.hooks import SPARSE
+from .._table.calls.argument_parser import misuse
+from .._table.calls.composite_checks import guard
+from .._tensor import methods as _methods  # noqa: F401 -- methods that are guarded below
+from .._tensor.tensor import Tensor
+
+
+def to_sparse(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """A sparse tensor with the elements that aren't zero; see `sparse.to_sparse`."""
+    from .make import to_sparse
+
+    return to_sparse(self, *args, **kwargs)
+
+
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Any:
+    """A sparse matrix in compressed rows."""
+    from .rows import to_sparse_csr
+
+    return to_sparse_csr(self, dense_dim)
+
+
+def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+    """This tensor, which is dense; in another type on request."""
+    return self if dtype is None else self.to(dtype)
+
+
+def sparse_mask(self: Tensor, mask: Any) -> Any:
+    """The elements at the places of a sparse tensor."""
+    from .make import sparse_mask
+
+    return sparse_mask(self, mask)
+
+
+def _sparse_tensor(g: Any) -> Any:
+    """A sparse gradient of the engine as a tensor."""
+    from .gradients import as_tensor
+
+    return as_tensor(g)
+
+
+def _sparse_array(t: Any) -> Any:
+    """The gradient that the engine carries for a tensor."""
+    from .gradients import as_array
+
+    return as_array(t)
+
+
+def _sparse_received(leaf: Any, g: Any, old: Any) -> None:
+    """Gives a leaf a gradient where it, or the one that the leaf has, is sparse."""
+    from .gradients import receive
+
+    receive(leaf, g, old)
+
+
+SPARSE.tensor = _sparse_tensor
+SPARSE.array = _sparse_array
+SPARSE.received = _sparse_received
+
+
+def untyped_storage(self: Tensor) -> Any:
+    """The memory behind the tensor, as bytes."""
+    from .._tensor.storage import untyped
+
+    return untyped(self)
+
+
+def storage(self: Tensor) -> Any:
+    """The memory behind the tensor, as elements."""
+    from .._tensor.storage import typed
+
+    return typed(self)
+
+
+def _typed_storage(self: Tensor) -> Any:
+    """The same, without a warning."""
+    from .._tensor.storage import _typed
+
+    return _typed(self)
+
+
+def _refused(name: str, expected: str) -> Any:
+    def method(self: Tensor, /, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            raise misuse("method", name, args, kwargs)
+        raise RuntimeError(f"{name} expected {expected} layout but got Strided")
+
+    method.__name__ = name
+    method.__doc__ = f"Not for dense tensors.\n\nRaises: RuntimeError: {name} is for {expected}."
+    return method
+
+
+_COO = "sparse coordinate tensor"
+_CSR = "sparse row compressed tensor"
+METHODS = {
+    "to_sparse": to_sparse,
+    "to_sparse_coo": to_sparse,
+    "to_sparse_csr": to_sparse_csr,
+    "to_dense": to_dense,
+    "sparse_mask": sparse_mask,
+    "untyped_storage": untyped_storage,
+    "storage": storage,
+    "_typed_storage": _typed_storage,
+    **{name: _refused(name, _COO) for name in ("coalesce", "is_coalesced", "indices")},
+    "values": _refused("values", "sparse tensor"),
+    **{name: _refused(name, _CSR) for name in ("crow_indices", "col_indices")},
+}  # fmt: skip
+for _name, _method in METHODS.items():
+    if not hasattr(Tensor, _name):
+        setattr(Tensor, _name, guard("method", _name, _method))
+for _name in ("is_pinned", "pin_memory"):
+    setattr(Tensor, _name, guard("method", _name, getattr(Tensor, _name)))
+Tensor.sparse_dim = lambda self: 0  # type: ignore[attr-defined]
+Tensor.dense_dim = Tensor.dim  # type: ignore[attr-defined]

@@ -1,0 +1,66 @@
+"""Code for machines that aren't at hand: it is made, and LLVM takes it; nothing is run."""
+
+import pytest
+
+from rushlight._native.llvm import target
+from tests.native.subprocesses import run
+
+pytest.importorskip("llvmlite")
+pytestmark = pytest.mark.skipif(not target.available(), reason="native code is turned off")
+
+MACHINES = {
+    "aarch64-unknown-linux-gnu": ("neoverse-n1", "+neon", 16, 32),
+    "x86_64-pc-windows-msvc": ("x86-64-v3", "", 32, 16),
+}
+
+MODULES = """
+    from rushlight._native.emitted import (
+        bias_gradients as plane_sums, convolution, depthwise, gemm, grid_sample as sampling,
+        max_pool as maxima, scan, small_convolution as small_planes, transpose as turning,
+    )
+    from rushlight._native.llvm import loader as engine, target
+    from rushlight._native.llvm.emit import F32, F64
+
+    target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
+    for kind in (F32, F64):
+        for module in (convolution, gemm, maxima, plane_sums, small_planes, turning):
+            module.load(kind)
+        for product in (False, True):
+            scan.load(kind, product)
+        for axes in (2, 3):
+            sampling.load(kind, axes, False, True, False)
+        depthwise.load(kind, (3, 3), (2, 2))
+    print(engine.statistics["compiled"])
+"""
+
+FORMULAS = """
+    from rushlight._array.kernels import (
+        column_norms, elements, launch, norms, row_norms, softmax, updates,
+    )
+    from rushlight._array.types import FLOAT32, FLOAT64
+    from rushlight._native.llvm import loader as engine, target
+
+    target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
+    launch._direct = lambda: False  # a builtin would need addresses
+    kernels = [
+        k for m in (column_norms, norms, row_norms, softmax, updates) for k in vars(m).values()
+        if isinstance(k, launch.Kernel)
+    ]
+    formulas = elements.formulas
+    for table in (formulas.ACTIVATIONS, formulas.SLOPES, formulas.LOSSES, formulas.LOSS_SLOPES):
+        kernels += [elements._kernel(name) for name in table]
+    for kernel in kernels:
+        for dtype in (FLOAT32, FLOAT64):
+            kernel.made(dtype, 3, False)
+            kernel.made(dtype, None, not kernel.group("f32").body[-1].op.startswith("column"))
+    print(engine.statistics["compiled"])
+"""
+
+
+@pytest.mark.parametrize("script", [MODULES, FORMULAS], ids=["modules", "formulas"])
+@pytest.mark.parametrize("triple", MACHINES)
+def test_llvm_takes_the_code_for_another_machine(triple: str, script: str) -> None:
+    cpu, features, width, registers = MACHINES[triple]
+    told = {"triple": triple, "cpu": cpu, "features": features}
+    found = run(script.format(**told, width=width, registers=registers), RUSHLIGHT_CACHE="0")
+    assert int(found) >= 20

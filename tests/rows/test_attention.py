@@ -1,0 +1,95 @@
+"""Attention: equal to its parts, masks, shared heads, blocks, second derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight._array.nn import attention as raw
+from rushlight.autograd import gradgradcheck
+from rushlight.nn import functional as F
+
+
+def made(*shape: int) -> Any:
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+def by_parts(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    return scores.softmax(-1) @ v
+
+
+@pytest.mark.parametrize("block", [8, 1 << 18])
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_is_a_softmax_between_two_products(
+    monkeypatch: pytest.MonkeyPatch, block: int, causal: bool
+) -> None:
+    monkeypatch.setattr(raw, "_BLOCK", block)
+    torch.manual_seed(0)
+    q, k, v = made(2, 3, 40, 4), made(2, 3, 35, 4), made(2, 3, 35, 4)
+    mask = torch.ones(40, 35, dtype=torch.bool).tril() if causal else None
+    fused = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    parts = by_parts(q, k, v, mask)
+    assert torch.allclose(fused, parts)
+    g = torch.randn(*fused.shape, dtype=torch.float64)
+    ours = torch.autograd.grad(fused, (q, k, v), g)
+    theirs = torch.autograd.grad(parts, (q, k, v), g)
+    for a, b in zip(ours, theirs):
+        assert torch.allclose(a, b)
+
+
+@pytest.mark.parametrize("block", [8, 1 << 18])
+def test_heads_that_share_keys_see_their_own_masks(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr(raw, "_BLOCK", block)
+    torch.manual_seed(0)
+    q, k, v = made(2, 6, 20, 4), made(2, 2, 18, 4), made(2, 2, 18, 4)
+    mask = torch.rand(2, 6, 20, 18) > 0.4
+    mask[..., 0] = True
+    fused = F.scaled_dot_product_attention(q, k, v, mask, enable_gqa=True)
+    parts = by_parts(q, k.repeat_interleave(3, 1), v.repeat_interleave(3, 1), mask)
+    assert torch.allclose(fused, parts)
+    g = torch.randn(*fused.shape, dtype=torch.float64)
+    for a, b in zip(
+        torch.autograd.grad(fused, (q, k, v), g), torch.autograd.grad(parts, (q, k, v), g)
+    ):
+        assert torch.allclose(a, b)
+
+
+def test_a_query_without_keys_gives_zeros_and_finite_gradients() -> None:
+    q, k, v = made(1, 1, 2, 4), made(1, 1, 3, 4), made(1, 1, 3, 4)
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    out = F.scaled_dot_product_attention(q, k, v, mask)
+    assert out[0, 0, 1].tolist() == [0, 0, 0, 0]
+    for g in torch.autograd.grad(out.sum(), (q, k, v)):
+        assert bool(g.isfinite().all())
+
+
+def test_attention_can_be_differentiated_twice() -> None:
+    q, k, v = made(1, 2, 3, 4), made(1, 1, 5, 4), made(1, 1, 5, 4)
+
+    def f(q: Any, k: Any, v: Any) -> Any:
+        return F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+
+    assert gradgradcheck(f, (q, k, v))
+
+
+def test_only_the_operands_and_the_results_are_kept() -> None:
+    q, k, v = made(1, 1, 50, 4), made(1, 1, 50, 4), made(1, 1, 50, 4)
+    node = F.scaled_dot_product_attention(q, k, v).grad_fn
+    assert node.name() == "ScaledDotProductFlashAttentionForCpuBackward0"
+    kept = [getattr(node, n) for n in dir(node) if n.startswith("_saved_")]
+    assert max(t.numel() for t in kept if isinstance(t, torch.Tensor)) == 200  # no scores
+
+
+def test_heads_must_divide_the_embedding() -> None:
+    x, w = made(3, 2, 4), made(12, 4)
+    with pytest.raises(AssertionError, match="embed_dim 4 not divisible by num_heads 3"):
+        F.multi_head_attention_forward(
+            x, x, x, 4, 3, w, None, None, None, False, 0.0, made(4, 4), None
+        )
