@@ -22,6 +22,7 @@ from rushlight._array.memory import parallel
 from rushlight._array.nn import element_losses
 from rushlight._array.reduce import extreme, reduce, scan, sort
 from rushlight._array.shape import indexing
+from rushlight._table import ROWS
 
 
 @pytest.fixture(autouse=True)
@@ -36,13 +37,13 @@ SIZES = (blocks.LARGE, blocks.BLOCK + 17)
 UNARY: dict[str, Callable[[Any], Any]] = {
     "relu": logistic.relu,
     "sigmoid": logistic.sigmoid,
-    "silu": logistic.silu,
-    "leaky_relu": lambda x: logistic.leaky_relu(x, 0.2),
-    "leaky_relu of a steep slope": lambda x: logistic.leaky_relu(x, 3.0),
-    "leaky_relu of a negative slope": lambda x: logistic.leaky_relu(x, -0.5),
-    "hardtanh": lambda x: logistic.hardtanh(x, -1.0, 0.5),
-    "hardsigmoid": logistic.hardsigmoid,
-    "hardswish": logistic.hardswish,
+    "silu": ROWS["silu"][0].op.raw,
+    "leaky_relu": lambda x: ROWS["leaky_relu"][0].op.raw(x, 0.2),
+    "leaky_relu of a steep slope": lambda x: ROWS["leaky_relu"][0].op.raw(x, 3.0),
+    "leaky_relu of a negative slope": lambda x: ROWS["leaky_relu"][0].op.raw(x, -0.5),
+    "hardtanh": lambda x: ROWS["hardtanh"][0].op.raw(x, -1.0, 0.5),
+    "hardsigmoid": ROWS["hardsigmoid"][0].op.raw,
+    "hardswish": ROWS["hardswish"][0].op.raw,
     "hardshrink": lambda x: logistic.hardshrink(x, 0.5),
     "softshrink": lambda x: logistic.softshrink(x, 0.5),
     "frac": rounding.frac,

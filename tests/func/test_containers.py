@@ -1,10 +1,10 @@
 """Transforms take registered classes apart; packages may replace the steps of `vmap`."""
 
 import pytest
-
-import rushlight as torch
 from rushlight._C import _functorch as wrappers
 from rushlight._functorch import make_functional, package, vmap as steps
+
+import rushlight as torch
 from rushlight.utils import _pytree
 
 

@@ -39,6 +39,7 @@ FORMULAS = """
     )
     from rushlight._array.types import FLOAT32, FLOAT64
     from rushlight._native.llvm import loader as engine, target
+    from rushlight._table import ROWS
 
     target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
     launch._direct = lambda: False  # a builtin would need addresses
@@ -47,8 +48,11 @@ FORMULAS = """
         if isinstance(k, launch.Kernel)
     ]
     formulas = elements.formulas
-    for table in (formulas.ACTIVATIONS, formulas.SLOPES, formulas.LOSSES, formulas.LOSS_SLOPES):
-        kernels += [elements._kernel(name) for name in table]
+    kernels += [elements._kernel(name) for name in (*formulas.LOSSES, *formulas.LOSS_SLOPES)]
+    for rows in ROWS.values():
+        for function in (rows[0].op.raw, *rows[0].op.formulas):
+            if hasattr(function, "formula"):
+                kernels.append(elements._of(function))
     for kernel in kernels:
         for dtype in (FLOAT32, FLOAT64):
             kernel.made(dtype, 3, False)

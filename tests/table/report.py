@@ -207,6 +207,7 @@ def formulas(row: Row) -> Iterator[str]:
 
 def formula_text(formula: Any) -> str:
     """The expression that a formula returns; its name and first line where it is longer."""
+    formula = getattr(formula, "formula", formula)  # of one that is generated
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)
     body: ast.expr | None = None

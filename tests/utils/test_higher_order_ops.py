@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from rushlight._higher_order_ops import associative_scan, map, scan, while_loop
 
 import rushlight as torch
-from rushlight._higher_order_ops import associative_scan, map, scan, while_loop
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 8, 13])

@@ -80,7 +80,6 @@ _LATE: Final[dict[str, tuple[str, str]]] = {
     "glu_backward": ("elementwise.gated_linear", "glu_backward"),
     "glu_gradients": ("elementwise.gated_linear", "glu_gradients"),
     "sigmoid": ("elementwise.activations", "sigmoid"),
-    "softplus": ("elementwise.activations", "softplus"),
     "ldexp": ("elementwise.comparison", "ldexp"),
     "xlog1py": ("elementwise.activations", "xlog1py"),
     "xlogy": ("elementwise.activations", "xlogy"),

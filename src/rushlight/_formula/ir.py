@@ -23,6 +23,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .words import (
+    WORLDS,
+    absolute,
+    ceil,
+    cos,
+    erf,
+    exp,
+    expm1,
+    floor,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    power,
+    rint,
+    rsqrt,
+    sigmoid,
+    sin,
+    sqrt,
+    tanh,
+    trunc,
+    where,
+)
+
 __all__ = [
     "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast",
     "ceil", "column", "column_sum", "cos", "erf", "exp", "expm1", "floor", "into", "log", "log1p",
@@ -277,6 +301,10 @@ class Symbol:
         return self.trace.add("const", [], self.dtype, number)
 
     def _with(self, op: str, other: Symbol | float, turned: bool = False) -> Symbol:
+        if type(other) is not Symbol and other == 1 and op in ("mul", "div") and not (
+            turned and op == "div"
+        ):  # fmt: skip
+            return self  # no digit changes
         second = self.like(other)
         return self.trace.add(op, [second, self] if turned else [self, second])
 
@@ -349,22 +377,31 @@ def _unary(op: str) -> Callable[[Symbol], Symbol]:
     return function
 
 
-absolute = _unary("abs")
-cos = _unary("cos")
-erf = _unary("erf")
-exp = _unary("exp")
-expm1 = _unary("expm1")
-ceil = _unary("ceil")
-floor = _unary("floor")
-log = _unary("log")
-rint = _unary("rint")
-trunc = _unary("trunc")
-log1p = _unary("log1p")
-rsqrt = _unary("rsqrt")
-sigmoid = _unary("sigmoid")
-sin = _unary("sin")
-sqrt = _unary("sqrt")
-tanh = _unary("tanh")
+def _binary(op: str) -> Callable[[Any, Any], Symbol]:
+    def function(x: Any, y: Any) -> Symbol:
+        known: Symbol = x if type(x) is Symbol else y
+        return known.trace.add(op, [known.like(x), known.like(y)])
+
+    return function
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    if type(condition) is not Symbol:
+        return x if condition else y  # decided by numbers that the trace knows
+    known = x if isinstance(x, Symbol) else y
+    assert isinstance(known, Symbol), "where: one of the two must be a symbol"
+    return condition.trace.add("where", [condition, known.like(x), known.like(y)])
+
+
+WORLDS[Symbol] = {
+    **{op: _unary(op) for op in (
+        "ceil", "cos", "erf", "exp", "expm1", "floor", "log", "log1p", "rint", "rsqrt", "sigmoid",
+        "sin", "sqrt", "tanh", "trunc",
+    )},
+    "absolute": _unary("abs"), "maximum": _binary("max"), "minimum": _binary("min"),
+    "power": _binary("pow"), "where": _where,
+}  # fmt: skip
+
 row_sum = _unary("row_sum")
 row_max = _unary("row_max")
 row_min = _unary("row_min")
@@ -372,28 +409,6 @@ row_top = _unary("row_top")
 column_sum = _unary("column_sum")
 total = _unary("total")
 one_hot = _unary("one_hot")
-
-
-def maximum(x: Symbol, y: Symbol | float) -> Symbol:
-    """The larger of two; nan where one is."""
-    return x.trace.add("max", [x, x.like(y)])
-
-
-def minimum(x: Symbol, y: Symbol | float) -> Symbol:
-    """The smaller of two; nan where one is."""
-    return x.trace.add("min", [x, x.like(y)])
-
-
-def power(x: Symbol, y: Symbol | float) -> Symbol:
-    """x to the power of y."""
-    return x.trace.add("pow", [x, x.like(y)])
-
-
-def where(condition: Symbol, x: Symbol | float, y: Symbol | float) -> Symbol:
-    """`x` where the condition holds, else `y`; one of them must be a symbol."""
-    known = x if isinstance(x, Symbol) else y
-    assert isinstance(known, Symbol)
-    return condition.trace.add("where", [condition, known.like(x), known.like(y)])
 
 
 def spread(x: Symbol, kind: str) -> Symbol:

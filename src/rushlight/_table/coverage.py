@@ -149,7 +149,7 @@ def vocabulary(formula: Any) -> set[str]:
     """The names that a formula, and the functions of the table that it calls, ask of `xp`."""
     found: set[str] = set()
     seen: set[Any] = set()
-    stack = [formula]
+    stack = [getattr(formula, "formula", formula)]  # of one that is generated: see `_formula`
     while stack:
         function = stack.pop()
         code = getattr(function, "__code__", None)

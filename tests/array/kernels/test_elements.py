@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 
 from rushlight._array import kernels
-from rushlight._array.elementwise import (
-    activation_gradients as slopes,
-    activations as logistic,
-    gated_linear as gating,
-    masks,
-)
+from rushlight._array.elementwise import gated_linear as gating, generated, masks
 from rushlight._array.nn import element_losses as losses, interpolation as resample
 from rushlight._array.reduce import reduce
 from rushlight._native.llvm import target
+from rushlight._table import ROWS
 from tests.array.kernels.test_kernels import both, normal
 
 pytest.importorskip("llvmlite")
@@ -23,21 +19,16 @@ pytestmark = pytest.mark.skipif(not target.available(), reason="native code is t
 
 DTYPES = [np.float32, np.float64]
 SIZES = [(7,), (3, 4096), (5, 1000)]
-ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
-    "elu": lambda x: logistic.elu(x, 1.3, 1.1, 0.9), "mish": logistic.mish,
-    "celu": lambda x: logistic.celu(x, 0.7), "softplus": lambda x: logistic.softplus(x, 2.5, 4.0),
-    "leaky_relu": lambda x: logistic.leaky_relu(x, 0.1), "hardsigmoid": logistic.hardsigmoid,
-    "steep": lambda x: logistic.leaky_relu(x, 1.5), "hardswish": logistic.hardswish,
-    "log_sigmoid": logistic.log_sigmoid,
+#: Rows that are formulas, and numbers for them.
+FORMULAS: dict[str, tuple[Any, ...]] = {
+    "elu": (1.3, 1.1, 0.9), "celu": (0.7,), "leaky_relu": (0.1,), "softplus": (2.5, 4.0),
+    "hardtanh": (-0.5, 1.5), "mish": (), "logsigmoid": (), "hardsigmoid": (), "hardswish": (),
+    "silu": (),
 }  # fmt: skip
-SLOPES: dict[str, Callable[[Any, Any], Any]] = {
-    "elu": lambda g, x: slopes.elu_backward(g, x, 1.3, 1.1, 0.9), "mish": slopes.mish_backward,
-    "leaky_relu": lambda g, x: slopes.leaky_relu_backward(g, x, 0.1),
-    "softplus": lambda g, x: slopes.softplus_backward(g, x, 2.5, 4.0),
-    "log_sigmoid": slopes.log_sigmoid_backward, "hardsigmoid": slopes.hardsigmoid_backward,
-    "hardswish": slopes.hardswish_backward,
-    "hardtanh": lambda g, x: slopes.hardtanh_backward(g, x, -0.5, 1.5),
-}  # fmt: skip
+
+
+def row(name: str) -> Any:
+    return ROWS[name][0].op
 
 
 def special(dtype: Any) -> Any:
@@ -47,32 +38,35 @@ def special(dtype: Any) -> Any:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", FORMULAS)
 def test_activations(monkeypatch: pytest.MonkeyPatch, name: str, dtype: Any) -> None:
-    monkeypatch.setattr(logistic, "LARGE", 0)
+    monkeypatch.setattr(generated.LIMITS, "large", 0)
+    function, numbers = row(name).raw, FORMULAS[name]
     for shape in SIZES:
         x = 4 * normal(1, dtype, *shape)
-        both(monkeypatch, lambda x=x: ACTIVATIONS[name](x))  # type: ignore[misc]
+        both(monkeypatch, lambda x=x: function(x, *numbers))  # type: ignore[misc]
     with np.errstate(all="ignore"):
-        both(monkeypatch, lambda: ACTIVATIONS[name](special(dtype)))
+        both(monkeypatch, lambda: function(special(dtype), *numbers))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.parametrize("name", FORMULAS)
 def test_gradients_of_activations(monkeypatch: pytest.MonkeyPatch, name: str, dtype: Any) -> None:
+    function, numbers = row(name).formulas[0], FORMULAS[name]
     for shape in SIZES:
         g, x = normal(1, dtype, *shape), 4 * normal(2, dtype, *shape)
-        both(monkeypatch, lambda g=g, x=x: SLOPES[name](g, x))  # type: ignore[misc]
+        both(monkeypatch, lambda g=g, x=x: function(g, x, *numbers))  # type: ignore[misc]
     x = special(dtype)
     with np.errstate(all="ignore"):
-        both(monkeypatch, lambda: SLOPES[name](np.ones_like(x), x))
+        both(monkeypatch, lambda: function(np.ones_like(x), x, *numbers))
 
 
-@pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.parametrize("name", FORMULAS)
 def test_gradients_of_halves_are_rounded_once(name: str) -> None:
+    function, numbers = row(name).formulas[0], FORMULAS[name]
     g, x = normal(1, np.float16, 50), 4 * normal(2, np.float16, 50)
-    exact = SLOPES[name](g.astype(np.float32), x.astype(np.float32))
-    found = SLOPES[name](g, x)
+    exact = function(g.astype(np.float32), x.astype(np.float32), *numbers)
+    found = function(g, x, *numbers)
     assert found.dtype == np.float16
     np.testing.assert_array_equal(found, exact.astype(np.float16))
 

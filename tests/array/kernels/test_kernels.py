@@ -167,9 +167,6 @@ def test_activations(monkeypatch: pytest.MonkeyPatch, size: int, dtype: Any) -> 
             both(monkeypatch, lambda a=approximate: erf.gelu(x, a))
             both(monkeypatch, lambda a=approximate: erf.gelu_backward(g, x, a))
         both(monkeypatch, lambda: logistic.sigmoid(x))
-        both(monkeypatch, lambda: logistic.silu(x))
-        finite = np.nan_to_num(x, posinf=50, neginf=-50)
-        both(monkeypatch, lambda: logistic.silu_backward(g, np.clip(finite, -1e9, 1e9)))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -9,15 +9,13 @@ import numpy as np
 from . import formulas
 from .launch import Kernel, floating, ready
 
-__all__ = ["gelu", "gelu_backward", "logistic", "silu", "silu_backward"]
+__all__ = ["gelu", "gelu_backward", "logistic"]
 
 _GELU = {"none": Kernel(formulas.gelu, "f"), "tanh": Kernel(formulas.gelu_tanh, "f")}
 _GELU_BACK = {
     "none": Kernel(formulas.gelu_backward, "f", "f"),
     "tanh": Kernel(formulas.gelu_tanh_backward, "f", "f"),
 }
-_SILU = Kernel(formulas.silu, "f")
-_SILU_BACK = Kernel(formulas.silu_backward, "f", "f")
 _LOGISTIC = Kernel(formulas.logistic, "f")
 
 
@@ -38,16 +36,6 @@ def gelu(x: Any, approximate: str) -> Any:
 def gelu_backward(g: Any, x: Any, approximate: str) -> Any:
     """See `erf.gelu_backward`."""
     return _flat(_GELU_BACK.get(approximate), g, x)
-
-
-def silu(x: Any) -> Any:
-    """x sigmoid(x)."""
-    return _flat(_SILU, x)
-
-
-def silu_backward(g: Any, x: Any) -> Any:
-    """The gradient of `silu`."""
-    return _flat(_SILU_BACK, g, x)
 
 
 def logistic(x: Any) -> Any:

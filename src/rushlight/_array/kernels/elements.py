@@ -14,7 +14,7 @@ from ..types import BOOL, FLOAT64
 from . import element_formulas as formulas
 from .launch import FLAT, Kernel, address, chunks_of, floating, plain, ready
 
-__all__ = ["activation", "choose", "glu", "glu_backward", "keep", "loss", "slope", "total"]
+__all__ = ["by_formula", "choose", "glu", "glu_backward", "keep", "loss", "slope", "total"]
 
 _KEEP = Kernel(formulas.keep, "f", "f b1")
 _CHOOSE = {
@@ -29,24 +29,23 @@ _GLU_BACK = Kernel(formulas.glu_backward, "f", "f", "f")
 
 @cache
 def _kernel(name: str) -> Kernel:
-    for arrays, table in (
-        (1, formulas.ACTIVATIONS), (2, formulas.SLOPES), (2, formulas.LOSSES),
-        (2, formulas.LOSS_SLOPES),
-    ):  # fmt: skip
-        if name in table:
-            formula, numbers = table[name]
-            return Kernel(formula, *["f"] * arrays, *["s"] * numbers)
-    raise KeyError(name)
+    formula, numbers = {**formulas.LOSSES, **formulas.LOSS_SLOPES}[name]
+    return Kernel(formula, "f", "f", *["s"] * numbers)
 
 
-def activation(name: str, x: Any, *numbers: float) -> Any:
-    """A function of x by element."""
-    dtype = x.dtype
-    if not floating(dtype) or not ready():
+@cache
+def _of(function: Any) -> Kernel:
+    return Kernel(function.formula, *["f"] * len(function.arrays), *["s"] * len(function.numbers))
+
+
+def by_formula(function: Any, arrays: tuple[Any, ...], numbers: tuple[Any, ...]) -> Any:
+    """What a generated function gives for arrays of one shape and type."""
+    x = arrays[0]
+    if not floating(x.dtype) or not ready():
         return None
-    out = np.empty(x.shape, dtype)
-    given = (x, *[float(n) for n in numbers])
-    return out if _kernel(name).flat(dtype, given, (out,), x.size) else None
+    out = np.empty(x.shape, x.dtype)
+    given = (*arrays, *[float(n) for n in numbers])
+    return out if _of(function).flat(x.dtype, given, (out,), x.size) else None
 
 
 def slope(name: str, g: Any, x: Any, *numbers: float) -> Any:

@@ -219,7 +219,7 @@ def _polynomial(u: Symbol, coefficients: tuple[float, ...]) -> Symbol:
     return found
 
 
-def _half_more(x: Symbol, fraction: _Fraction) -> Symbol:
+def _half_more(x: Symbol, fraction: _Fraction) -> Any:
     """1/2 + x P(x²) / Q(x²), exactly 0 below minus the bound."""
     bound, above, below = fraction
     near = where(x > bound, bound, x)
@@ -245,7 +245,7 @@ def gelu_backward(g: Symbol, x: Symbol) -> Any:
     return g * (0.5 * (1 + erf(x * sqrt(0.5))) + x * bell * (1 / sqrt(2 * pi)))
 
 
-def _logistic(x: Symbol) -> Symbol:
+def _logistic(x: Symbol) -> Any:
     return 1 / (1 + exp(-x))
 
 
@@ -265,17 +265,6 @@ def gelu_tanh_backward(g: Symbol, x: Symbol) -> Any:
     near = where(x * x < 900.0, x, x - x)
     slope = near * _ROOT + near * near * near * (3 * _ROOT * _CUBIC)
     return g * 0.5 * (1 + t + (1 - t * t) * slope)
-
-
-def silu(x: Symbol) -> Any:
-    """x sigmoid(x)."""
-    return x * _logistic(x)
-
-
-def silu_backward(g: Symbol, x: Symbol) -> Any:
-    """g (s + x s (1 - s)), s = sigmoid(x)."""
-    s = _logistic(x)
-    return g * (s * (1 + x * (1 - s)))
 
 
 def logistic(x: Symbol) -> Any:

@@ -45,6 +45,10 @@ class Proxy:
     def dtype(self) -> Any:
         return self.raw.dtype
 
+    def run_formula(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """A call of a function that is made of a formula: one call of the program."""
+        return self.recorder.run(function, function.__name__, args)
+
     def __getitem__(self, key: Any) -> Any:
         return self.recorder.run(operator.getitem, "getitem", (self, key))
 

@@ -39,7 +39,7 @@ def function_of(i: Instruction) -> Callable[..., Any] | None:
     ufunc = ufunc_of(i, single=True)
     if ufunc is not None:
         return _BY_UFUNC.get(ufunc.__name__)
-    function = elementwise.FORMULAS.get(i.name)
+    function = getattr(i.function, "formula", None) or elementwise.FORMULAS.get(i.name)
     # A copy in another layout is called `keep` too: it has no mask.
     mask = {"keep": i.inputs[1:2], "where": i.inputs[:1], "masked_fill": i.inputs[1:2]}.get(i.name)
     if mask and (type(mask[0]) is not Value or mask[0].dtype.name != "bool"):

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from math import isnan
 from typing import Any, Final
 
-from ..._array.kernels import element_formulas, formulas
 from ..._formula import ir as G
 
 Number = int | float
@@ -69,35 +68,8 @@ def sign(x: Any) -> Any:
     return G.cast(x > 0.0, x.dtype) - G.cast(x < 0.0, x.dtype)
 
 
-def _elu(x: Any, alpha: Number, scale: Number, inner: Number) -> Any:
-    low = _times(G.expm1(_times(G.minimum(x, 0.0), inner)), alpha * scale)
-    return low + _times(G.maximum(x, 0.0), scale)
-
-
-def _softplus(x: Any, beta: Number = 1, threshold: Number = 20) -> Any:
-    t = _times(x, beta)
-    y = G.log1p(G.exp(G.minimum(t, threshold)))
-    return G.where(t > threshold, x, y if beta == 1 else y / beta)
-
-
 def _soft_tail(x: Any) -> Any:
     return G.log1p(G.exp(-G.absolute(x)))
-
-
-def _log_sigmoid(x: Any) -> Any:
-    return G.minimum(x, 0.0) - _soft_tail(x)
-
-
-def _mish(x: Any) -> Any:
-    return x * G.tanh(G.log1p(G.exp(x)))
-
-
-def _hardsigmoid(x: Any) -> Any:
-    return clamped(x + 3.0, 0.0, 6.0) / 6.0
-
-
-def _hardswish(x: Any) -> Any:
-    return x * clamped(x + 3.0, 0.0, 6.0) / 6.0
 
 
 def _log_product(logarithm: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
@@ -133,12 +105,6 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
 
 def _choice(mask: Any, x: Any, y: Any) -> Any:
     return G.where(mask, x, y)
-
-
-def _leaky(x: Any, slope: Number) -> Any:
-    if 0 <= slope <= 1:
-        return G.maximum(x, x * slope)
-    return G.where(x > 0.0, x, x * slope)
 
 
 def _exclusive(a: Any, b: Any) -> Any:
@@ -209,10 +175,7 @@ FORMULAS: Final[dict[str, Callable[..., Any]]] = {
     "square": lambda x: x * x, "_square_slope": lambda g, x: g * (x * 2.0),
     "relu": lambda x: G.maximum(x, 0.0), "sigmoid": lambda x: 1.0 / (G.exp(-x) + 1.0),
     "keep": lambda g, mask: G.where(mask, g, 0.0), "where": _choice, "masked_fill": _masked_fill,
-    "rsqrt": G.rsqrt, "silu": formulas.silu, "silu_backward": formulas.silu_backward,
-    "leaky_relu": _leaky, "elu": _elu, "celu": lambda x, a: _elu(x, a, 1, 1 / a),
-    "softplus": _softplus, "logsigmoid": _log_sigmoid, "mish": _mish, "hardtanh": clamped,
-    "hardsigmoid": _hardsigmoid, "hardswish": _hardswish,
+    "rsqrt": G.rsqrt,
     "hardshrink": lambda x, limit: G.where(G.absolute(x) <= limit, 0.0, x),
     "softshrink": lambda x, limit: x - clamped(x, -limit, limit),
     "threshold": _threshold,
@@ -227,7 +190,6 @@ FORMULAS: Final[dict[str, Callable[..., Any]]] = {
     "logical_and": lambda x, y: x & y, "bitwise_or": lambda x, y: x | y,
     "logical_or": lambda x, y: x | y, "bitwise_xor": _exclusive, "logical_xor": _exclusive,
     "isnan": lambda x: x.differs(x),
-    **{name: formula for name, (formula, _) in element_formulas.SLOPES.items()},
 }  # fmt: skip
 
 

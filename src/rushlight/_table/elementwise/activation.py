@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._array import types as T
+from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise.masks import ordered
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply1, apply_lone
 from ..._core.inplace import apply_inplace
 from ..._core.storage import TensorBase
+from ..._formula.words import (
+    absolute,
+    exp,
+    expm1,
+    formula,
+    log1p,
+    maximum,
+    minimum,
+    sigmoid,
+    where,
+)
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import numbers_for
 from ..rows.composite import composite
 from ..rows.row import Row, elementwise, general
-from ..rows.tensor_namespace import keep, table
+from ..rows.tensor_namespace import table
 
 erf = later("elementwise.erf")
 gating = later("elementwise.gated_linear")
 logistic = later("elementwise.activations")
-slopes = later("elementwise.activation_gradients")
 
 relu = elementwise(
     "relu(Tensor self) -> Tensor",
@@ -31,17 +41,14 @@ relu = elementwise(
 )
 
 
-def _leaky_gradient(g: Any, x: Any, negative_slope: Any) -> Any:
-    return table("where")(x > 0, g, g * negative_slope)
-
-
 def _leaky_relu(node: str) -> Row:
     return elementwise(
         "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-        logistic.leaky_relu,
-        self=lambda xp, g, self, negative_slope: xp.fused(
-            slopes.leaky_relu_backward, _leaky_gradient, g, self, negative_slope
+        formula(
+            lambda self, negative_slope: where(self > 0, self, self * negative_slope),
+            override=logistic.leaky_relu,
         ),
+        self=formula(lambda g, self, negative_slope: where(self > 0, g, g * negative_slope)),
         promote="none",
         method=False,
         public=False,
@@ -57,17 +64,26 @@ leaky_relu_row = _leaky_relu("LeakyReluBackward0")
 _leaky_relu_written = _leaky_relu("LeakyReluBackward1")  # in place
 
 
+def _elu_value(x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
+    low = expm1(minimum(x, 0) * input_scale)
+    return where(x > 0, x * scale, low * (alpha * scale))
+
+
 def _elu_gradient(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
-    low = table("exp")(keep(x, x <= 0) * input_scale)
-    return table("where")(x > 0, g * scale, g * (low * (alpha * scale * input_scale)))
+    low = exp(minimum(x, 0) * input_scale)
+    return where(x <= 0, g * (low * (alpha * scale * input_scale)), g * scale)
 
 
 def _elu(node: str) -> Row:
     return elementwise(
         "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-        logistic.elu,
-        self=lambda xp, g, self, alpha, scale, input_scale: xp.fused(
-            slopes.elu_backward, _elu_gradient, g, self, alpha, scale, input_scale
+        formula(
+            lambda self, alpha, scale, input_scale: _elu_value(self, alpha, scale, input_scale)
+        ),
+        self=formula(
+            lambda g, self, alpha, scale, input_scale: _elu_gradient(
+                g, self, alpha, scale, input_scale
+            )
         ),
         promote="none",
         method=False,
@@ -84,10 +100,8 @@ elu_row = _elu("EluBackward0")
 _elu_written = _elu("EluBackward1")  # in place
 celu_row = elementwise(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
-    logistic.celu,
-    self=lambda xp, g, self, alpha: xp.fused(
-        slopes.elu_backward, _elu_gradient, g, self, alpha, 1, 1 / alpha
-    ),
+    formula(lambda self, alpha: _elu_value(self, alpha, 1, 1 / alpha)),
+    self=formula(lambda g, self, alpha: _elu_gradient(g, self, alpha, 1, 1 / alpha)),
     promote="none",
     method=False,
     inplace=False,
@@ -111,14 +125,14 @@ gelu = elementwise(
 
 
 def _silu_gradient(g: Any, x: Any) -> Any:
-    s = table("sigmoid")(x)
+    s = sigmoid(x)
     return g * (s * (1 + x * (1 - s)))
 
 
 silu_row = elementwise(
     "silu(Tensor self) -> Tensor",
-    logistic.silu,
-    self=lambda xp, g, self: xp.fused(logistic.silu_backward, _silu_gradient, g, self),
+    formula(lambda self: self / (1 + exp(-self))),
+    self=formula(lambda g, self: _silu_gradient(g, self)),
     promote="none",
     method=False,
     public=False,
@@ -128,16 +142,23 @@ silu_row = elementwise(
 )
 
 
+def _tanh_of_softplus(e: Any) -> Any:
+    """tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2)."""
+    n = e * (e + 2)
+    return n / (n + 2)
+
+
 def _mish_gradient(g: Any, x: Any) -> Any:
-    s = table("sigmoid")(x)
-    t = table("tanh")(table("softplus")(x))
-    return g * (t + x * s * (1 - t * t))
+    e = exp(minimum(x, 20))
+    t = _tanh_of_softplus(e)
+    return g * (t + x * (e / (1 + e)) * (1 - t * t))
 
 
 mish_row = elementwise(
     "mish(Tensor self) -> Tensor",
-    logistic.mish,
-    self=lambda xp, g, self: xp.fused(slopes.mish_backward, _mish_gradient, g, self),
+    # From 20 on the factor is 1 in float64, too.
+    formula(lambda self: self * _tanh_of_softplus(exp(minimum(self, 20)))),
+    self=formula(lambda g, self: _mish_gradient(g, self)),
     promote="none",
     method=False,
     public=False,
@@ -147,17 +168,20 @@ mish_row = elementwise(
 )
 
 
+def _softplus_value(x: Any, beta: Any, threshold: Any) -> Any:
+    t = x * beta
+    return where(t > threshold, x, log1p(exp(minimum(t, threshold))) / beta)
+
+
 def _softplus_gradient(g: Any, x: Any, beta: Any, threshold: Any) -> Any:
     t = x * beta
-    return table("where")(t > threshold, g, g * table("sigmoid")(t))
+    return where(t > threshold, g, g * sigmoid(t))
 
 
 softplus = elementwise(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-    logistic.softplus,
-    self=lambda xp, g, self, beta, threshold: xp.fused(
-        slopes.softplus_backward, _softplus_gradient, g, self, beta, threshold
-    ),
+    formula(lambda self, beta, threshold: _softplus_value(self, beta, threshold)),
+    self=formula(lambda g, self, beta, threshold: _softplus_gradient(g, self, beta, threshold)),
     promote="none",
     method=False,
     inplace=False,
@@ -168,10 +192,8 @@ softplus = elementwise(
 )
 logsigmoid = elementwise(
     "logsigmoid(Tensor self) -> Tensor",
-    logistic.log_sigmoid,
-    self=lambda xp, g, self: xp.fused(
-        slopes.log_sigmoid_backward, lambda g, x: g * table("sigmoid")(-x), g, self
-    ),
+    formula(lambda self: minimum(self, 0) - log1p(exp(-absolute(self)))),
+    self=formula(lambda g, self: g * sigmoid(-self)),
     promote="none",
     method=False,
     inplace=False,
@@ -182,16 +204,8 @@ logsigmoid = elementwise(
 )
 
 
-def _hardtanh_gradient(g: Any, x: Any, low: Any, high: Any) -> Any:
-    return keep(g, ~((x <= low) | (x >= high)))
-
-
-def _hardsigmoid_gradient(g: Any, x: Any) -> Any:
-    return keep(g / 6, (x > -3) & (x < 3))
-
-
 def _hardswish_gradient(g: Any, x: Any) -> Any:
-    return table("where")(x < 3, keep(g * (x / 3 + 0.5), x > -3), g)
+    return where(x < 3, where(x > -3, g * (x / 3 + 0.5), 0.0), g)
 
 
 def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
@@ -205,9 +219,9 @@ def _hardtanh_types(args: list[Any], raws: list[Any]) -> None:
 
 hardtanh_row = elementwise(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    logistic.hardtanh,
-    self=lambda xp, g, self, min_val, max_val: xp.fused(
-        slopes.hardtanh_backward, _hardtanh_gradient, g, self, min_val, max_val
+    formula(lambda self, min_val, max_val: minimum(maximum(self, min_val), max_val)),
+    self=formula(
+        lambda g, self, min_val, max_val: where((self <= min_val) | (self >= max_val), 0.0, g)
     ),
     promote="none",
     method=False,
@@ -219,8 +233,8 @@ hardtanh_row = elementwise(
 )
 hardsigmoid_row = elementwise(
     "hardsigmoid(Tensor self) -> Tensor",
-    logistic.hardsigmoid,
-    self=lambda xp, g, self: xp.fused(slopes.hardsigmoid_backward, _hardsigmoid_gradient, g, self),
+    formula(lambda self: minimum(maximum(self + 3, 0), 6) / 6),
+    self=formula(lambda g, self: where((self > -3) & (self < 3), g / 6, 0.0)),
     promote="none",
     method=False,
     public=False,
@@ -230,8 +244,8 @@ hardsigmoid_row = elementwise(
 )
 hardswish_row = elementwise(
     "hardswish(Tensor self) -> Tensor",
-    logistic.hardswish,
-    self=lambda xp, g, self: xp.fused(slopes.hardswish_backward, _hardswish_gradient, g, self),
+    formula(lambda self: self * minimum(maximum(self + 3, 0), 6) / 6),
+    self=formula(lambda g, self: _hardswish_gradient(g, self)),
     promote="none",
     method=False,
     public=False,
@@ -273,9 +287,17 @@ threshold_row = elementwise(
     check=_checks.takes("threshold_cpu", "fi"),
     doc="x where it is above `threshold`, else `value`.",
 )
+
+
+def _prelu(x: Any, weight: Any) -> Any:
+    if weight.size == 1 and weight.dtype is x.dtype and weight.ndim <= x.ndim:
+        return leaky_relu_row.op.raw(x, weight.item())
+    return raw.where(x > 0, x, x * weight)
+
+
 prelu_row = elementwise(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-    logistic.prelu,
+    _prelu,
     self=lambda xp, g, self, weight: xp.where(self > 0, g, g * weight),
     weight=lambda xp, g, self: xp.keep(g * self, ~(self > 0)),
     check=_checks.takes("prelu_cpu", "f"),

@@ -14,6 +14,7 @@ from ..._base import dtypes as D
 from ..._base.device import hollow
 from ..._core.slow import holds
 from ..._core.storage import TensorBase, new_tensor
+from ..._formula.words import WORLDS as WORDS_OF
 from .deferred_functions import Pending
 
 
@@ -74,6 +75,32 @@ def __getattr__(name: str) -> Any:
 def _alias(short: str) -> Any:
     found = _functions.public.get(("", short))
     return _functions.methods[short] if found is None else found
+
+
+class _Words(dict[str, Any]):
+    """The vocabulary of formulas on Tensors: the table's functions."""
+
+    def __missing__(self, name: str) -> Any:
+        if name in _BOUNDS:
+            found = _bounded(*_BOUNDS[name])
+        else:
+            found = _functions[_WORDS.get(name, name)]
+        self[name] = found
+        return found
+
+
+def _bounded(by_tensor: str, by_number: str) -> Any:
+    def bound(x: Any, y: Any) -> Any:
+        if isinstance(y, TensorBase):
+            return _functions[by_tensor](x, y)
+        return _functions[by_number](x, y)
+
+    return bound
+
+
+_WORDS: Final = {"absolute": "abs", "power": "pow", "rint": "round"}
+_BOUNDS: Final = {"maximum": ("maximum", "clamp_min"), "minimum": ("minimum", "clamp_max")}
+WORDS_OF[TensorBase] = _Words()
 
 
 def table(name: str) -> Any:

@@ -1,0 +1,386 @@
+"""NumPy code generated from formulas: straight lines of ufuncs that write over what is done with.
+
+    elu = generate("elu", lambda x, alpha: where(x > 0, x, alpha * expm1(x)), ("x",), {"alpha": 1})
+    elu(x, 1)
+
+`generate` gives a plain function of the formula's parameters. On arrays of float32 or float64 it is
+one ufunc for each instruction, into buffers that earlier ones have left; large ones go to a native
+kernel where there is one, else through in blocks that the cache holds. 16-bit floats are computed
+in float32 and rounded once. All else (other types, several shapes, no dimensions) is the formula
+itself, on arrays. Where numbers have their default values they are constants of the code.
+
+What is no array goes its own way: a Tensor evaluates the formula, a proxy of a recording notes the
+call (its class has `run_formula`).
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import count
+from math import inf
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..._formula.ir import Group, trace
+from ..._formula.words import WORLDS
+from .. import kernels
+from ..number import number_like
+from ..types import FLOAT32, FLOAT64, is_half
+from . import blocked
+from .blocked import BLOCK
+from .erf import erf
+from .masks import keep, where
+
+__all__ = ["generate"]
+
+Function = Callable[..., Any]
+
+_UFUNCS: Final[dict[str, Any]] = {
+    "neg": np.negative, "abs": np.absolute, "sqrt": np.sqrt, "exp": np.exp, "expm1": np.expm1,
+    "log": np.log, "log1p": np.log1p, "tanh": np.tanh, "sin": np.sin, "cos": np.cos,
+    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "add": np.add,
+    "sub": np.subtract, "mul": np.multiply, "div": np.true_divide, "pow": np.power,
+    "max": np.maximum, "min": np.minimum, "lt": np.less, "le": np.less_equal, "gt": np.greater,
+    "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal, "and": np.logical_and,
+    "or": np.logical_or, "xor": np.logical_xor, "not": np.logical_not, "clip": blocked.clip,
+}  # fmt: skip
+#: Arithmetic on numbers alone is Python's.
+_OPERATORS: Final = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "neg": "-{}",
+    "pow": "{} ** {}", "max": "max({}, {})", "min": "min({}, {})", "lt": "{} < {}",
+    "le": "{} <= {}", "gt": "{} > {}", "ge": "{} >= {}", "eq": "{} == {}", "ne": "{} != {}",
+    "and": "{} and {}", "or": "{} or {}", "xor": "{} is not {}", "not": "not {}", "abs": "abs({})",
+}  # fmt: skip
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+WORLDS[np.ndarray] = WORLDS[np.generic] = {
+    **{k: _UFUNCS[k] for k in (
+        "ceil", "cos", "exp", "expm1", "floor", "log", "log1p", "rint", "sin", "sqrt", "tanh",
+        "trunc",
+    )},
+    "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "power": np.power,
+    "where": where, "erf": erf, "sigmoid": _sigmoid, "rsqrt": _rsqrt,
+}  # fmt: skip
+
+
+class _Step(NamedTuple):
+    """One call: of values by their numbers, and of constants, which are floats."""
+
+    value: int
+    op: str
+    args: tuple[int | float, ...]
+    sort: str  # "f": floats, "b": bools, "s": a number
+
+
+def _steps(group: Group) -> list[_Step]:
+    """The instructions of a group as calls that NumPy has, without those that nobody reads."""
+    first = len(group.operands)
+    constants: dict[int, float] = {}
+    made: dict[int | float, _Step] = {}
+    fresh = count(first + len(group.body))
+
+    def add(op: str, *args: int | float, value: int = -1, sort: str = "f") -> int:
+        step = _Step(next(fresh) if value < 0 else value, op, args, sort)
+        made[step.value] = step
+        return step.value
+
+    for value, one in enumerate(group.body, first):
+        if one.op == "const":
+            constants[value] = float(one.payload or 0)
+            continue
+        args = [constants.get(a, a) for a in one.args]
+        sort = "s" if one.kind == "s" else "b" if one.dtype == "b1" else "f"
+        inner = made.get(args[0]) if args else None
+        if sort == "f" and one.op == "sigmoid":
+            x = inner.args[0] if inner is not None and inner.op == "neg" else add("neg", *args)
+            add("div", 1.0, add("add", add("exp", x), 1.0), value=value)
+        elif sort == "f" and one.op == "rsqrt":
+            add("div", 1.0, add("sqrt", *args), value=value)
+        elif sort == "f" and one.op in ("max", "min") and _is_number(group, one.args[1]):
+            # One bound as `clip` is several times quicker than `maximum`, see `blocked`.
+            if one.op == "max":
+                add("clip", args[0], args[1], inf, value=value)
+            elif inner is not None and inner.op == "clip" and inner.args[2] == inf:
+                add("clip", *inner.args[:2], args[1], value=value)
+            else:
+                add("clip", args[0], -inf, args[1], value=value)
+        elif one.op == "where" and args[2] == 0.0 and type(args[2]) is float:
+            add("keep", args[1], args[0], value=value)
+        elif one.op == "where" and args[1] == 0.0 and type(args[1]) is float:
+            add("keep", args[2], add("not", args[0], sort="b"), value=value)
+        else:
+            add(one.op, *args, value=value, sort=sort)
+    needed: set[int | float] = {out.value for out in group.outputs}
+    steps = []
+    for step in reversed(made.values()):
+        if step.value in needed:
+            needed.update(step.args)
+            steps.append(step)
+    return steps[::-1]
+
+
+def _is_number(group: Group, value: int) -> bool:
+    return group.kind(value) == "s"
+
+
+class _Code:
+    """The lines of a group, a call for each step.
+
+    As a `block` it writes its result to `out`; else the result is a new array.
+    """
+
+    def __init__(self, group: Group, block: bool) -> None:
+        self.names: dict[int | float, str] = {i: o.name for i, o in enumerate(group.operands)}
+        self.lines: list[str] = []
+        self.free: dict[str, list[str]] = {"f": ["out"] if block else [], "b": []}
+        self.sorts: dict[int | float, str] = {}  # of values that lie in buffers of their own
+        self.constants: dict[str, float] = {}
+        steps = _steps(group)
+        last = {arg: step.value for step in steps for arg in step.args}
+        result = group.outputs[0].value
+        for step in steps:
+            dying = [a for a in dict.fromkeys(step.args) if last[a] == step.value]
+            self._add(step, [a for a in dying if a in self.sorts and a != result])
+        if not block:
+            self.lines.append(f"return {self.names[result]}")
+        elif self.names[result] != "out":
+            self.lines.append(f"copyto(out, {self.names[result]})")
+
+    def _add(self, step: _Step, dying: list[int | float]) -> None:
+        value, op, args, sort = step
+        if sort == "s":
+            self.names[value] = f"n{value}"
+            words = [repr(a) if type(a) is float else self.names[a] for a in args]
+            text = _OPERATORS[op].format(*words)
+            self.lines.append(f"n{value} = {text}")
+            return
+        words = [self._constant(a) if type(a) is float else self.names[a] for a in args]
+        own = [a for a in dying if self.sorts[a] == sort]
+        name = f"t{value}"
+        if op in ("keep", "erf"):
+            self.lines.append(f"{name} = {op}({', '.join(words)})")
+        elif op == "where" and len(set(args[1:])) > 1 and set(own) & set(args[1:]):
+            name = self.names[own[-1] if own[-1] in args[1:] else own[0]]
+            self.lines.append(f"choose({name}, {', '.join(words)})")
+        elif op == "where" and self.free["f"]:
+            name = self.free["f"].pop()
+            self.lines.append(f"choose({name}, {', '.join(words)})")
+        elif op == "where":
+            self.lines.append(f"{name} = where({', '.join(words)})")
+        elif own or self.free[sort]:
+            name = self.names[own[0]] if own else self.free[sort].pop()
+            self.lines.append(f"u_{op}({', '.join(words)}, {name})")
+        else:
+            self.lines.append(f"{name} = u_{op}({', '.join(words)})")
+        self.names[value], self.sorts[value] = name, sort
+        for arg in dying:
+            if self.names[arg] != name:
+                self.free[self.sorts[arg]].append(self.names[arg])
+
+    def _constant(self, number: float) -> str:
+        """A constant as a 0-d array of the type, which ufuncs take faster than a number."""
+        known = {repr(n): name for name, n in self.constants.items()}
+        if repr(number) not in known:
+            known[repr(number)] = f"k{len(self.constants)}"
+            self.constants[known[repr(number)]] = number
+        return known[repr(number)]
+
+
+_INTEGERS: Final = {FLOAT32: np.dtype(np.int32), FLOAT64: np.dtype(np.int64)}
+#: Elements from which arithmetic on bits beats a branch for each element: see `masks`.
+_BITS: Final = 1024
+
+
+def _choose(out: Any, mask: Any, a: Any, b: Any) -> None:
+    """Writes `a` where the mask is True and `b` elsewhere to `out`, which may be either of them."""
+    if out.size < _BITS:
+        if out is a:
+            np.copyto(out, b, "same_kind", np.logical_not(mask))
+            return
+        if out is not b:
+            np.copyto(out, b)
+        np.copyto(out, a, "same_kind", mask)
+        return
+    integer: Any = _INTEGERS[out.dtype]
+    left = (a if type(a) is np.ndarray else np.array(a, out.dtype)).view(integer)
+    right = (b if type(b) is np.ndarray else np.array(b, out.dtype)).view(integer)
+    bits = out.view(integer)
+    if out is a:
+        # right + mask (left - right): the integers wrap, so every bit comes back.
+        np.subtract(left, right, bits)
+        np.multiply(bits, mask, bits)
+        np.add(bits, right, bits)
+    else:
+        # left + (not mask) (right - left)
+        np.subtract(right, left, bits)
+        np.multiply(bits, np.logical_not(mask), bits)
+        np.add(bits, left, bits)
+
+
+def _traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple[str, ...],
+            given: Mapping[str, Any]) -> Group:  # fmt: skip
+    """The group of a formula, with numbers for those parameters that `given` has."""
+    operands = {p: ("f" if p in arrays else "s", "f32") for p in names if p not in given}
+
+    def bound(*symbols: Any) -> Any:
+        known = dict(zip(operands, symbols, strict=True))
+        return function(*[known[p] if p in known else given[p] for p in names])
+
+    return trace(name, bound, operands)
+
+
+_SPACE: Final[dict[str, Any]] = {
+    "ndarray": np.ndarray, "F32": FLOAT32, "F64": FLOAT64, "copyto": np.copyto, "where": where,
+    "keep": keep, "choose": _choose, "erf": erf,
+    **{f"u_{op}": ufunc for op, ufunc in _UFUNCS.items()},
+}  # fmt: skip
+
+
+def generate(
+    name: str,
+    function: Function,
+    arrays: tuple[str, ...],
+    defaults: Mapping[str, Any],
+    override: Function | None = None,
+) -> Function:
+    """The function of a formula on arrays.
+
+    Args:
+        name: what the function is called.
+        function: the formula, of symbols; its parameters are those of the result.
+        arrays: which of its parameters are arrays; the others are numbers, and come after them.
+        defaults: for which values of the numbers there is code of its own.
+        override: computes the same faster, or gives None; asked where no kernel takes the arrays.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    assert names[: len(arrays)] == arrays, f"{name}: arrays come before numbers"
+    numbers = names[len(arrays) :]
+    space = dict(_SPACE)
+    first, listed = arrays[0], ", ".join(names)
+    apart = "".join(
+        f" or type({p}) is not ndarray or {p}.dtype is not d or {p}.shape != {first}.shape"
+        for p in arrays[1:]
+    )
+    lines = [
+        f"if type({first}) is not ndarray:",
+        f"    return elsewhere(me, {listed})",
+        f"d = {first}.dtype",
+        f"if not (d is F32 or d is F64) or not {first}.ndim{apart}:",
+        f"    return other(me, {listed})",
+        f"if {first}.size >= limits.large or {first}.size >= kernels.LEAST:",
+        f"    found = large(me, {listed})",
+        "    if found is not None:",
+        "        return found",
+    ]
+    if numbers:
+        odd = " or ".join(f"type({p}) is complex" for p in numbers)
+        lines += [f"if {odd}:  # refused, or a real number", f"    return other(me, {listed})"]
+    if override is not None:
+        lines += [f"found = override({listed})", "if found is not None:", "    return found"]
+    if numbers and all(p in defaults for p in numbers):
+        short = _Code(_traced(name, function, arrays, names, defaults), False)
+        lines.append(f"if {' and '.join(f'{p} == {defaults[p]!r}' for p in numbers)}:")
+        lines += ["    " + line for line in _body(short, space, "a")]
+    lines += _body(_Code(_traced(name, function, arrays, names, {}), False), space, "b")
+    source = f"def {name}({listed}):\n" + "".join(f"    {line}\n" for line in lines)
+    space |= {"elsewhere": _elsewhere, "other": _other, "large": _large, "kernels": kernels,
+              "limits": LIMITS, "override": override}  # fmt: skip
+    exec(_compiled(source, name), space)
+    made: Any = space[name]
+    space["me"] = made
+    function.__name__ = name  # kernels are called so
+    made.formula, made.arrays, made.numbers, made.source = function, arrays, numbers, source
+    made.override = override
+    return made  # type: ignore[no-any-return]
+
+
+def _compiled(source: str, name: str) -> Any:
+    """The code, as if it stood in this folder; tracebacks show it."""
+    file = f"{__file__} <{name}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    return compile(source, file, "exec")
+
+
+def _body(code: _Code, space: dict[str, Any], tag: str) -> list[str]:
+    """The lines of a function's body, with its constants for either dtype in `space`."""
+    if not code.constants:
+        return code.lines
+    lines = []
+    for sort, dtype in (("S", FLOAT32), ("D", FLOAT64)):
+        names = [f"{sort}{tag}{name}" for name in code.constants]
+        space |= zip(names, [np.array(n, dtype) for n in code.constants.values()])
+        lines += ["if d is F32:" if sort == "S" else "else:",
+                  f"    {', '.join(code.constants)} = {', '.join(names)}"]  # fmt: skip
+    return [*lines, *code.lines]
+
+
+class Limits:
+    """Elements from which arrays go through in blocks."""
+
+    __slots__ = ("large",)
+
+    def __init__(self) -> None:
+        self.large = BLOCK + 1
+
+
+LIMITS: Final = Limits()
+
+
+def _elsewhere(me: Any, *args: Any) -> Any:
+    """The formula where the first argument is no array."""
+    if isinstance(args[0], np.generic):
+        return me(*[np.asarray(x) if isinstance(x, np.generic) else x for x in args])
+    run = getattr(type(args[0]), "run_formula", None)
+    return me.formula(*args) if run is None else run(args[0], me, args)
+
+
+def _other(me: Any, *args: Any) -> Any:
+    """The formula where arrays aren't of one shape and of float32 or float64, or numbers odd."""
+    dtype = args[0].dtype
+    if is_half(dtype):
+        wide = [x.astype(FLOAT32) if isinstance(x, np.ndarray) else x for x in args]
+        return np.asarray(me(*wide)).astype(dtype)
+    if any(type(x) is complex for x in args):
+        return me(*[number_like(x, dtype) if type(x) is complex else x for x in args])
+    if dtype.kind in "iu":  # numbers take the type of the arrays
+        args = tuple(int(x) if type(x) is float else x for x in args)
+    return np.asarray(me.formula(*args), dtype)
+
+
+def _large(me: Any, *args: Any) -> Any:
+    """The function of large arrays: by a kernel, else in blocks; None where neither takes them."""
+    count = len(me.arrays)
+    arrays, numbers = args[:count], args[count:]
+    x = arrays[0]
+    if x.size >= kernels.LEAST:
+        found = kernels.elements.by_formula(me, arrays, numbers)
+        if found is not None:
+            return found
+    if me.override is not None or x.size < LIMITS.large or not blocked.fits(*arrays):
+        return None
+    body, constants = _block(me, x.dtype)
+    return blocked.mapped(lambda out, *pieces: body(out, *pieces, *numbers, *constants), *arrays)
+
+
+@cache
+def _block(me: Any, dtype: Any) -> tuple[Function, list[Any]]:
+    """The function of a block, and its constants."""
+    names = (*me.arrays, *me.numbers)
+    code = _Code(_traced(me.__name__, me.formula, me.arrays, names, {}), True)
+    text = "".join(f"    {line}\n" for line in code.lines)
+    space = dict(_SPACE)
+    listed = ", ".join(["out", *names, *code.constants])
+    exec(_compiled(f"def block({listed}):\n{text}", f"{me.__name__}, a block"), space)
+    return space["block"], [np.array(n, dtype) for n in code.constants.values()]

@@ -1,0 +1,90 @@
+"""The vocabulary of formulas: functions that mean in each world what they mean there.
+
+    def softplus(x, beta, threshold):
+        return where(x * beta > threshold, x, log1p(exp(x * beta)) / beta)
+
+On arrays this computes, on Tensors it records a graph, on symbols it writes instructions. A world
+gives its meanings in `WORLDS`, under the class of its values; operators are methods of that class.
+Python numbers belong to no world: arithmetic on them is Python's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+__all__ = [
+    "WORLDS", "Formula", "absolute", "ceil", "cos", "erf", "exp", "expm1", "floor", "formula",
+    "log", "log1p", "maximum", "minimum", "power", "rint", "rsqrt", "sigmoid", "sin", "sqrt",
+    "tanh", "trunc", "where",
+]  # fmt: skip
+
+Word = Callable[..., Any]
+
+#: By the class of a world's values, what each word means for them.
+WORLDS: Final[dict[type, Mapping[str, Word]]] = {}
+_known: Final[dict[type, Mapping[str, Word] | None]] = {int: None, float: None, bool: None}
+
+
+def _world(kind: type) -> Mapping[str, Word] | None:
+    if kind not in _known:
+        found = next((WORLDS[base] for base in kind.__mro__ if base in WORLDS), None)
+        if found is None:
+            return None  # its world may still come
+        _known[kind] = found
+    return _known[kind]
+
+
+def _word(name: str, meaning: str) -> Word:
+    def word(*operands: Any) -> Any:
+        for x in operands:
+            world = _world(type(x))
+            if world is not None:
+                return world[name](*operands)
+        kinds = ", ".join(type(x).__name__ for x in operands)
+        raise TypeError(f"{name}: no formula works on {kinds}")
+
+    word.__name__ = word.__qualname__ = name
+    word.__doc__ = meaning
+    return word
+
+
+absolute = _word("absolute", "|x|.")
+ceil = _word("ceil", "The next whole number above.")
+cos = _word("cos", "The cosine.")
+erf = _word("erf", "The error function.")
+exp = _word("exp", "e to the power of x.")
+expm1 = _word("expm1", "exp(x) - 1, without loss near 0.")
+floor = _word("floor", "The next whole number below.")
+log = _word("log", "The natural logarithm.")
+log1p = _word("log1p", "log(1 + x), without loss near 0.")
+maximum = _word("maximum", "The larger of two; nan where one is.")
+minimum = _word("minimum", "The smaller of two; nan where one is.")
+power = _word("power", "x to the power of y.")
+rint = _word("rint", "The nearest whole number; of two the even one.")
+rsqrt = _word("rsqrt", "1 / sqrt(x).")
+sigmoid = _word("sigmoid", "1 / (1 + exp(-x)).")
+sin = _word("sin", "The sine.")
+sqrt = _word("sqrt", "The square root.")
+tanh = _word("tanh", "The hyperbolic tangent.")
+trunc = _word("trunc", "The whole number towards 0.")
+where = _word("where", "The second where the first is True, else the third.")
+
+
+class Formula:
+    """A function in the vocabulary, as a row has it until it settles."""
+
+    __slots__ = ("function", "override")
+
+    def __init__(self, function: Word, override: Any) -> None:
+        self.function = function
+        self.override = override
+
+
+def formula(function: Word, *, override: Any = None) -> Any:
+    """Says that a row's function is in the vocabulary: every world reads it from there.
+
+    `override` computes the same on arrays of float32 or float64, measurably faster; where it gives
+    None the formula is taken.
+    """
+    return Formula(function, override)
