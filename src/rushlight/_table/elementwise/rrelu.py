@@ -19,7 +19,7 @@ from ..rows.row import general
 draw = later("random.discrete")
 
 
-def _row(node: str) -> Any:
+def _row(node: str, public: bool) -> Any:
     return general(
         "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, "
         "Scalar upper=0.3333333333333333, bool training=False) -> Tensor",
@@ -30,6 +30,7 @@ def _row(node: str) -> Any:
             g * noise if training else xp.where(self > 0, g, g * ((lower + upper) / 2))
         ),
         namespace="private",
+        public=public,
         method=False,
         inplace=False,
         out=False,
@@ -41,8 +42,8 @@ def _row(node: str) -> Any:
     )
 
 
-rrelu_row = _row("RreluWithNoiseBackward0")
-_written = _row("RreluWithNoiseBackward1")  # in place
+rrelu_row = _row("RreluWithNoiseBackward0", True)
+_written = _row("RreluWithNoiseBackward1", False)  # in place
 
 
 def _run(
