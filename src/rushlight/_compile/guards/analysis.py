@@ -330,8 +330,12 @@ class _Reader:
             return
         if isinstance(x, ast.Compare):
             self._compare(x)
-        elif isinstance(x, (ast.BoolOp, ast.UnaryOp)):
+        elif isinstance(x, ast.BoolOp) or (
+            isinstance(x, ast.UnaryOp) and isinstance(x.op, ast.Not)
+        ):
             self._truth(x)
+        elif isinstance(x, ast.UnaryOp):  # `-n`
+            self._value(x.operand)
         elif isinstance(x, ast.NamedExpr):
             # The guards' own form for numbers and texts: what is compared can't change.
             self._value(x.value)
