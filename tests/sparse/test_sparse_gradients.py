@@ -1,5 +1,8 @@
 """Gradients of which only the rows that were read are stored, and steps with them."""
 
+import subprocess
+import sys
+
 import pytest
 
 import rushlight as torch
@@ -172,3 +175,12 @@ def test_a_dense_tensor_takes_a_sparse_one_in_place() -> None:
     dense.add_(sparse, alpha=-0.5)
     dense.sub_(sparse)
     assert dense.tolist() == [-1.5, 0.0, -3.0, 0.0]
+
+
+def test_a_gradient_is_filled_with_zeros_before_anything_else_of_sparse_tensors_is_used() -> None:
+    program = (
+        "import rushlight as torch; table = torch.nn.Embedding(6, 3, sparse=True); "
+        "table(torch.tensor([1, 2])).sum().backward(); print(table.weight.grad.zero_()._nnz())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "0\n", done.stderr

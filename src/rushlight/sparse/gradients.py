@@ -7,6 +7,7 @@ from typing import Any
 from .._array.shape import sparse_gradient as raw
 from .._core.storage import new_tensor
 from ..autograd.grad_mode import no_grad
+from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, sparse
 
 __all__ = ["as_array", "as_tensor", "receive"]

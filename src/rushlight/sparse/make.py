@@ -8,6 +8,7 @@ from .._base import dtypes as D
 from .._core.mode import current
 from .._core.storage import TensorBase
 from .._tensor.tensor import Tensor
+from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, checked_type, functions, sparse
 
 

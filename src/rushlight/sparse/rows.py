@@ -9,6 +9,7 @@ from .._base import dtypes as D
 from .._base.memory_format import sparse_csr
 from .._core.storage import new_tensor
 from .._tensor.tensor import Tensor
+from . import products  # noqa: F401 -- it says what is done with what is made here
 from .coordinates import SparseTensor, checked_type, functions, sparse, text_of
 
 

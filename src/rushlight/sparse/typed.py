@@ -48,3 +48,4 @@ TYPES: Final[dict[str, Any]] = {
     for d in (D.uint8, D.int8, D.int16, D.int32, D.int64, D.float16, D.bfloat16, D.float32,
               D.float64)
 }  # fmt: skip
+globals().update(TYPES)
