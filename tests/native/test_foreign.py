@@ -51,7 +51,7 @@ FORMULAS = """
     kernels += [elements._kernel(name) for name in (*formulas.LOSSES, *formulas.LOSS_SLOPES)]
     for rows in ROWS.values():
         for function in (rows[0].op.raw, *rows[0].op.formulas):
-            if hasattr(function, "formula"):
+            if hasattr(function, "arrays"):
                 kernels.append(elements._of(function))
     for kernel in kernels:
         for dtype in (FLOAT32, FLOAT64):

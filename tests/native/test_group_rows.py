@@ -79,7 +79,7 @@ def chosen(x: Symbol, i: Symbol) -> Any:
 
 
 def counted(n: Symbol, m: Symbol) -> Any:
-    return n * m - 3, row_sum(n), row_max(n), (n < m) & (n.differs(2)), n * cast(n > m, "i64")
+    return n * m - 3, row_sum(n), row_max(n), (n < m) & (n != 2), n * cast(n > m, "i64")
 
 
 def scratch(x: Symbol) -> Any:

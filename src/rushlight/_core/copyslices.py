@@ -90,6 +90,7 @@ def custom_op(name: str, node_class: Any) -> Op:
     op = Op()
     op.written = None
     op.fits = None
+    op.formula = None
     op.name = name
     op.kind = "custom"
     op.node_class = node_class

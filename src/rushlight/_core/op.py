@@ -38,7 +38,7 @@ class Op:
         "promote_at", "broadcasts", "differentiable_out", "out_raw", "runs_on_none", "function",
         "lone", "returns", "constants",
         "direct", "diff_mask",
-        "records", "check", "written", "fits",
+        "records", "check", "written", "fits", "formula",
     )  # fmt: skip
 
     name: str
@@ -81,6 +81,7 @@ class Op:
     # args -> the operation whose node a write in place leaves, or None where writes are no matter
     # of gradients; None: it is this operation
     written: Any
+    formula: Any  # what the forward computes, in the vocabulary of `_formula.words`, or None
     fits: Any  # raws -> None: refuses shapes that a write in place can't have, or None
 
 

@@ -40,6 +40,7 @@ from .words import (
     rint,
     rsqrt,
     sigmoid,
+    sign,
     sin,
     sqrt,
     tanh,
@@ -51,8 +52,8 @@ __all__ = [
     "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast",
     "ceil", "column", "column_sum", "cos", "erf", "exp", "expm1", "floor", "into", "log", "log1p",
     "maximum", "minimum", "one_hot", "pick", "power", "rint", "row", "row_max", "row_min",
-    "row_sum", "row_top", "rsqrt", "sigmoid", "sin", "spread", "sqrt", "tanh", "total", "trace",
-    "trunc", "where",
+    "row_sum", "row_top", "rsqrt", "sigmoid", "sign", "sin", "spread", "sqrt", "tanh", "total",
+    "trace", "trunc", "where",
 ]  # fmt: skip
 
 KINDS: Final = "srcf"
@@ -209,6 +210,7 @@ def _result(op: str, kinds: Sequence[str], dtypes: Sequence[str]) -> tuple[str, 
         return kind, None
     if op in COMPARISONS:
         _need(dtypes[0] == dtypes[1], op, "compares one dtype with another")
+        _need(dtypes[0] != "b1" or op in ("eq", "ne"), op, "takes numbers")
         return kind, "b1"
     if op in LOGICAL or op == "not":
         _need(all(d == "b1" for d in dtypes), op, "takes b1")
@@ -287,6 +289,8 @@ class Symbol:
 
     __slots__ = ("dtype", "kind", "trace", "value")
 
+    __array_ufunc__ = None  # arrays and their numbers leave arithmetic with symbols to them
+
     def __init__(self, trace: _Trace, value: int, kind: str, dtype: str) -> None:
         self.trace = trace
         self.value = value
@@ -297,8 +301,11 @@ class Symbol:
         """A number as a constant of this dtype; a symbol as it is."""
         if isinstance(other, Symbol):
             return other
-        number = float(other) if self.dtype in FLOATS else int(other)
-        return self.trace.add("const", [], self.dtype, number)
+        if self.dtype in FLOATS:
+            return self.trace.add("const", [], self.dtype, float(other))
+        fits = type(other) is not float and (self.dtype != "b1" or other in (0, 1))
+        _need(fits, "const", f"{other} is no {self.dtype}")
+        return self.trace.add("const", [], self.dtype, int(other))
 
     def _with(self, op: str, other: Symbol | float, turned: bool = False) -> Symbol:
         if type(other) is not Symbol and other == 1 and op in ("mul", "div") and not (
@@ -347,25 +354,33 @@ class Symbol:
     def __ge__(self, other: Symbol | float) -> Symbol:
         return self._with("ge", other)
 
-    def equals(self, other: Symbol | float) -> Symbol:
-        """Where both are equal."""
+    def __eq__(self, other: Symbol | float) -> Symbol:  # type: ignore[override]
         return self._with("eq", other)
 
-    def differs(self, other: Symbol | float) -> Symbol:
-        """Where they are not equal, or nan."""
+    def __ne__(self, other: Symbol | float) -> Symbol:  # type: ignore[override]
         return self._with("ne", other)
 
-    def __and__(self, other: Symbol) -> Symbol:
-        return self._with("and", other)
+    __hash__ = object.__hash__
 
-    def __or__(self, other: Symbol) -> Symbol:
-        return self._with("or", other)
+    def __bool__(self) -> bool:
+        raise GroupError("a formula branches on a value")
 
-    def __xor__(self, other: Symbol) -> Symbol:
-        return self._with("xor", other)
+    def __and__(self, other: Symbol | bool) -> Symbol:
+        return self if other is True else self._with("and", other)
+
+    def __or__(self, other: Symbol | bool) -> Symbol:
+        return self if other is False else self._with("or", other)
+
+    def __xor__(self, other: Symbol | bool) -> Symbol:
+        return self if other is False else self._with("xor", other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __invert__(self) -> Symbol:
         return self.trace.add("not", [self])
+
+    def __abs__(self) -> Symbol:
+        return self.trace.add("abs", [self])
 
 
 def _unary(op: str) -> Callable[[Symbol], Symbol]:
@@ -385,12 +400,14 @@ def _binary(op: str) -> Callable[[Any, Any], Symbol]:
     return function
 
 
-def _where(condition: Any, x: Any, y: Any) -> Any:
-    if type(condition) is not Symbol:
-        return x if condition else y  # decided by numbers that the trace knows
+def _where(condition: Symbol, x: Any, y: Any) -> Symbol:
     known = x if isinstance(x, Symbol) else y
-    assert isinstance(known, Symbol), "where: one of the two must be a symbol"
+    _need(isinstance(known, Symbol), "where", "takes a symbol among the two")
     return condition.trace.add("where", [condition, known.like(x), known.like(y)])
+
+
+def _sign(x: Symbol) -> Symbol:
+    return _where(x > 0, x.like(1), _where(x < 0, x.like(-1), 0))
 
 
 WORLDS[Symbol] = {
@@ -399,7 +416,7 @@ WORLDS[Symbol] = {
         "sin", "sqrt", "tanh", "trunc",
     )},
     "absolute": _unary("abs"), "maximum": _binary("max"), "minimum": _binary("min"),
-    "power": _binary("pow"), "where": _where,
+    "power": _binary("pow"), "sign": _sign, "where": _where,
 }  # fmt: skip
 
 row_sum = _unary("row_sum")

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "cos", "erf", "exp", "expm1", "floor", "formula",
-    "log", "log1p", "maximum", "minimum", "power", "rint", "rsqrt", "sigmoid", "sin", "sqrt",
-    "tanh", "trunc", "where",
+    "log", "log1p", "maximum", "minimum", "power", "rint", "rsqrt", "sigmoid", "sign", "sin",
+    "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -64,11 +64,19 @@ power = _word("power", "x to the power of y.")
 rint = _word("rint", "The nearest whole number; of two the even one.")
 rsqrt = _word("rsqrt", "1 / sqrt(x).")
 sigmoid = _word("sigmoid", "1 / (1 + exp(-x)).")
+sign = _word("sign", "-1, 0 or 1; 0 for nan.")
 sin = _word("sin", "The sine.")
 sqrt = _word("sqrt", "The square root.")
 tanh = _word("tanh", "The hyperbolic tangent.")
 trunc = _word("trunc", "The whole number towards 0.")
-where = _word("where", "The second where the first is True, else the third.")
+_choose = _word("where", "The second where the first is True, else the third.")
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """`x` where the condition is True, else `y`; numbers decide as a whole."""
+    if type(condition) is bool:
+        return x if condition else y
+    return _choose(condition, x, y)
 
 
 class Formula:
@@ -88,3 +96,13 @@ def formula(function: Word, *, override: Any = None) -> Any:
     None the formula is taken.
     """
     return Formula(function, override)
+
+
+def with_formula(function: Word) -> Callable[[Word], Any]:
+    """Says what a hand-written function of arrays computes, in the vocabulary."""
+
+    def said(raw: Any) -> Any:
+        raw.formula = function
+        return raw
+
+    return said

@@ -8,11 +8,13 @@ these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
+from math import log, log1p, nan
 from typing import Any, Final
 
 import numpy as np
 
+from ..._formula import words
+from ..._formula.words import with_formula
 from .. import kernels
 from ..number import number_like, typed
 from ..types import single
@@ -56,6 +58,7 @@ def _write_sigmoid(out: Any, x: Any) -> None:
     np.divide(ONE[x.dtype], out, out)  # twice as fast as `reciprocal`
 
 
+@with_formula(lambda x: 1 / (words.exp(-x) + 1))
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x))."""
     if _few(x):
@@ -229,11 +232,26 @@ def logaddexp2(a: Any, b: Any) -> Any:
     return np.add(np.maximum(a, b), np.multiply(tail, 1 / log(2)))
 
 
+def _log_product(logarithm: Any, of_number: Any, pole: float) -> Callable[..., Any]:
+    """x log(y) in the vocabulary, where `y` may be a number; the logarithm is -inf at its pole."""
+
+    def product(x: Any, y: Any) -> Any:
+        if y.__class__ in (int, float):
+            slope = of_number(y) if y > pole else -INF if y == pole else nan
+        else:
+            slope = logarithm(y)
+        return words.where((x == 0) & (y == y), 0, x * slope)
+
+    return product
+
+
+@with_formula(_log_product(words.log, log, 0))
 def xlogy(x: Any, other: Any) -> Any:
     """x log(other), 0 where x is 0 (nan where `other` is)."""
     return _product(x, np.log, other)
 
 
+@with_formula(_log_product(words.log1p, log1p, -1))
 def xlog1py(x: Any, other: Any) -> Any:
     """x log1p(other), 0 where x is 0 (nan where `other` is)."""
     return _product(x, np.log1p, other)

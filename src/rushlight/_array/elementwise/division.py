@@ -8,6 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
+from ..._formula import words
+from ..._formula.words import with_formula
 from ..number import typed
 from ..types import FLOAT32, FLOAT64, INT64, in_single, to_raw
 from .blocked import INF, LARGE, SIGN_BITS, fits, mapped
@@ -254,6 +256,24 @@ def power(x: Any, exponent: Any) -> Any:
     return np.power(x, exponent)
 
 
+def power_formula(x: Any, n: Any) -> Any:
+    """x to the power of a number or of another value, in the vocabulary."""
+    known = _POWERS.get(n) if n.__class__ in (int, float) else None
+    return words.power(x, n) if known is None else known(x)
+
+
+def _square_of_square(x: Any) -> Any:
+    square = x * x
+    return square * square
+
+
+_POWERS: Final[dict[float, Callable[[Any], Any]]] = {
+    1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, 4: _square_of_square,
+    0.5: words.sqrt, -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x),
+}  # fmt: skip
+
+
+@with_formula(power_formula)
 def pow(x: Any, exponent: Any) -> Any:
     """x to a power: what formulas call, for numbers and arrays."""
     if type(exponent) in (int, float, complex):
@@ -287,6 +307,7 @@ def _write_rsqrt(out: Any, x: Any) -> None:
     np.divide(_ONE[x.dtype], out, out)
 
 
+@with_formula(words.rsqrt)
 def rsqrt(x: Any) -> Any:
     """1 / √x."""
     if fits(x):

@@ -33,6 +33,7 @@ from . import blocked
 from .blocked import BLOCK
 from .erf import erf
 from .masks import keep, where
+from .rounding import sign
 
 __all__ = ["generate"]
 
@@ -70,7 +71,7 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
         "trunc",
     )},
     "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "power": np.power,
-    "where": where, "erf": erf, "sigmoid": _sigmoid, "rsqrt": _rsqrt,
+    "where": where, "erf": erf, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "sign": sign,
 }  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..._base import dtypes as D
+from ..._formula import words
+from ..._formula.words import with_formula
 from .. import kernels
 from ..memory.dense_layout import laid_out_like
 from ..number import typed
@@ -36,6 +38,11 @@ def anywhere(mask: Any) -> bool:
     return 1 in mask.tobytes() if mask.size < _FEW else bool(mask.any())
 
 
+def _kept(g: Any, mask: Any) -> Any:
+    return words.where(mask, g, 0.0)
+
+
+@with_formula(_kept)
 def keep(g: Any, mask: Any) -> Any:
     """`g` where `mask` is True, zero elsewhere."""
     dtype = g.dtype
@@ -49,6 +56,7 @@ def keep(g: Any, mask: Any) -> Any:
     return np.multiply(g.view(bits), mask).view(dtype)
 
 
+@with_formula(words.where)
 def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` where `condition` is True, else `b`; two Python numbers give an array of their type.
 

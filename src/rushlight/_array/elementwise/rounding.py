@@ -8,6 +8,8 @@ import numpy as np
 
 from ..._base import errors
 from ..._base.dtypes import scalar_name
+from ..._formula import words
+from ..._formula.words import with_formula
 from ..memory import dense_layout as dense
 from ..types import from_raw
 from .blocked import INF, LARGE, SIGN_BITS, clip, fits, mapped
@@ -110,6 +112,7 @@ def _write_sign(out: Any, x: Any) -> None:
     out[...] = np.subtract(above, below, above)
 
 
+@with_formula(words.sign)
 def sgn(x: Any) -> Any:
     """`sign`, for complex numbers z / |z| (0 for 0)."""
     if x.dtype.kind != "c":

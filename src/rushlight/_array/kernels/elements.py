@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from ..elementwise import masks
 from ..types import BOOL, FLOAT64
 from . import element_formulas as formulas
 from .launch import FLAT, Kernel, address, chunks_of, floating, plain, ready
 
 __all__ = ["by_formula", "choose", "glu", "glu_backward", "keep", "loss", "slope", "total"]
 
-_KEEP = Kernel(formulas.keep, "f", "f b1")
+_KEEP = Kernel(masks.keep.formula, "f", "f b1")
 _CHOOSE = {
-    (False, False): Kernel(formulas.chosen, "f b1", "f", "f"),
-    (False, True): Kernel(formulas.chosen, "f b1", "f", "s"),
-    (True, False): Kernel(formulas.chosen, "f b1", "s", "f"),
+    (False, False): Kernel(masks.where.formula, "f b1", "f", "f"),
+    (False, True): Kernel(masks.where.formula, "f b1", "f", "s"),
+    (True, False): Kernel(masks.where.formula, "f b1", "s", "f"),
 }
 _WHOLE = Kernel(formulas.whole, "f")
 _GLU = Kernel(formulas.glu, "f", "f")

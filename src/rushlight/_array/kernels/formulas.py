@@ -86,7 +86,7 @@ def masked_weights(s: Symbol) -> Any:
     top = where(top < _LOWEST, _LOWEST, top)
     e = exp(s - top)
     total = row_sum(e)
-    alive = total.differs(0.0)
+    alive = total != 0.0
     return into(s, e * where(alive, 1 / total, 0.0)), where(alive, log(total) + top, inf)
 
 

@@ -3,54 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
-from ..._formula import ir as G
-from ..lowering import elementwise
+from ..._array.elementwise.ufuncs import FORMULAS
+from ..._array.memory import aliasing as A
+from ..._formula.ir import trace
 from ..runtime.ufuncs import ufunc_of
 from .program import Instruction, Value
 
 DTYPES: Final = {"float32": "f32", "float64": "f64", "bool": "b1", "int64": "i64"}
 FLOATS: Final = ("float32", "float64")
 
-_BY_UFUNC: Final[dict[str, Callable[..., Any]]] = {
-    "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y, "true_divide": lambda x, y: x / y, "negative": lambda x: -x,
-    "exp": G.exp, "log": G.log, "log1p": G.log1p, "expm1": G.expm1, "tanh": G.tanh,
-    "sqrt": G.sqrt, "sin": G.sin, "cos": G.cos, "absolute": G.absolute, "maximum": G.maximum,
-    "minimum": G.minimum, "square": lambda x: x * x, "reciprocal": lambda x: 1.0 / x,
-    "floor": G.floor, "ceil": G.ceil, "rint": G.rint, "trunc": G.trunc, "positive": lambda x: x,
-    "isnan": lambda x: x.differs(x), "float_power": G.power, "power": G.power,
-    "sign": lambda x: G.where(x.equals(x), elementwise.sign(x), x),
-    "less": lambda x, y: x < y, "less_equal": lambda x, y: x <= y, "greater": lambda x, y: x > y,
-    "greater_equal": lambda x, y: x >= y, "equal": lambda x, y: x.equals(y),
-    "not_equal": lambda x, y: x.differs(y), "logical_not": lambda x: ~x,
-    "logical_and": lambda x, y: x & y, "logical_or": lambda x, y: x | y,
-    "logical_xor": lambda x, y: x ^ y, "bitwise_and": lambda x, y: x & y,
-    "bitwise_or": lambda x, y: x | y, "bitwise_xor": lambda x, y: x ^ y, "invert": lambda x: ~x,
-    "bitwise_not": lambda x: ~x, "bitwise_invert": lambda x: ~x,
-}  # fmt: skip
-
 
 def function_of(i: Instruction) -> Callable[..., Any] | None:
     """The elementwise function that an instruction computes; None where it isn't one."""
-    if i.kind != "call" or i.several or len(i.outputs) != 1 or i.outputs[0] is None:
+    out = i.outputs[0] if len(i.outputs) == 1 else None
+    if i.kind != "call" or i.several or out is None:
         return None
+    function = _formula_of(i)
+    if function is None:
+        return None
+    operands: list[Any] = []
+    for x in i.inputs:
+        if type(x) is Value:
+            operands.append(DTYPES.get(x.dtype.name, ""))
+        elif x is None or (isinstance(x, (int, float, *A.number_types)) and x == x):
+            operands.append((type(x), x))
+        else:
+            return None
+    found = _result_of(function, tuple(operands))
+    return function if found is not None and found == DTYPES.get(out.dtype.name) else None
+
+
+def _formula_of(i: Instruction) -> Callable[..., Any] | None:
     ufunc = ufunc_of(i, single=True)
     if ufunc is not None:
-        return _BY_UFUNC.get(ufunc.__name__)
-    function = getattr(i.function, "formula", None) or elementwise.FORMULAS.get(i.name)
-    # A copy in another layout is called `keep` too: it has no mask.
-    mask = {"keep": i.inputs[1:2], "where": i.inputs[:1], "masked_fill": i.inputs[1:2]}.get(i.name)
-    if mask and (type(mask[0]) is not Value or mask[0].dtype.name != "bool"):
-        return None
-    if function is None or not all(type(x) in (Value, int, float) or x is None for x in i.inputs):
-        return None
-    return function if elementwise.fits(i.name, i.inputs, _is_value) else None
+        return FORMULAS.get(ufunc)
+    if i.op is not None:
+        return i.op.formula  # type: ignore[no-any-return]
+    return FORMULAS.get(i.function) or getattr(i.function, "formula", None)
 
 
-def _is_value(x: Any) -> bool:
-    return type(x) is Value
+@lru_cache(1024)
+def _result_of(function: Callable[..., Any], operands: tuple[Any, ...]) -> str | None:
+    """The dtype of a formula's result; None where it means nothing for such operands."""
+    names = {f"x{k}": ("f", x) for k, x in enumerate(operands) if type(x) is str}
+
+    def given(*symbols: Any) -> Any:
+        rest = iter(symbols)
+        return function(*[next(rest) if type(x) is str else x[1] for x in operands])
+
+    try:
+        group = trace("", given, names)
+    except (ValueError, TypeError, ArithmeticError, AttributeError):
+        return None
+    return group.dtype(group.outputs[0].value)
 
 
 def space_of(shape: tuple[int, ...]) -> tuple[int, int]:

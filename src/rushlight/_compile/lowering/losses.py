@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..._array.kernels import element_formulas as E
 from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
-from . import elementwise as E
 from .lowering_rule import Meaning, Shared
 
 Maker = Callable[[Instruction], Meaning | None]
@@ -171,9 +171,9 @@ def target_of(i: Instruction) -> tuple[Value, int] | None:
 MAKERS: Final[dict[str, Maker]] = {
     "_cross_entropy": _entropy, "cross_entropy_backward": _entropy,
     "nll_loss": _likelihood, "nll_loss_backward": _likelihood,
-    "mse_loss": loss(E.mean_squares), "mse_loss_backward": _squares_slope,
+    "mse_loss": loss(E.squares), "mse_loss_backward": _squares_slope,
     "smooth_l1_loss": loss(E.smooth_l1, 1), "smooth_l1_loss_backward": slope(E.smooth_l1_slope, 1),
-    "huber_loss": loss(E.huber, 1), "huber_loss_backward": slope(E.huber_slope, 1),
+    "huber_loss": loss(E.bounded_squares, 1), "huber_loss_backward": slope(E.bounded_slope, 1),
     "binary_cross_entropy_with_logits": loss(E.logits, 0, 2),
     "binary_cross_entropy_logits_backward": slope(E.logits_slope, 0, 2),
     "binary_cross_entropy_backward": slope(E.probabilities_slope, 0, 1),

@@ -13,7 +13,6 @@ from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, function_of, in_order
 from ..ir.program import Instruction, Value
 from . import losses, reductions
-from .elementwise import LOGICAL
 from .lowering_rule import Meaning, Shared
 
 
@@ -41,57 +40,11 @@ def _elementwise(i: Instruction) -> Meaning | None:
     if function is None or out is None:
         return None
     order = memory_order(out)
-    names = {v.dtype.name for v in (*i.reads(), out)}
-    plain = names - {"bool"}
-    if order is None or len(plain) > 1 or not plain <= _NUMBERS:
+    if order is None:
         return None
-    if not plain and i.name not in _LOGIC:
-        return None  # not what the same names mean for numbers
-    if plain == {"int64"} and (i.name not in _WHOLE or any(type(x) is float for x in i.inputs)):
-        return None
-
-    def body(args: list[Any], _: Shared) -> tuple[Any, ...]:
-        if not isinstance(args[0], G.Symbol):  # Python's operators need a symbol first
-            symbol = next(a for a in args if isinstance(a, G.Symbol) and a.dtype != "b1")
-            args = [symbol.like(args[0]), *args[1:]]
-        return (function(*args),)
-
-    return Meaning(i, out.shape, body, order=None if in_order(out) else order)
-
-
-#: What bools are computed with.
-_LOGIC: Final = LOGICAL | {"or", "and", "xor", "invert", "eq", "ne", "equal", "not_equal", "where"}
-#: What whole numbers are computed with, as floats are.
-_WHOLE: Final = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "neg",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-        "equal",
-        "not_equal",
-        "maximum",
-        "minimum",
-        "where",
-        "clamp",
-        "clamp_min",
-        "clamp_max",
-        "masked_fill",
-        "abs",
-        "negative",
-    ]
-)
-_NUMBERS: Final = frozenset(("float32", "float64", "int64"))
+    return Meaning(
+        i, out.shape, lambda args, _: (function(*args),), order=None if in_order(out) else order
+    )
 
 
 def memory_order(v: Value) -> tuple[int, ...] | None:

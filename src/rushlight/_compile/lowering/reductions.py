@@ -141,7 +141,7 @@ def _logsumexp(i: Instruction) -> Meaning | None:
 
     def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
         top = G.row_top(a[0])
-        top = G.where(G.absolute(top).equals(inf), 0.0, top)
+        top = G.where(G.absolute(top) == inf, 0.0, top)
         return (G.log(G.row_sum(G.exp(a[0] - top))) + top,)
 
     return None if over is None else _along(i, over, body)
@@ -180,7 +180,7 @@ def _extreme(i: Instruction) -> Meaning | None:
 
 def _place(x: Any, top: Any) -> Any:
     """The first column that holds the extreme; the first nan where there is one."""
-    there = x.equals(top) | x.differs(x)
+    there = (x == top) | (x != x)
     return G.cast(G.row_min(G.where(there, G.column(x), 2**31 - 1)), "i64")
 
 
@@ -255,10 +255,10 @@ def _safe_softmax(i: Instruction) -> Meaning | None:
 
     def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
         top = G.row_top(a[0])
-        top = G.where(top.equals(-inf), 0.0, top)
+        top = G.where(top == -inf, 0.0, top)
         e = G.exp(a[0] - top)
         total = G.row_sum(e)
-        return (e * G.where(total.equals(0.0), 0.0, 1.0 / total),)
+        return (e * G.where(total == 0.0, 0.0, 1.0 / total),)
 
     return Meaning(i, x.shape, body, split=len(x.shape) - 1)
 
@@ -290,7 +290,7 @@ def _cast(i: Instruction) -> Meaning | None:
     if source in FLOATS and to != "b1":
         return None
     if to == "b1":
-        return Meaning(i, out.shape, lambda a, _: (a[0].differs(0),))
+        return Meaning(i, out.shape, lambda a, _: (a[0] != 0,))
     return Meaning(i, out.shape, lambda a, _: (G.cast(a[0], to),))
 
 

@@ -7,8 +7,10 @@ that kernel reads the old value, and if the kernel reads the target's memory in 
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
+from ..._array.memory.aliasing import UFUNC_OF
 from ..._formula import ir as G
 from ..ir.program import Instruction, Value
 from ..lowering.fusion import Kernel
@@ -76,9 +78,9 @@ def _meaning(plan: Any, target: Value, i: Instruction) -> Meaning | None:
     elif i.holder and i.name != "add_into":
         found = None  # a writer of its own
     else:
-        made = Instruction("call", i.function, name, i.inputs, (out,), pure=True)
-        if i.name == "add_into":
-            made.function = None
+        into = i.name == "add_into"
+        function = UFUNC_OF[operator.add] if into else i.function
+        made = Instruction("call", function, name, i.inputs, (out,), op=i.op, pure=True)
         found = meaning_of(made, written=True)
         if found is not None and (found.ended or found.split is not None):
             found = None

@@ -35,6 +35,7 @@ logistic = later("elementwise.activations")
 relu = elementwise(
     "relu(Tensor self) -> Tensor",
     logistic.relu,
+    formula=lambda self: maximum(self, 0),
     self=lambda xp, g, out: xp.keep(g, out != 0),
     check=_checks.NO_COMPLEX_CLAMP,
     doc="Each element where it is positive, else 0; nan stays.",
@@ -66,7 +67,8 @@ _leaky_relu_written = _leaky_relu("LeakyReluBackward1")  # in place
 
 def _elu_value(x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     low = expm1(minimum(x, 0) * input_scale)
-    return where(x > 0, x * scale, low * (alpha * scale))
+    # From 0 on: a zero keeps its sign, which `minimum` may not do.
+    return where(x >= 0, x * scale, low * (alpha * scale))
 
 
 def _elu_gradient(g: Any, x: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -256,6 +258,7 @@ hardswish_row = elementwise(
 hardshrink = elementwise(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     logistic.hardshrink,
+    formula=lambda self, lambd: where(absolute(self) <= lambd, 0.0, self),
     self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
     promote="none",
     inplace=False,
@@ -267,6 +270,7 @@ hardshrink = elementwise(
 softshrink = elementwise(
     "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     logistic.softshrink,
+    formula=lambda self, lambd: self - minimum(maximum(self, -lambd), lambd),
     self=lambda xp, g, self, lambd: xp.keep(g, ~((self >= -lambd) & (self <= lambd))),
     promote="none",
     method=False,
@@ -279,6 +283,7 @@ softshrink = elementwise(
 threshold_row = elementwise(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     logistic.threshold,
+    formula=lambda self, threshold, value: where(self <= threshold, value, self),
     self=lambda xp, g, self, threshold: xp.keep(g, ~(self <= threshold)),
     promote="none",
     method=False,

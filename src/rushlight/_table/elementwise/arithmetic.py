@@ -11,6 +11,7 @@ from ..._array.elementwise import division as quotients
 from ..._array.number import number_like
 from ..._base import dtypes as D
 from ..._core.storage import TensorBase
+from ..._formula.words import power, where
 from ..calls import dtype_checks as _checks
 from ..calls.call_errors import combination
 from ..rows.composite import composite
@@ -20,6 +21,7 @@ from ..rows.tensor_namespace import table
 add = elementwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     raw.add_scaled,
+    formula=lambda self, other, alpha: self + other * alpha,
     self=lambda g: g,
     other=lambda g, alpha: g * alpha,
     at_defaults={"raw": raw.add, "other": lambda g: g},
@@ -30,6 +32,7 @@ add = elementwise(
 sub = elementwise(
     "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     raw.subtract_scaled,
+    formula=lambda self, other, alpha: self - other * alpha,
     self=lambda g: g,
     other=lambda g, alpha: -g * alpha,
     at_defaults={"raw": raw.subtract, "other": lambda g: -g},
@@ -40,6 +43,7 @@ sub = elementwise(
 rsub = elementwise(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     quotients.subtract_from_scaled,
+    formula=lambda self, other, alpha: other - self * alpha,
     self=lambda g, alpha: -g * alpha,
     other=lambda g: g,
     at_defaults={"raw": quotients.subtract_from, "self": lambda g: -g},
@@ -53,6 +57,7 @@ rsub = elementwise(
 rsub_scalar = elementwise(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     quotients.subtract_from_scaled,
+    formula=lambda self, other, alpha: other - self * alpha,
     self=lambda g, alpha: -g * alpha,
     promote_at=("self", "other"),
     check=_checks.subtraction,
@@ -64,6 +69,7 @@ rsub_scalar = elementwise(
 rsub_number = elementwise(
     "_rsub(Tensor self, Tensor other) -> Tensor",
     quotients.subtract_from,
+    formula=lambda self, other: other - self,
     self=lambda g: -g,
     other=lambda g: g,
     check=_checks.subtraction,
@@ -222,6 +228,7 @@ neg = elementwise(
 reciprocal = elementwise(
     "reciprocal(Tensor self) -> Tensor",
     quotients.reciprocal,
+    formula=lambda self: 1 / self,
     self=lambda g, out: -g * (out * out),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
@@ -288,6 +295,7 @@ def _whole_power(args: list[Any], raws: list[Any]) -> None:
 pow = elementwise(
     "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     quotients.power,
+    formula=lambda self, exponent: power(self, exponent),
     self=_power_base_tensor,
     exponent=_power_exponent,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4)), (mk(3, 1, low=0.5, high=2), mk(4))],
@@ -299,6 +307,7 @@ pow = elementwise(
 pow_scalar = elementwise(
     "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     quotients.power_scalar,
+    formula=quotients.power_formula,
     self=_power_base,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
     node="PowBackward0",
@@ -319,12 +328,13 @@ pow_number = elementwise(
 
 
 def _square_slope(g: Any, self: Any) -> Any:
-    return g * (self * 2 if type(self) is T.ndarray else pow_scalar(self, 1) * 2)
+    return g * (pow_scalar(self, 1) * 2 if isinstance(self, TensorBase) else self * 2)
 
 
 square = elementwise(
     "square(Tensor self) -> Tensor",
     quotients.square,
+    formula=lambda self: self * self,
     # Recorded as a power, so that it depends on x as often as PyTorch's does.
     self=_square_slope,
     node="PowBackward0",
@@ -333,6 +343,7 @@ square = elementwise(
 cube = elementwise(
     "_cube(Tensor self) -> Tensor",
     quotients.cube,
+    formula=lambda self: self * self * self,
     self=lambda g, self: (
         g * (pow_scalar(self, 2) * 3 if isinstance(self, TensorBase) else self * self * 3)
     ),
@@ -415,6 +426,7 @@ def float_power_(input: Any, exponent: Any) -> Any:
 addcmul = elementwise(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     quotients.add_product,
+    formula=lambda self, tensor1, tensor2, value: self + tensor1 * value * tensor2,
     self=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * (tensor1 * value),
@@ -425,6 +437,7 @@ addcmul = elementwise(
 addcdiv = elementwise(
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     quotients.add_quotient,
+    formula=lambda self, tensor1, tensor2, value: self + tensor1 * value / tensor2,
     self=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
@@ -433,9 +446,17 @@ addcdiv = elementwise(
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4, low=0.5, high=2))],
     doc="Adds `value` times the quotient of two tensors to `input`.",
 )
+
+
+def _between_ends(self: Any, end: Any, weight: Any) -> Any:
+    gap = end - self
+    return where(abs(weight) < 0.5, self + gap * weight, end - gap * (1 - weight))
+
+
 lerp = elementwise(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
     quotients.lerp,
+    formula=_between_ends,
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     weight=lambda g, self, end: g * (end - self),
@@ -448,6 +469,7 @@ lerp = elementwise(
 lerp_scalar = elementwise(
     "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     quotients.lerp,
+    formula=_between_ends,
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     promote="none",

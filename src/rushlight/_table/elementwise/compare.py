@@ -10,6 +10,7 @@ from ..._array.elementwise import comparison as relations, masks
 from ..._base import dtypes as D, errors
 from ..._core.slow import NOT_HANDLED, read_by_python
 from ..._core.storage import TensorBase
+from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks
 from ..modes import meta as _hollow
 from ..rows.composite import composite
@@ -109,24 +110,33 @@ def equal(input: Any, other: Any) -> bool:
 
 
 # ---- logic and bits ---------------------------------------------------------------------------
-def _logic(name: str, forward: Any, doc: str) -> Row:
+def _logic(name: str, forward: Any, doc: str, formula: Any) -> Row:
     return elementwise(
         f"{name}(Tensor self, Tensor other) -> Tensor",
         forward,
+        formula=formula,
         promote="none",
         numbers=False,
         doc=doc,
     )
 
 
-logical_and = _logic("logical_and", relations.logical_and, "Whether both elements are nonzero.")
-logical_or = _logic("logical_or", relations.logical_or, "Whether an element is nonzero.")
+logical_and = _logic(
+    "logical_and", relations.logical_and, "Whether both elements are nonzero.",
+    lambda self, other: (self != 0) & (other != 0),
+)  # fmt: skip
+logical_or = _logic(
+    "logical_or", relations.logical_or, "Whether an element is nonzero.",
+    lambda self, other: (self != 0) | (other != 0),
+)  # fmt: skip
 logical_xor = _logic(
-    "logical_xor", relations.logical_xor, "Whether exactly one element is nonzero."
-)
+    "logical_xor", relations.logical_xor, "Whether exactly one element is nonzero.",
+    lambda self, other: (self != 0) ^ (other != 0),
+)  # fmt: skip
 logical_not = elementwise(
     "logical_not(Tensor self) -> Tensor",
     relations.logical_not,
+    formula=lambda self: self == 0,
     promote="none",
     doc="Whether each element is zero.",
 )
@@ -136,10 +146,11 @@ for _row in (logical_and, logical_or, logical_xor, logical_not):
     written_as(_row, None)
 
 
-def _bitwise(name: str, forward: Any, doc: str) -> Row:
+def _bitwise(name: str, forward: Any, doc: str, formula: Any = None) -> Row:
     made = elementwise(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
         forward,
+        formula=formula,
         samples=lambda mk: [
             (mk(3, 4, integer=True, low=0, high=9), mk(4, integer=True, low=0, high=9))
         ],
@@ -148,12 +159,22 @@ def _bitwise(name: str, forward: Any, doc: str) -> Row:
     return made
 
 
-bitwise_and = _bitwise("bitwise_and", relations.bitwise_and, "The bits that both elements have.")
-bitwise_or = _bitwise("bitwise_or", relations.bitwise_or, "The bits that an element has.")
-bitwise_xor = _bitwise("bitwise_xor", relations.bitwise_xor, "The bits that one element alone has.")
+bitwise_and = _bitwise(
+    "bitwise_and", relations.bitwise_and, "The bits that both elements have.",
+    lambda self, other: self & other,
+)  # fmt: skip
+bitwise_or = _bitwise(
+    "bitwise_or", relations.bitwise_or, "The bits that an element has.",
+    lambda self, other: self | other,
+)  # fmt: skip
+bitwise_xor = _bitwise(
+    "bitwise_xor", relations.bitwise_xor, "The bits that one element alone has.",
+    lambda self, other: self ^ other,
+)  # fmt: skip
 bitwise_not = elementwise(
     "bitwise_not(Tensor self) -> Tensor",
     relations.bitwise_not,
+    formula=lambda self: ~self,
     samples=lambda mk: [(mk(3, 4, integer=True, low=0, high=9),)],
     doc="Every bit turned.",
 )
@@ -279,6 +300,7 @@ def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
 masked_fill = elementwise(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
     masks.masked_fill,
+    formula=lambda self, mask, value: choose(mask, value, self),
     self=lambda xp, g, mask: xp.keep(g, ~mask),
     value=lambda xp, g, mask: xp.keep(g, mask),
     promote="none",
@@ -290,6 +312,7 @@ masked_fill = elementwise(
 masked_fill_number = elementwise(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     masks.masked_fill,
+    formula=lambda self, mask, value: choose(mask, value, self),
     self=lambda xp, g, mask: xp.keep(g, ~mask),
     promote="none",
     numbers=False,

@@ -7,6 +7,8 @@ such composites.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from ..._array import numpy_namespace as raw
@@ -14,11 +16,14 @@ from ..._array.number import with_number
 from ..rows.row import Row, elementwise
 
 
-def _declare(name: str, schema: str, function: object, formula: object, node: str) -> Row:
+def _declare(
+    name: str, compute: Callable[..., Any], function: object, gradient: object, node: str
+) -> Row:
     return elementwise(
-        f"{name}(Tensor self, {schema}) -> Tensor",
+        f"{name}(Tensor self, Scalar other) -> Tensor",
         with_number(function),
-        self=formula,
+        formula=compute,
+        self=gradient,
         node=node,
         promote="none",
         broadcasts=False,
@@ -31,10 +36,10 @@ def _declare(name: str, schema: str, function: object, formula: object, node: st
     )
 
 
-plus = _declare("_plus", "Scalar other", raw.add, lambda g: g, "AddBackward1")
-minus = _declare("_minus", "Scalar other", raw.subtract, lambda g: g, "SubBackward1")
-times = _declare("_times", "Scalar other", raw.multiply, lambda g, other: g * other, "MulBackward1")
-over = _declare("_over", "Scalar other", raw.divide, lambda g, other: g / other, "DivBackward1")
+plus = _declare("_plus", operator.add, raw.add, lambda g: g, "AddBackward1")
+minus = _declare("_minus", operator.sub, raw.subtract, lambda g: g, "SubBackward1")
+times = _declare("_times", operator.mul, raw.multiply, lambda g, other: g * other, "MulBackward1")
+over = _declare("_over", operator.truediv, raw.divide, lambda g, other: g / other, "DivBackward1")
 
 
 def _number(x: Any, value: Any) -> bool:

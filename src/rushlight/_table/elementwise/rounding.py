@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..._array.elementwise import rounding as raw
+from ..._formula.words import maximum as larger
+from ..._formula.words import minimum as smaller
+from ..._formula.words import sign as sign_of
 from ..calls import dtype_checks as _checks
 from ..rows.row import Row, elementwise, selection, written_as
 
@@ -36,7 +39,12 @@ frac = elementwise(
     self=lambda g: g,
     doc="The fraction of each element, with its sign.",
 )
-sign = _flat("sign", raw.sign, "-1, 0 or 1, by the sign of each element; 0 for nan.")
+sign = _flat(
+    "sign",
+    raw.sign,
+    "-1, 0 or 1, by the sign of each element; 0 for nan.",
+    formula=lambda self: sign_of(self),
+)
 
 
 def _sgn_gradient(xp: Any, g: Any, self: Any, out: Any) -> Any:
@@ -112,6 +120,12 @@ def _clamped_high(xp: Any, g: Any, self: Any, min: Any, max: Any) -> Any:
     return xp.keep(g, self > max if min is None else (self > max) | (max < min))
 
 
+def _within(self: Any, min: Any, max: Any) -> Any:
+    if min is not None:
+        self = larger(self, min)
+    return self if max is None else smaller(self, max)
+
+
 def _bounded(args: list[Any], raws: list[Any]) -> None:
     if args[1] is None and args[2] is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -120,6 +134,7 @@ def _bounded(args: list[Any], raws: list[Any]) -> None:
 clamp = elementwise(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
     raw.clamp,
+    formula=_within,
     self=_clamped,
     min=_clamped_low,
     max=_clamped_high,
@@ -135,6 +150,7 @@ clamp = elementwise(
 clamp_numbers = elementwise(
     "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     raw.clamp,
+    formula=_within,
     self=_clamped,
     samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
     node="ClampBackward1",
@@ -144,6 +160,7 @@ clamp_numbers = elementwise(
 clamp_min = elementwise(
     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
     raw.clamp_min,
+    formula=lambda self, min: larger(self, min),
     self=lambda xp, g, self, min: xp.keep(g, self >= min),
     min=lambda xp, g, self, min: xp.keep(g, self < min),
     numbers=False,
@@ -154,6 +171,7 @@ clamp_min = elementwise(
 clamp_min_number = elementwise(
     "clamp_min(Tensor self, Scalar min) -> Tensor",
     raw.clamp_min,
+    formula=lambda self, min: larger(self, min),
     self=lambda xp, g, self, min: xp.keep(g, self >= min),
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMinBackward0",
@@ -163,6 +181,7 @@ clamp_min_number = elementwise(
 clamp_max = elementwise(
     "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
     raw.clamp_max,
+    formula=lambda self, max: smaller(self, max),
     self=lambda xp, g, self, max: xp.keep(g, self <= max),
     max=lambda xp, g, self, max: xp.keep(g, self > max),
     numbers=False,
@@ -173,6 +192,7 @@ clamp_max = elementwise(
 clamp_max_number = elementwise(
     "clamp_max(Tensor self, Scalar max) -> Tensor",
     raw.clamp_max,
+    formula=lambda self, max: smaller(self, max),
     self=lambda xp, g, self, max: xp.keep(g, self <= max),
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMaxBackward0",

@@ -14,7 +14,8 @@ joint formulas. Formulas are linear in `g`, use operators, Python numbers and `x
 arrays and on Tensors alike.
 
 A `formula(...)` is one in the vocabulary of `_formula.words`: a raw forward, or a gradient, that is
-told for arrays, Tensors, kernels and compiled steps at once.
+told for arrays, Tensors, kernels and compiled steps at once. `formula=` beside a raw forward tells
+what it computes to all but arrays.
 
 The kind says the rest:
     elementwise   out[i] depends on operands' [i] only: broadcasting, conjugation, promotion, jvp,
@@ -47,7 +48,7 @@ class Row:
 
     __slots__ = (
         "text", "name", "overload", "node", "raw", "declared", "overloads",
-        "kind", "doc", "samples", "formulas", "joint", "jvp", "batch", "ref",
+        "kind", "doc", "samples", "formula", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
@@ -62,6 +63,7 @@ class Row:
     kind: str
     doc: str
     samples: Any
+    formula: Any  # what the raw forward computes, in the vocabulary
     formulas: dict[str, Any]
     joint: Any
     jvp: Any
@@ -230,6 +232,7 @@ def declare(
     *,
     doc: str = "",
     samples: Any = None,
+    formula: Any = None,
     ref: Any = None,
     joint: Any = None,
     jvp: Any = None,
@@ -255,6 +258,9 @@ def declare(
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
 
+    `formula` says in the vocabulary what a raw forward that is written by hand computes on floats,
+    of the arguments in order; a function that formulas call has its formula itself, and so have
+    NumPy's (see `with_formula` and `ufuncs`).
     `check(args, raws)` refuses operands after promotion. `at_defaults` gives a faster form for when
     every further argument has its default value: a raw forward of the tensors alone, and formulas
     without those arguments. `shaped_by_values` says that the shapes of results depend on the
@@ -282,6 +288,7 @@ def declare(
     row.kind = kind
     row.doc = doc
     row.samples = samples
+    row.formula = formula
     row.ref = ref
     row.formulas = formulas
     row.joint = joint
@@ -365,6 +372,7 @@ def _laid_out(row: Row) -> Row:
     twin.simple_op = None
     twin.simple_defaults = ()
     twin.op = _op(schema, row.raw, row.formulas, row.joint, row)
+    twin.op.formula = row.formula or getattr(row.raw, "formula", None)
     twin.op.node_class = _nodes.node_class(row.node, twin.op, schema, declared.saved_as)
     short = declared.at_defaults
     if short is not None:
@@ -378,9 +386,15 @@ def _laid_out(row: Row) -> Row:
         twin.simple_op = _op(simple, raw, formulas, None, row)
         twin.simple_op.node_class = twin.op.node_class
         twin.simple_defaults = tuple(p.default for p in schema.params[len(tensors) :])
+        twin.simple_op.formula = _at_defaults(twin.op.formula, twin.simple_defaults)
     elif twin.op.simple:
         twin.simple_op = twin.op
     return twin
+
+
+def _at_defaults(formula: Any, defaults: tuple[Any, ...]) -> Any:
+    """A formula of the tensors alone."""
+    return None if formula is None else lambda *tensors: formula(*tensors, *defaults)
 
 
 def _node_name(name: str, given: str | None) -> str:
@@ -447,6 +461,7 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row
     op.check = declared.check
     op.written = None
     op.fits = None
+    op.formula = None
     check_formulas(schema, formulas)
     lay_out(op, schema, formulas, joint)
     op.direct = (
