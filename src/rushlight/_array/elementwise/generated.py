@@ -30,7 +30,6 @@ from .. import kernels
 from ..number import number_like
 from ..types import FLOAT32, FLOAT64, is_half
 from . import blocked
-from .blocked import BLOCK
 from .erf import erf
 from .masks import keep, where
 from .rounding import sign
@@ -138,13 +137,13 @@ def _is_number(group: Group, value: int) -> bool:
 class _Code:
     """The lines of a group, a call for each step.
 
-    As a `block` it writes its result to `out`; else the result is a new array.
+    As a `block` it writes its result to `target`; else the result is a new array.
     """
 
     def __init__(self, group: Group, block: bool) -> None:
         self.names: dict[int | float, str] = {i: o.name for i, o in enumerate(group.operands)}
         self.lines: list[str] = []
-        self.free: dict[str, list[str]] = {"f": ["out"] if block else [], "b": []}
+        self.free: dict[str, list[str]] = {"f": ["target"] if block else [], "b": []}
         self.sorts: dict[int | float, str] = {}  # of values that lie in buffers of their own
         self.constants: dict[str, float] = {}
         steps = _steps(group)
@@ -155,8 +154,8 @@ class _Code:
             self._add(step, [a for a in dying if a in self.sorts and a != result])
         if not block:
             self.lines.append(f"return {self.names[result]}")
-        elif self.names[result] != "out":
-            self.lines.append(f"copyto(out, {self.names[result]})")
+        elif self.names[result] != "target":
+            self.lines.append(f"copyto(target, {self.names[result]})")
 
     def _add(self, step: _Step, dying: list[int | float]) -> None:
         value, op, args, sort = step
@@ -279,7 +278,7 @@ def generate(
         f"    return elsewhere(me, {listed})",
         f"d = {first}.dtype",
         f"if not (d is F32 or d is F64) or not {first}.ndim{apart}:",
-        f"    return other(me, {listed})",
+        f"    return mixed(me, {listed})",
         f"if {first}.size >= limits.large or {first}.size >= kernels.LEAST:",
         f"    found = large(me, {listed})",
         "    if found is not None:",
@@ -287,7 +286,7 @@ def generate(
     ]
     if numbers:
         odd = " or ".join(f"type({p}) is complex" for p in numbers)
-        lines += [f"if {odd}:  # refused, or a real number", f"    return other(me, {listed})"]
+        lines += [f"if {odd}:  # refused, or a real number", f"    return mixed(me, {listed})"]
     if override is not None:
         lines += [f"found = override({listed})", "if found is not None:", "    return found"]
     if numbers and all(p in defaults for p in numbers):
@@ -296,8 +295,9 @@ def generate(
         lines += ["    " + line for line in _body(short, space, "a")]
     lines += _body(_Code(_traced(name, function, arrays, names, {}), False), space, "b")
     source = f"def {name}({listed}):\n" + "".join(f"    {line}\n" for line in lines)
-    space |= {"elsewhere": _elsewhere, "other": _other, "large": _large, "kernels": kernels,
+    space |= {"elsewhere": _elsewhere, "mixed": _mixed, "large": _large, "kernels": kernels,
               "limits": LIMITS, "override": override}  # fmt: skip
+    assert space.keys().isdisjoint(names), f"{name}: a parameter is called as a helper is"
     exec(_compiled(source, name), space)
     made: Any = space[name]
     space["me"] = made
@@ -333,7 +333,7 @@ class Limits:
     __slots__ = ("large",)
 
     def __init__(self) -> None:
-        self.large = BLOCK + 1
+        self.large = 1 << 19  # below, the temporaries are cheaper than the calls for each block
 
 
 LIMITS: Final = Limits()
@@ -347,7 +347,7 @@ def _elsewhere(me: Any, *args: Any) -> Any:
     return me.formula(*args) if run is None else run(args[0], me, args)
 
 
-def _other(me: Any, *args: Any) -> Any:
+def _mixed(me: Any, *args: Any) -> Any:
     """The formula where arrays aren't of one shape and of float32 or float64, or numbers odd."""
     dtype = args[0].dtype
     if is_half(dtype):
@@ -382,6 +382,6 @@ def _block(me: Any, dtype: Any) -> tuple[Function, list[Any]]:
     code = _Code(_traced(me.__name__, me.formula, me.arrays, names, {}), True)
     text = "".join(f"    {line}\n" for line in code.lines)
     space = dict(_SPACE)
-    listed = ", ".join(["out", *names, *code.constants])
+    listed = ", ".join(["target", *names, *code.constants])
     exec(_compiled(f"def block({listed}):\n{text}", f"{me.__name__}, a block"), space)
     return space["block"], [np.array(n, dtype) for n in code.constants.values()]
