@@ -1,13 +1,18 @@
 """Formulas beside raw functions: both compute the same, and Tensors compute the formula alike."""
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rushlight._array import kernels
+from rushlight._array.elementwise import generated
 from rushlight._array.elementwise.ufuncs import FORMULAS
 from rushlight._base import dtypes as D
 from rushlight._core.storage import TensorBase
+from rushlight._formula import words
+from rushlight._table import ROWS as ROWS_BY_NAME
 from tests.table._samples import CASES, Case
 
 #: What is computed in another way than the formula's steps, in units in the last place.
@@ -76,3 +81,26 @@ def test_a_formula_means_the_same_on_tensors(name: str) -> None:
 def test_rows_of_hand_written_functions_have_formulas() -> None:
     assert {"relu", "clamp", "square", "lerp.Scalar", "logical_and", "mul.Tensor"} <= ROWS.keys()
     assert len(ROWS) > 60
+
+
+@pytest.mark.parametrize("name", ["tanh", "asin", "logaddexp", "atan2", "sinc", "maximum"])
+def test_a_gradient_in_blocks_is_the_gradient_at_once(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "LEAST", sys.maxsize)
+    for gradient in ROWS_BY_NAME[name][0].op.formulas:
+        rng = np.random.default_rng(0)
+        arrays = [rng.uniform(0.2, 0.9, 40_000).astype(np.float32) for _ in gradient.arrays]
+        whole = gradient(*arrays)
+        monkeypatch.setattr(generated.LIMITS, "large", 0)
+        assert np.array_equal(whole, gradient(*arrays))
+        monkeypatch.undo()
+        monkeypatch.setattr(kernels, "LEAST", sys.maxsize)
+        expected = gradient.formula(*[x.astype(np.float64) for x in arrays])
+        assert np.allclose(whole, expected, rtol=1e-5)
+
+
+def test_a_number_decides_a_choice_as_a_whole() -> None:
+    x = np.arange(3.0)
+    assert words.where(True, x, 0.0) is x
+    assert words.where(False, x, 0.0) == 0.0

@@ -303,7 +303,7 @@ def _prelu(x: Any, weight: Any) -> Any:
 prelu_row = elementwise(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
     _prelu,
-    self=lambda xp, g, self, weight: xp.where(self > 0, g, g * weight),
+    self=formula(lambda g, self, weight: where(self > 0, g, g * weight)),
     weight=lambda xp, g, self: xp.keep(g * self, ~(self > 0)),
     check=_checks.takes("prelu_cpu", "f"),
     promote="none",

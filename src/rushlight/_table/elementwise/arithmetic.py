@@ -11,7 +11,7 @@ from ..._array.elementwise import division as quotients
 from ..._array.number import number_like
 from ..._base import dtypes as D
 from ..._core.storage import TensorBase
-from ..._formula.words import power, where
+from ..._formula.words import formula, power, where
 from ..calls import dtype_checks as _checks
 from ..calls.call_errors import combination
 from ..rows.composite import composite
@@ -245,7 +245,7 @@ sqrt = elementwise(
 rsqrt = elementwise(
     "rsqrt(Tensor self) -> Tensor",
     quotients.rsqrt,
-    self=lambda g, out: g * (-0.5 * (out * out * out)),
+    self=formula(lambda g, out: g * (-0.5 * (out * out * out))),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
     doc="1 / √x of each element.",

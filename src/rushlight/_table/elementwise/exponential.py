@@ -7,6 +7,8 @@ from typing import Any
 
 from ..._array import numpy_namespace as raw
 from ..._array.lazy_modules import later
+from ..._formula import words
+from ..._formula.words import formula
 from ..calls import dtype_checks as _checks
 from ..rows.row import elementwise
 
@@ -75,8 +77,8 @@ log1p = elementwise(
 logaddexp = elementwise(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     logistic.logaddexp,
-    self=lambda xp, g, self, other: g / (1 + xp.exp(other - self)),
-    other=lambda xp, g, self, other: g / (1 + xp.exp(self - other)),
+    self=formula(lambda g, self, other: g / (1 + words.exp(other - self))),
+    other=formula(lambda g, self, other: g / (1 + words.exp(self - other))),
     numbers=False,
     inplace=False,
     check=_checks.takes("logaddexp_cpu", "fc"),
@@ -140,7 +142,7 @@ xlogy_number = elementwise(
 sigmoid = elementwise(
     "sigmoid(Tensor self) -> Tensor",
     logistic.sigmoid,
-    self=lambda g, out: g * ((1 - out) * out),
+    self=formula(lambda g, out: g * ((1 - out) * out)),
     promote="float",
     namespace=("", "nn.functional"),
     doc="1 / (1 + exp(-x)) of each element.",

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._array.elementwise import rounding as raw
-from ..._formula.words import maximum as larger
-from ..._formula.words import minimum as smaller
-from ..._formula.words import sign as sign_of
+from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
 from ..rows.row import Row, elementwise, selection, written_as
 
@@ -201,20 +199,20 @@ clamp_max_number = elementwise(
 )
 
 
-def _larger(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _larger(g: Any, self: Any, other: Any) -> Any:
     """All of g where `self` wins, half at a tie; nan counts as a win of both."""
-    return xp.where(self == other, g / 2, xp.keep(g, ~(self < other)))
+    return where(self == other, g / 2, where(self < other, 0.0, g))
 
 
-def _smaller(xp: Any, g: Any, self: Any, other: Any) -> Any:
-    return xp.where(self == other, g / 2, xp.keep(g, ~(self > other)))
+def _smaller(g: Any, self: Any, other: Any) -> Any:
+    return where(self == other, g / 2, where(self > other, 0.0, g))
 
 
 maximum = selection(
     "maximum(Tensor self, Tensor other) -> Tensor",
     raw.maximum,
-    self=_larger,
-    other=lambda xp, g, self, other: _larger(xp, g, other, self),
+    self=formula(_larger),
+    other=formula(lambda g, self, other: _larger(g, other, self)),
     promote="same",
     broadcasts=True,
     numbers=False,
@@ -223,8 +221,8 @@ maximum = selection(
 minimum = selection(
     "minimum(Tensor self, Tensor other) -> Tensor",
     raw.minimum,
-    self=_smaller,
-    other=lambda xp, g, self, other: _smaller(xp, g, other, self),
+    self=formula(_smaller),
+    other=formula(lambda g, self, other: _smaller(g, other, self)),
     promote="same",
     broadcasts=True,
     numbers=False,

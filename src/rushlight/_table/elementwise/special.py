@@ -9,6 +9,7 @@ from ..._array.elementwise.masks import ordered
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D
 from ..._core.inplace import apply_inplace
+from ..._formula.words import exp, formula, log
 from ..calls import dtype_checks as _checks
 from ..rows.composite import composite
 from ..rows.row import Row, elementwise
@@ -22,7 +23,7 @@ BOTH = ("", "special")
 erf = elementwise(
     "erf(Tensor self) -> Tensor",
     ordered(native.erf),
-    self=lambda xp, g, self: g * (xp.exp(self * -self) * (2 / sqrt(pi))),
+    self=formula(lambda g, self: g * (exp(self * -self) * (2 / sqrt(pi)))),
     promote="float",
     namespace=BOTH,
     check=_checks.takes("erf_vml_cpu", "f"),
@@ -31,7 +32,7 @@ erf = elementwise(
 erfc = elementwise(
     "erfc(Tensor self) -> Tensor",
     ordered(native.erfc),
-    self=lambda xp, g, self: g * (xp.exp(self * -self) * (-2 / sqrt(pi))),
+    self=formula(lambda g, self: g * (exp(self * -self) * (-2 / sqrt(pi)))),
     promote="float",
     namespace=BOTH,
     check=_checks.takes("erfc_vml_cpu", "f"),
@@ -40,7 +41,7 @@ erfc = elementwise(
 erfinv = elementwise(
     "erfinv(Tensor self) -> Tensor",
     ordered(native.erfinv),
-    self=lambda xp, g, out: g * (xp.exp(out * out) * (sqrt(pi) / 2)),
+    self=formula(lambda g, out: g * (exp(out * out) * (sqrt(pi) / 2))),
     promote="float",
     namespace=BOTH,
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
@@ -203,11 +204,11 @@ i1 = _special(
 i1e = _special("i1e", raw.i1e, "exp(-|x|) i1(x).", "SpecialI1EBackward0", self=_i1e_gradient)
 ndtr = _special(
     "ndtr", ordered(raw.ndtr), "The distribution function of the standard normal.", "MulBackward1",
-    self=lambda xp, g, self: g * (xp.exp(self * self * -0.5) * (1 / sqrt(2 * pi))),
+    self=formula(lambda g, self: g * (exp(self * self * -0.5) * (1 / sqrt(2 * pi)))),
 )  # fmt: skip
 ndtri = _special(
     "ndtri", raw.ndtri, "The number at which `ndtr` has each value.", "SpecialNdtriBackward0",
-    self=lambda xp, g, out: g * (xp.exp(out * out * 0.5) * sqrt(2 * pi)),
+    self=formula(lambda g, out: g * (exp(out * out * 0.5) * sqrt(2 * pi))),
     samples=lambda mk: [(mk(3, 4, low=0.2, high=0.8),)],
 )  # fmt: skip
 log_ndtr = _special(
@@ -216,7 +217,7 @@ log_ndtr = _special(
 )  # fmt: skip
 entr = _special(
     "entr", raw.entr, "-x log(x), 0 at 0 and -inf below.", "SpecialEntrBackward0",
-    self=lambda xp, g, self: g * -(1 + xp.log(self)),
+    self=formula(lambda g, self: g * -(1 + log(self))),
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2),)],
 )  # fmt: skip
 

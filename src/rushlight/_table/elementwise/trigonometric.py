@@ -7,6 +7,8 @@ from typing import Any
 
 from ..._array import numpy_namespace as raw
 from ..._array.lazy_modules import later
+from ..._formula import words
+from ..._formula.words import formula, rsqrt, where
 from ..calls import dtype_checks as _checks
 from ..rows.row import elementwise, written_as
 
@@ -30,7 +32,7 @@ cos = elementwise(
 tan = elementwise(
     "tan(Tensor self) -> Tensor",
     raw.tan,
-    self=lambda g, out: g * (1 + out * out),
+    self=formula(lambda g, out: g * (1 + out * out)),
     promote="float",
     doc="The tangent of each element.",
 )
@@ -51,7 +53,7 @@ cosh = elementwise(
 tanh = elementwise(
     "tanh(Tensor self) -> Tensor",
     raw.tanh,
-    self=lambda g, out: g * (1 - out * out),
+    self=formula(lambda g, out: g * (1 - out * out)),
     promote="float",
     namespace=("", "nn.functional"),
     doc="The hyperbolic tangent of each element.",
@@ -59,7 +61,7 @@ tanh = elementwise(
 asin = elementwise(
     "asin(Tensor self) -> Tensor",
     raw.arcsin,
-    self=lambda xp, g, self: g * xp.rsqrt(1 - self * self),
+    self=formula(lambda g, self: g * rsqrt(1 - self * self)),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
     doc="The angle whose sine each element is; nan outside [-1, 1].",
@@ -67,7 +69,7 @@ asin = elementwise(
 acos = elementwise(
     "acos(Tensor self) -> Tensor",
     raw.arccos,
-    self=lambda xp, g, self: g * -xp.rsqrt(1 - self * self),
+    self=formula(lambda g, self: g * -rsqrt(1 - self * self)),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
     doc="The angle whose cosine each element is; nan outside [-1, 1].",
@@ -75,21 +77,21 @@ acos = elementwise(
 atan = elementwise(
     "atan(Tensor self) -> Tensor",
     raw.arctan,
-    self=lambda g, self: g / (self * self + 1),
+    self=formula(lambda g, self: g / (self * self + 1)),
     promote="float",
     doc="The angle whose tangent each element is.",
 )
 asinh = elementwise(
     "asinh(Tensor self) -> Tensor",
     raw.arcsinh,
-    self=lambda xp, g, self: g * xp.rsqrt(self * self + 1),
+    self=formula(lambda g, self: g * rsqrt(self * self + 1)),
     promote="float",
     doc="The number whose hyperbolic sine each element is.",
 )
 acosh = elementwise(
     "acosh(Tensor self) -> Tensor",
     raw.arccosh,
-    self=lambda xp, g, self: g * (xp.rsqrt(self - 1) * xp.rsqrt(self + 1)),
+    self=formula(lambda g, self: g * (rsqrt(self - 1) * rsqrt(self + 1))),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=1.2, high=3),)],
     doc="The number whose hyperbolic cosine each element is; nan below 1.",
@@ -97,7 +99,7 @@ acosh = elementwise(
 atanh = elementwise(
     "atanh(Tensor self) -> Tensor",
     raw.arctanh,
-    self=lambda g, self: g / (1 - self * self),
+    self=formula(lambda g, self: g / (1 - self * self)),
     promote="float",
     samples=lambda mk: [(mk(3, 4, low=-0.8, high=0.8),)],
     doc="The number whose hyperbolic tangent each element is; nan outside [-1, 1].",
@@ -121,38 +123,38 @@ for _row in (asinh, acosh, atanh):
     )
 
 
-def _atan2_self(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _atan2_self(g: Any, self: Any, other: Any) -> Any:
     square = self * self + other * other
-    return xp.where(square == 0, 0, g * other / square)
+    return where(square == 0, 0, g * other / square)
 
 
-def _atan2_other(xp: Any, g: Any, self: Any, other: Any) -> Any:
+def _atan2_other(g: Any, self: Any, other: Any) -> Any:
     square = self * self + other * other
-    return xp.where(square == 0, 0, g * -self / square)
+    return where(square == 0, 0, g * -self / square)
 
 
 atan2 = elementwise(
     "atan2(Tensor self, Tensor other) -> Tensor",
     trigonometry.arctan2,
-    self=_atan2_self,
-    other=_atan2_other,
+    self=formula(_atan2_self),
+    other=formula(_atan2_other),
     promote="float",
     numbers=False,
     doc="The angle of the point (other, input).",
 )
 
 
-def _sinc_gradient(xp: Any, g: Any, self: Any) -> Any:
+def _sinc_gradient(g: Any, self: Any) -> Any:
     """(πx cos πx - sin πx) / (π x²), 0 at 0."""
     angle = self * pi
     square = self * self * pi
-    return xp.where(square == 0, 0, g * ((angle * xp.cos(angle) - xp.sin(angle)) / square))
+    return where(square == 0, 0, g * ((angle * words.cos(angle) - words.sin(angle)) / square))
 
 
 sinc = elementwise(
     "sinc(Tensor self) -> Tensor",
     logistic.sinc,
-    self=_sinc_gradient,
+    self=formula(_sinc_gradient),
     promote="float",
     namespace=("", "special"),
     samples=lambda mk: [(mk(3, 4, low=0.2, high=1.5),)],
