@@ -40,3 +40,11 @@ def test_a_threshold_wraps_in_unsigned_integers():
 def test_a_number_out_of_range_is_refused(call, kind):
     with pytest.raises(RuntimeError, match=f"converted to type {kind} without overflow"):
         call()
+
+
+@pytest.mark.parametrize("count", [3, 20_000])
+def test_a_complex_number_without_imaginary_part_is_a_real_one(count):
+    x = torch.full((count,), -1.0)
+    assert torch.equal(F.leaky_relu(x, 0.5 + 0j), torch.full((count,), -0.5))
+    with pytest.raises(RuntimeError, match="converted to type float without overflow"):
+        F.leaky_relu(x, 0.5 + 1j)

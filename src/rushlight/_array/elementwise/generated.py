@@ -279,14 +279,16 @@ def generate(
         f"d = {first}.dtype",
         f"if not (d is F32 or d is F64) or not {first}.ndim{apart}:",
         f"    return mixed(me, {listed})",
+    ]
+    if numbers:
+        odd = " or ".join(f"type({p}) is complex" for p in numbers)
+        lines += [f"if {odd}:  # refused, or a real number", f"    return mixed(me, {listed})"]
+    lines += [
         f"if {first}.size >= limits.large or {first}.size >= kernels.LEAST:",
         f"    found = large(me, {listed})",
         "    if found is not None:",
         "        return found",
     ]
-    if numbers:
-        odd = " or ".join(f"type({p}) is complex" for p in numbers)
-        lines += [f"if {odd}:  # refused, or a real number", f"    return mixed(me, {listed})"]
     if override is not None:
         lines += [f"found = override({listed})", "if found is not None:", "    return found"]
     if numbers and all(p in defaults for p in numbers):
