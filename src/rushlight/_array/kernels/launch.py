@@ -27,7 +27,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from ..._formula.ir import Group, Symbol, trace
-from ..._native.fusion import kernel_call as launcher
+from ..._native.cpython import kernel_call as launcher
 from ..._native.fusion.row_loops import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
 from ..._native.fusion.schedule import expensive, planned
 from ..._native.llvm import loader as engine, target
@@ -217,7 +217,7 @@ def _shared() -> Any:
 class _Compiled(Code):
     """A group as machine code for one dtype, and perhaps one length of rows.
 
-    `launch` is the builtin (elements, columns, state, *arrays): see `_native.fusion.kernel_call`.
+    `launch` is the builtin (elements, columns, state, *arrays): see `_native.cpython.kernel_call`.
     """
 
     __slots__ = ("frame", "group", "launch", "mode", "pack", "strides")

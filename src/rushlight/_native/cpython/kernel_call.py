@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from ..cpython import builtin_call as door
 from ..llvm import loader as engine
 from ..llvm.emit import I1, I32, I64, PTR, VOID, Function, Module, Value
 from ..threads import thread_pool as pool
+from . import builtin_call as door
 
 __all__ = ["CHUNK", "HALVED", "SUMMED", "WHOLE", "Operand", "launcher", "usable"]
 
