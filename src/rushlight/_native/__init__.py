@@ -18,11 +18,10 @@
         tail = f.load_masked(f.at(x, whole, emit.F32), wide, rest)
         f.store_masked(there, f.fma(tail, a, f.load_masked(there, wide, rest)), rest)
         f.ret()
-        address = engine.load(module)["axpy"]  # then ctypes.CFUNCTYPE(...)(address), or `door`
+        address = engine.load(module)["axpy"]  # then ctypes.CFUNCTYPE(...)(address)
 
-`emit` writes functions (`types` and `values` are what they consist of), `target` describes the
-machine, `engine` compiles and loads, `cache` keeps objects on disk. `mathematics` has exp, log,
-tanh and others inlined, `blas` and `gemm` products of matrices, `pool` threads, `door` native
-functions as Python builtins. Importing this package imports no array library and not llvmlite: the
-first use does.
+`llvm` writes functions as text, compiles, keeps and loads them; `math` has exp, log, tanh and
+others inlined, `emitted` kernels written by hand, `fusion` kernels from formulas, `threads` a pool
+and the BLAS that is loaded, `cpython` all that reads the objects of Python and NumPy. Importing
+this package imports no array library and not llvmlite: the first use does.
 """

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, wraps
@@ -28,12 +27,13 @@ import numpy as np
 
 from ..._formula.ir import Group, Symbol, trace
 from ..._native.cpython import kernel_call as launcher
+from ..._native.cpython.ndarray import elements_at
 from ..._native.fusion.row_loops import REGISTERS, ROW_LIMIT, Frame, lanes_for, lowered
 from ..._native.fusion.schedule import expensive, planned
 from ..._native.llvm import loader as engine, target
 from ..._native.threads import thread_pool as pool
 from .. import kernels
-from ..memory import parallel
+from ..memory import arena, parallel
 from ..memory.out_of_memory import is_refusal
 from ..types import FLOAT32, FLOAT64
 
@@ -119,10 +119,9 @@ def guarded(function: _Way) -> _Way:
     return run  # type: ignore[return-value]
 
 
-@cache
 def _direct() -> bool:
     """Whether kernels are called as builtins, and not through ctypes."""
-    return launcher.usable(np.zeros((2, 3)))
+    return arena.unreadable() is None
 
 
 def _doubled(x: Symbol, two: Symbol) -> Any:
@@ -149,22 +148,8 @@ def plain(x: Any, *others: Any) -> bool:
     return True
 
 
-def _plain_objects() -> bool:
-    """Whether an ndarray's data pointer follows its two object words, as in ordinary CPython."""
-    if sys.implementation.name != "cpython" or (hasattr(sys, "abiflags") and "t" in sys.abiflags):
-        return False
-    probe = np.arange(6.0)[2:]
-    found = ctypes.c_void_p.from_address(id(probe) + 2 * ctypes.sizeof(ctypes.c_void_p)).value
-    return found == probe.ctypes.data
-
-
-if _plain_objects():
-    _pointer = ctypes.c_void_p.from_address
-
-    def address(x: Any) -> int:
-        """Where an ndarray's first element lies."""
-        return _pointer(id(x) + 16).value or 0
-
+if arena.unreadable() is None:
+    address: Callable[[Any], int] = elements_at
 else:
 
     def address(x: Any) -> int:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import sysconfig
 from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
+from ..._native.cpython import contract
+
 ALIGNMENT: Final = 64
-#: Where an array object keeps the address of its elements: behind the head of a Python object.
-DATA_OFFSET: Final = 16
 
 
 def block(size: int) -> Any:
@@ -43,13 +42,9 @@ def as_numbers(words_: Any, index: int, count: int = 1) -> Any:
 
 
 @cache
-def supported() -> bool:
-    """Whether an array's data can be found from its id: asked of an array that is known."""
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return False
-    sample = np.arange(3.0)
-    found = ctypes.c_void_p.from_address(id(sample) + DATA_OFFSET).value
-    return found == address(sample)
+def unreadable() -> str | None:
+    """Why machine code can't read arrays by their objects' addresses; None where it can."""
+    return contract.arrays(np.zeros((2, 3)))
 
 
 @cache

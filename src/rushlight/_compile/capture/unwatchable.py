@@ -26,6 +26,7 @@ from types import CodeType, GeneratorType
 from typing import Any, Final
 
 from ..._array.memory import aliasing as A
+from ..._native.cpython.type_flags import grows_by, is_heap_type, is_immutable
 from ..refusal import Refusal
 from .names_in_code import asks_by_any_name, texts
 
@@ -118,14 +119,13 @@ def _root(kind: type) -> type:
 
 def _foreign(kind: type) -> bool:
     """Whether a class isn't written in Python that the walk could read."""
-    # Made by a class statement: Py_TPFLAGS_HEAPTYPE, without Py_TPFLAGS_IMMUTABLETYPE.
-    if not kind.__flags__ & (1 << 9) or bool(kind.__flags__ & (1 << 8)):
+    if not is_heap_type(kind) or is_immutable(kind):
         return True
     if kind.__base__ is None or kind.__module__.startswith("rushlight"):
         return False
     slots = vars(kind).get("__slots__", ())
     count = 1 if isinstance(slots, str) else len(tuple(slots))
-    return kind.__basicsize__ - kind.__base__.__basicsize__ > 8 * (count + 2)
+    return grows_by(kind) > 8 * (count + 2)
 
 
 def _understood(base: type) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from ..._base.fork_locks import lock as make_lock
 from ..._core.storage import CLASSES, TensorBase
 from ..._native.cpython import object_layout as layout
+from ..._native.cpython.type_flags import is_immutable, keeps_attributes_before
 from ..lowering.optimizer_sweeps import betas_usable
 from .conditions import Argument, Looked, Uncovered
 from .guards import content
@@ -28,7 +29,6 @@ from .name_lookups import Lookups, Versions, space_of
 FIELDS: Final = ("_raw", "_node", "hooks", "_plain", "_requires_grad", "_grad", "_view")
 _FUNCTION: Final = ("__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__",
                     "__doc__")  # fmt: skip
-_IMMUTABLE: Final = 1 << 8  # classes that nobody can change
 _ORDINARY: Final[Any] = inspect.getattr_static(object, "__getattribute__")
 _DICTS: Final = (dict, defaultdict, OrderedDict)
 
@@ -211,7 +211,7 @@ class Cover:
         argument = self.arguments.get(ast.unparse(call.args[0]))
         if argument is None:
             return False
-        if layout.untouched(CLASSES.tensor) is True and layout.managed(argument.kind):
+        if layout.untouched(CLASSES.tensor) is True and keeps_attributes_before(argument.kind):
             argument.bare = True
         else:  # this may be asked before everything else
             self.structure.append(f"if {ast.unparse(test)}: return None")
@@ -460,7 +460,7 @@ class _Reader:
         """What decides which attribute of a class, or of its bases, has a name."""
         self._look(kind).fields.add("__mro__")
         for base in kind.__mro__:
-            if base.__flags__ & _IMMUTABLE:
+            if is_immutable(base):
                 continue
             space = space_of(base)
             if space is None:

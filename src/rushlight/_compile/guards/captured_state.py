@@ -29,6 +29,7 @@ from typing import Any, Final
 
 from ..._array.memory import aliasing as A
 from ..._core.storage import CLASSES, TensorBase
+from ..._native.cpython.type_flags import is_immutable
 from ...nn.modules.module import Module
 from ...optim.optimizer import Optimizer
 from ..capture.names_in_code import asks_by_any_name, imported, questions
@@ -36,7 +37,6 @@ from ..capture.unwatchable import LASTING as _LASTING, SMALL, Opaque, inner_of, 
 from ..refusal import is_library
 from .name_lookups import SPECIAL, Lookups, space_of
 from .places import (
-    IMMUTABLE,
     SCALARS,
     Place,
     attributes_of,
@@ -503,7 +503,7 @@ class State:
                 place.guarded = frozenset(k for k in place.entries
                                           if k in wanted or k.startswith("__"))  # fmt: skip
         for kind in self.kinds.values():
-            if kind.__flags__ & IMMUTABLE or kind.__module__ == "builtins":
+            if is_immutable(kind) or kind.__module__ == "builtins":
                 continue
             if is_library_class(kind):
                 ask.ask_class(kind, wanted | SPECIAL)

@@ -15,6 +15,7 @@ from ..._array.memory import aliasing as A
 from ..._base.device import DEFAULTS, default_device
 from ..._core.mode import NO_GRAD, READY
 from ..._core.storage import CLASSES, TensorBase
+from ..._native.cpython.type_flags import is_heap_type
 from ..capture.number_sources import Free
 from ..ir.program import Program
 from ..refusal import Refusal
@@ -22,7 +23,6 @@ from .captured_state import State
 from .name_lookups import MISSING, Versions
 from .places import Place, current_entries, is_set, plain, unchanged
 
-_CHANGEABLE: Final = 1 << 9  # classes made by class statements: objects may get another one
 #: Containers whose methods are those that guards mean.
 KNOWN: Final = (dict, OrderedDict, defaultdict, list, deque)
 TABLES_OF_HOOKS = frozenset({
@@ -93,7 +93,7 @@ def guard_state(state: State, lines: Lines) -> None:
     lines.unless(f"{lines.name(versions)}()")
     kinds = []
     for x in state.seen.values():
-        if type(x).__flags__ & _CHANGEABLE or isinstance(x, ModuleType):
+        if is_heap_type(type(x)) or isinstance(x, ModuleType):
             kinds.append(f"{lines.name(x)}.__class__ is {lines.name(type(x))}")
     for place, x in state.objects:
         kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(place.container)}")

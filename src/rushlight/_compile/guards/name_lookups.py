@@ -14,7 +14,6 @@ then one comparison answers for all names in it. Machine code does the same (see
 
 from __future__ import annotations
 
-import ctypes
 import gc
 from collections.abc import Iterable
 from typing import Any, Final
@@ -143,16 +142,18 @@ class Versions:
         self.spaces: list[tuple[int, ...]] = []  # the namespaces of lookups that each is for
         self.tags = 0  # bytes at the end that are of classes
         self.known: bytes | None = None  # the versions when all was well
-        offset, place = layout.version_offset(), layout.tag_offset()
         tops = lookups.tops()
-        if offset is None or place is None or not all(map(layout.tag, tops)):
+        known = None not in (layout.version_offset(), layout.tag_offset())
+        if not known or not all(map(layout.tag, tops)):
             return
         asked = [k for k in lookups.spaces if k not in lookups.kinds and lookups.asks(k)]
-        for key in dict.fromkeys([*asked, *map(id, others)]):
-            self.clocks.append((ctypes.c_char * 8).from_address(key + offset))
+        tables: dict[int, dict[Any, Any]] = {k: lookups.spaces[k] for k in asked}
+        tables |= {id(x): x for x in others}
+        for key, table in tables.items():
+            self.clocks.append(layout.dict_clock(table))
             self.spaces.append((key,) if key in lookups.spaces else ())
         for top in tops:
-            self.clocks.append((ctypes.c_char * 4).from_address(id(top) + place))
+            self.clocks.append(layout.class_clock(top))
             bases = {id(base) for base in top.__mro__}
             kinds = lookups.kinds.items()
             self.spaces.append(tuple(k for k, (kind, _) in kinds if id(kind) in bases))

@@ -12,11 +12,9 @@ entry. What a snapshot shows is kept alive, so that an address means the same ob
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from types import CellType, FunctionType
 from typing import Any, Final
@@ -25,9 +23,18 @@ from ..._array.memory import aliasing as A, arena
 from ..._core.mode import CURRENT
 from ..._core.node import Node
 from ..._core.storage import CLASSES, TensorBase, Version, new_tensor
-from ..._native.cpython import guard_checker as watch, object_layout as layout
+from ..._native.cpython import contract, object_layout as layout
+from ..._native.cpython.guard_tables import (
+    MISSING,
+    Entrance,
+    Snapshot,
+    array_entry,
+    field_address,
+)
+from ..._native.cpython.type_flags import is_immutable
 from .analysis import Cover
 from .conditions import Argument, Looked
+from .guards import content
 from .name_lookups import space_of
 
 _ONES: Final = -1
@@ -40,8 +47,9 @@ class Fields:
 
     def __init__(self) -> None:
         array, other = A.empty((1, 2)), A.empty((2, 3))
-        if not layout.known(array):
-            raise layout.Unknown("arrays or containers")
+        wrong = arena.unreadable() or contract.containers()
+        if wrong is not None:
+            raise layout.Unknown(wrong)
         t: Any = new_tensor(array)
         fresh: Any = new_tensor(array)
         self.raw = layout.object_field(t, self._put(t, "_raw"), [array, other])
@@ -59,20 +67,13 @@ class Fields:
 
         views = [View(fresh, None, 0, 0), View(fresh, None, 0, 0)]
         self.offsets["_view"] = layout.object_field(t, self._put(t, "_view"), views)
-        self.number, self.tagged = _number_field(cells[0])
+        self.number, self.tagged = layout.number_field(cells[0], "n")
         self.functions = layout.function_fields()
         self.mro = layout.mro_offset()
         self.version = layout.version_offset() or 0
-        self.before = layout.untouched(CLASSES.tensor)
-        size = CLASSES.tensor.__basicsize__
-        one, two = new_tensor(array), new_tensor(other)
+        self.before = layout.untouched(CLASSES.tensor) if contract.counts() is None else None
         #: Words of a tensor as it is made, but for how often it is held, and its array.
-        self.template = [
-            (k, _ONES, layout.word(id(one) + k)) for k in range(8, size // 8 * 8, 8)
-            if k != self.raw
-        ]  # fmt: skip
-        if any(layout.word(id(two) + k) != told for k, _, told in self.template):
-            raise layout.Unknown("a new tensor")
+        self.template = layout.same_words(new_tensor(array), new_tensor(other), self.raw)
 
     @staticmethod
     def _put(t: Any, name: str) -> Callable[[Any], None]:
@@ -84,22 +85,6 @@ class Fields:
             offset, bits, on, off = self.flags[name]
             return offset, bits, on if value else off
         return self.offsets[name], _ONES, id(value)
-
-
-def _number_field(cell: Any) -> tuple[int, bool]:
-    """Where a version cell keeps its number, and whether as twice the number."""
-    seen = []
-    for n in (5, 77, 1 << 40):
-        cell.n = n
-        value = cell.n
-        words = {k: layout.word(id(cell) + k) for k in range(16, type(cell).__basicsize__, 8)}
-        seen.append((n, words, id(value)))
-    for k in seen[0][1]:
-        if all(words[k] == 2 * n for n, words, _ in seen):
-            return k, True
-        if all(words[k] == i for _, words, i in seen):
-            return k, False
-    raise layout.Unknown("a version cell")
 
 
 @cache
@@ -131,129 +116,95 @@ class Sentry:
         self.rest = 0
         self.last = 0.0
         self.keep: list[Any] = []
-        self.state = arena.words(len(watch.WORDS))
-        self.address = arena.address(self.state)
-        self.enter = watch.entrance(self.address)
+        self.entrance = Entrance()
+        self.enter = self.entrance.enter
         self.rooms: list[Any] = []
         self.free = arena.words(1)
         self.owners = arena.words(len(cover.arguments) + 1)
-        for name, value in watch.api().items():
-            self.state[watch.WORDS.index(name)] = value
-        self.state[watch.WORDS.index("count")] = -1
 
     # ---- snapshots -----------------------------------------------------------------------------
-    def snapshot(self) -> tuple[dict[str, list[Any]], list[Any]]:
-        """The entries of each table as everything is now, and what must be kept alive."""
-        tables: dict[str, list[Any]] = {name: [] for name in watch.TABLES}
-        keep: list[Any] = []
+    def snapshot(self) -> Snapshot:
+        """Everything that the guards look at, as it is now."""
+        now = Snapshot()
         for one in self.cover.looked.values():
-            self._look(one, tables, keep)
+            self._look(one, now)
         for kind in self.cover.tops:
-            self._kind(kind, tables, keep)
+            self._kind(kind, now)
         for slot, t in self.inputs.items():
-            raw = t._raw
-            keep.append(raw)
-            tables["held"].append((slot, id(raw)))
+            now.held(slot, t._raw)
             if isinstance(t, TensorBase):
-                self._field(t, "_raw", tables, keep)
+                self._field(t, "_raw", now)
         if self.cover.apart:
             raws = [t._raw for t in self.cover.fixed.values()]
-            own = {id(x): x for raw in raws for x in (raw, A.memory_of(raw))}
-            keep.extend(own.values())
-            tables["own"] = [(n,) for n in own]
-        return tables, keep
+            now.own(x for raw in raws for x in (raw, A.memory_of(raw)))
+        return now
 
-    def _kind(self, kind: type, tables: dict[str, list[Any]], keep: list[Any]) -> None:
+    def _kind(self, kind: type, now: Snapshot) -> None:
         """A class and its bases: by the class's number; where it has none, by all that they are."""
-        keep.append(kind)
-        tag = layout.tag(kind)
-        if tag:
-            place = id(kind) + (layout.tag_offset() or 0)
-            tables["masked"].append((place, (1 << 32) - 1, tag))
+        now.alive(kind)
+        if now.class_version(kind):
             return
         whole = Looked(kind)
         whole.fields.add("__mro__")
-        self._look(whole, tables, keep)
+        self._look(whole, now)
         for base in kind.__mro__:
-            if not base.__flags__ & (1 << 8):
+            if not is_immutable(base):
                 whole = Looked(space_of(base) or {})
                 whole.whole = True
-                self._look(whole, tables, keep)
+                self._look(whole, now)
 
-    def _look(self, one: Looked, tables: dict[str, list[Any]], keep: list[Any]) -> None:
+    def _look(self, one: Looked, now: Snapshot) -> None:
         thing = one.thing
-        at = id(thing)
-        keep.append(thing)
+        now.alive(thing)
         for name in sorted(one.fields):
             if name == "__class__":
-                keep.append(type(thing))
-                tables["exact"].append((at + layout.TYPE, id(type(thing))))
-                continue
-            if name == "__mro__":
-                keep.append(thing.__mro__)
-                tables["exact"].append((at + self.fields.mro, id(thing.__mro__)))
-                continue
-            if name == "__dict__":
-                keep.append(thing.__dict__)
-                tables["exact"].append((at + (layout.dict_offset(thing) or 0), id(thing.__dict__)))
-                continue
-            self._field(thing, name, tables, keep)
+                now.class_of(thing)
+            elif name == "__mro__":
+                now.bases(thing, self.fields.mro)
+            elif name == "__dict__":
+                now.attributes(thing)
+            else:
+                self._field(thing, name, now)
         for name in sorted(one.noneness):
             if name in self.fields.flags:
-                self._field(thing, name, tables, keep)
-                continue
-            none = getattr(thing, name) is None
-            table = tables["exact" if none else "differing"]
-            table.append((at + self.fields.offsets[name], id(None)))
+                self._field(thing, name, now)
+            else:
+                now.is_none(thing, self.fields.offsets[name], getattr(thing, name) is None)
         if one.size and not (one.whole and isinstance(thing, list)):
-            tables["exact"].append((at + layout.DICT_SIZE, len(thing)))
+            now.length(thing)
         if isinstance(thing, list):
             if one.whole:
-                items = list(thing)
-                keep.append(items)
-                tables["lists"].append((at, len(items), [id(x) for x in items]))
+                now.items(thing)
         elif one.whole or one.keys:
-            self._table(one, tables, keep)
+            self._table(one, now)
 
-    def _field(self, thing: Any, name: str, tables: dict[str, list[Any]], keep: list[Any]) -> None:
-        at = id(thing)
-        if isinstance(thing, TensorBase) and name == "writeable":
-            bit, place = layout.WRITEABLE, id(thing._raw) + layout.NDARRAY["flags"]
-            tables["masked"].append((place, bit, layout.word(place) & bit))
-            return
+    def _field(self, thing: Any, name: str, now: Snapshot) -> None:
         if isinstance(thing, TensorBase):
-            keep.append(getattr(thing, name))
-            if name in self.fields.flags:
+            if name == "writeable":
+                now.writable(thing._raw)
+            elif name in self.fields.flags:
                 offset, bits, on, off = self.fields.flags[name]
-                tables["masked"].append((at + offset, bits, on if getattr(thing, name) else off))
-                return
-            offset = self.fields.offsets[name]
+                now.bits(thing, offset, bits, on if getattr(thing, name) else off)
+            else:
+                now.field(thing, self.fields.offsets[name], getattr(thing, name))
         elif type(thing) is FunctionType:
-            offset = self.fields.functions[name]
-            keep.append(getattr(thing, name))
+            now.field(thing, self.fields.functions[name], getattr(thing, name))
         elif type(thing) is not CellType:
-            offset = layout.slot_offset(thing, name)
-            keep.append(getattr(thing, name))
+            now.field(thing, layout.slot_offset(thing, name), getattr(thing, name))
         else:
-            offset = layout.cell_field() or 0
-            with suppress(ValueError):
-                keep.append(thing.cell_contents)
-        tables["exact"].append((at + offset, layout.word(at + offset)))
+            now.field(thing, layout.cell_field() or 0, content(thing))
 
-    def _table(self, one: Looked, tables: dict[str, list[Any]], keep: list[Any]) -> None:
-        thing, at = one.thing, id(one.thing)
-        version = layout.word(at + self.fields.version) if self.fields.version else 0
+    def _table(self, one: Looked, now: Snapshot) -> None:
+        thing = one.thing
         if one.whole and not isinstance(thing, OrderedDict):
-            entries = [x for k, v in dict.items(thing) for x in (k, v)]
+            shown = [x for k, v in dict.items(thing) for x in (k, v)]
             size = len(thing)
         else:
-            entries, size = [], -1
+            shown, size = [], -1
             for key in one.keys.values():
                 missing = not dict.__contains__(thing, key)
-                entries += [key, _ABSENT if missing else dict.__getitem__(thing, key)]
-        keep.append(entries)
-        words = [0 if x is _ABSENT else id(x) for x in entries]
-        tables["tables"].append((at, version, size, len(words) // 2, words))
+                shown += [key, MISSING if missing else dict.__getitem__(thing, key)]
+        now.entries(thing, shown, size, self.fields.version)
 
     def take(self, args: Any, kwargs: Any) -> bool | None:
         """Takes a snapshot for which the guards hold; None where they don't.
@@ -269,45 +220,22 @@ class Sentry:
             self.rest -= 1
             return False
         try:
-            before, _ = self.snapshot()
+            before = self.snapshot().tables
             if self.guarded(args, kwargs) is None:
                 return None
-            tables, keep = self.snapshot()
+            after = self.snapshot()
         except (AttributeError, KeyError, RuntimeError, layout.Unknown):
             return False  # something went away meanwhile
         self.last = now
         self.failures += 1
         self.rest = min(1 << self.failures // 4, _PATIENCE) - 1
-        if tables != before:
+        if after.tables != before:
             return False
-        self._install(tables, keep)
+        self._install(after)
         return True
 
-    def _install(self, tables: dict[str, list[Any]], keep: list[Any]) -> None:
-        """Puts the tables into memory, and opens the entrance."""
-        place = watch.WORDS.index
-        self.state[place("count")] = -1  # nobody may pass meanwhile
-        tables = tables | self.static
-        flat: list[int] = []
-        inner: list[tuple[int, list[int]]] = []
-        starts = {}
-        for name, entries in tables.items():
-            starts[name] = len(flat)
-            for entry in entries:
-                for x in entry:
-                    if isinstance(x, list):
-                        inner.append((len(flat), x))
-                        flat.append(0)
-                    else:
-                        flat.append(x)
-        for spot, words in inner:
-            flat[spot] = -1 - len(flat)
-            flat.extend(words)
-        memory = arena.words(len(flat) + 1)
-        base = arena.address(memory)
-        for spot, _ in inner:
-            flat[spot] = base + 8 * (-1 - flat[spot])
-        memory[: len(flat)] = flat
+    def _install(self, found: Snapshot) -> None:
+        """Opens the entrance for what a snapshot shows."""
         first = {"gate": arena.address(self.free)} | self.first
         first |= {
             "variable": id(CURRENT), "mode": id(self.cover.mode), "raw": self.fields.raw,
@@ -315,18 +243,11 @@ class Sentry:
             "number": self.fields.number, "tagged": int(self.fields.tagged),
             "apart": int(self.cover.apart), "owners": arena.address(self.owners),
         }  # fmt: skip
-        for name, entries in tables.items():
-            first[name] = len(entries)
-            first[f"{name} at"] = base + 8 * starts[name]
-        for name, value in first.items():
-            self.state[place(name)] = value
-        self.keep = [keep, memory]
-        self.noted = arena.table(memory, starts["stale"], max(2 * len(tables["stale"]), 1))
-        self.state[place("count")] = len(self.static["arguments"]) + len(self.static["given"])
+        self.entrance.install(found.tables | self.static, first, found.keep)
 
     def close(self) -> None:
         """Lets nobody pass until the next snapshot."""
-        self.state[watch.WORDS.index("count")] = -1
+        self.entrance.close()
 
     # ---- what doesn't change -------------------------------------------------------------------
     def settle(self, given: list[int], grads: list[tuple[Any, Any, int]], bumped: list[Any],
@@ -337,17 +258,21 @@ class Sentry:
         value, the slot; `bumped` are tensors whose writes are counted, `stale` dictionaries.
         """
         f = self.fields
-        self.clocks = [ctypes.c_int64.from_address(id(d) + f.version) for d in stale]
+        self.clocks = [layout.dict_clock(d) for d in stale]
         self.static = {
             "arguments": [self._argument(a) for a in self.cover.arguments.values()],
             "given": [(slot,) for slot in given],
             "bare": [(k,) for k, a in enumerate(self.cover.arguments.values()) if a.bare],
             "grads": [
-                (id(leaf) + f.offsets["_grad"], self._geometry(v.shape, v.strides, v.dtype), slot)
+                (
+                    field_address(leaf, f.offsets["_grad"]),
+                    self._geometry(v.shape, v.strides, v.dtype),
+                    slot,
+                )
                 for leaf, v, slot in grads
             ],
-            "bumps": [(id(t) + f.offsets["_cell"],) for t in bumped],
-            "stale": [(id(d) + f.version, 0) for d in stale],
+            "bumps": [(field_address(t, f.offsets["_cell"]),) for t in bumped],
+            "stale": [(field_address(d, f.version), 0) for d in stale],
             "template": list(f.template),
         }
 
@@ -366,22 +291,13 @@ class Sentry:
 
     def _geometry(self, shape: Any, strides: Any, dtype: Any) -> list[int]:
         flags = A.empty(shape, dtype).flags.num
-        return [id(A.ndarray), id(dtype), flags, len(shape), *shape, *strides]
+        return array_entry(A.ndarray, dtype, flags, shape, strides)
 
     def versions(self) -> list[int]:
         """The versions of the dictionaries that numbers are computed from."""
-        return [clock.value for clock in self.clocks]
+        return [int.from_bytes(clock, "little") for clock in self.clocks]
 
     def note(self, versions: list[int]) -> None:
         """Says that numbers have been computed from dictionaries of these versions."""
         self.static["stale"] = [(at, v) for (at, _), v in zip(self.static["stale"], versions)]
-        if self.noted is not None:
-            for k, version in enumerate(versions):
-                self.noted[2 * k + 1] = version
-
-
-class _Absent:
-    """Stands for an entry that a dictionary hasn't."""
-
-
-_ABSENT: Final = _Absent()
+        self.entrance.note("stale", versions)

@@ -8,10 +8,10 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
 from ..._array.memory import aliasing as A
+from ..._native.cpython.type_flags import is_heap_type, is_immutable
 from ..refusal import is_library
 
 SCALARS: Final = (bool, int, float, complex, str, bytes, type(None))
-IMMUTABLE: Final = 1 << 8  # classes that nobody can change
 #: Attributes in C that are looked at anyway.
 _SEEN: Final = frozenset({
     "__class__", "__dict__", "__weakref__", "__code__", "__defaults__", "__kwdefaults__",
@@ -113,7 +113,7 @@ def in_c(kind: type, name: str) -> bool:
     for base in kind.__mro__:
         if name in vars(base):
             found = vars(base)[name]
-            mine = base.__flags__ & (1 << 9) and not base.__flags__ & IMMUTABLE
+            mine = is_heap_type(base) and not is_immutable(base)
             return type(found) is GetSetDescriptorType or (
                 type(found) is MemberDescriptorType and not mine
             )

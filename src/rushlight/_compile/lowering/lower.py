@@ -21,7 +21,7 @@ from ..._array.memory import aliasing as A, arena
 from ..._array.memory.parallel import get_num_threads
 from ..._base.fork_locks import in_child, long_lock
 from ..._formula.ir import GroupError
-from ..._native.cpython import builtin_call as door
+from ..._native.cpython.builtin_call import starter
 from ..._native.fusion.row_loops import REGISTERS, Frame
 from ..._native.llvm import target
 from ..._native.llvm.emit import F32, F64
@@ -118,7 +118,7 @@ class Machine(Frames):
 
     def starter(self, segment: int) -> Any:
         """Runs a segment: None, or NotImplemented where a check refuses."""
-        return door.starter("run", driver.addresses()["run"], self.states[segment])
+        return starter("run", driver.addresses()["run"], self.states[segment])
 
     def fresh(self, segment: int) -> list[Value]:
         """The values that a segment makes and that outlive the call."""
@@ -423,7 +423,7 @@ def planned(program: Program, found: list[str] | None = None) -> Machine | None:
     `found` gets the reasons why not, or which calls stay with Python.
     """
     notes = [] if found is None else found
-    if not target.available() or not arena.supported():
+    if not target.available() or arena.unreadable() is not None:
         notes.append("no native code: llvmlite isn't installed, or not for this machine")
         return None
     if any(i.name in _BEHIND for i in program.instructions):

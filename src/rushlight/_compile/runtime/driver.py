@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ..._array.memory import arena
+from ..._native.cpython.ndarray import load_elements
 from ..._native.llvm import loader as engine
 from ..._native.llvm.emit import F32, F64, I32, I64, PTR, Function, Module, Type
 
@@ -64,7 +64,7 @@ def _run(module: Module) -> None:
     with f.loop(0, word(state, 0)) as loop:
         at = f.at(patches, loop.index * 3, I64)
         holder = word(word(at, 0, PTR), 0, PTR)
-        data = f.load(f.at_bytes(holder, arena.DATA_OFFSET), PTR)
+        data = load_elements(f, holder)
         f.store(word(at, 2, PTR), f.at_bytes(data, word(at, 1)))
     checks = word(state, 3, PTR)
     with f.loop(0, word(state, 2)) as loop:

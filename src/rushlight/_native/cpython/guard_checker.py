@@ -1,6 +1,6 @@
 """Conditions on Python objects, checked in machine code: a builtin that works through tables.
 
-    enter = watch.entrance(address_of_state)          # a builtin; the state's words: `WORDS`
+    enter = entrance(address_of_state)          # a builtin; the state's words: `WORDS`
     enter(tensor, ..., array, ...)                    # None, or the number of a code: see `CODES`
 
 The builtin looks whether everything is as the tables say, writes where the arrays lie that it was
@@ -36,7 +36,6 @@ references, and the tensor is, word for word, as a new one would be.
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable
 from functools import cache
@@ -44,8 +43,9 @@ from typing import Any, Final
 
 from ..llvm import loader as engine
 from ..llvm.emit import I8, I32, I64, PTR, VOID, Function, Module, Value
-from . import builtin_call as door
-from .object_layout import DICT_SIZE, LIST_ITEMS, NDARRAY, SIZE, TYPE
+from .builtin_call import builtin, entry_of, hand_over
+from .interpreter import BYTES, TYPE
+from .object_layout import DICT_SIZE, LIST_ITEMS, NDARRAY, SIZE
 
 __all__ = ["CODES", "TABLES", "WORDS", "api", "entrance"]
 
@@ -69,11 +69,7 @@ WORDS: Final = (
 
 def api() -> dict[str, int]:
     """The words that are functions of Python, or objects of its own."""
-
-    def entry(name: str) -> int:
-        return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-
-    found = {name: entry(function) for name, function in _API.items()}
+    found = {name: entry_of(function) for name, function in _API.items()}
     found["none"] = id(None)
     found |= {name: id(number) for number, name in enumerate(CODES)}
     return found
@@ -81,7 +77,7 @@ def api() -> dict[str, int]:
 
 def entrance(state: int) -> Callable[..., Any]:
     """The builtin over a state's words; they must outlive it."""
-    return door._builtin("enter", engine.load(_module())["enter"], struct.pack("q", state))
+    return builtin("enter", engine.load(_module())["enter"], struct.pack("q", state))
 
 
 @cache
@@ -168,13 +164,13 @@ class _Enter:
         self.geometry = geometry
         self.table = table
         bytes_of_self, self.args, self.count = f.params
-        self.state = f.load(f.at_bytes(bytes_of_self, door._BYTES), PTR)
+        self.state = f.load(f.at_bytes(bytes_of_self, BYTES), PTR)
 
     def word(self, name: str, type: Any = I64) -> Value:
         return self.f.load(self.f.at(self.state, WORDS.index(name), I64), type)
 
     def give(self, name: str) -> None:
-        door.hand_over(self.f, self.word(name, PTR))
+        hand_over(self.f, self.word(name, PTR))
 
     def unless(self, condition: Value, code: str) -> None:
         with self.f.when(~condition):

@@ -3,17 +3,16 @@
     run = launcher("softmax_f32", addresses, [Operand(dtype), Operand(dtype, writes=True)], HALVED)
     run(elements, columns, pool_state, x, out)        # NotImplemented: nothing was done
 
-Where `door` looks at an array's shape, this takes what it is told: `elements` in rows of `columns`.
-It checks that each array is an ndarray of its dtype, C-ordered and aligned, and that what is
-written may be written; numbers must be Python floats. It fills in the frame of `lowering.Frame`
-and cuts the rows into chunks, by their number alone.
+The shape is taken as it is told: `elements` in rows of `columns`. The builtin checks that each
+array is an ndarray of its dtype, C-ordered and aligned, and that what is written may be written;
+numbers must be Python floats. It fills in the frame of `lowering.Frame` and cuts the rows into
+chunks, by their number alone.
 
-See Note [Builtins without an extension module] in `door`.
+See Note [Builtins without an extension module] in `builtin_call`.
 """
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,9 +22,11 @@ from typing import Any, Final
 from ..llvm import loader as engine
 from ..llvm.emit import I1, I32, I64, PTR, VOID, Function, Module, Value
 from ..threads import thread_pool as pool
-from . import builtin_call as door
+from .builtin_call import RELEASED, builtin, entry_of, hand_over
+from .interpreter import BYTES, FLOAT, TYPE
+from .object_layout import NDARRAY, READ, WRITTEN
 
-__all__ = ["CHUNK", "HALVED", "SUMMED", "WHOLE", "Operand", "launcher", "usable"]
+__all__ = ["CHUNK", "HALVED", "SUMMED", "WHOLE", "Operand", "launcher"]
 
 #: Elements of a chunk at most.
 CHUNK: Final = 32768
@@ -60,11 +61,6 @@ def _entry() -> int:
     return engine.load(_module())["launch"]
 
 
-def usable(probe: Any) -> bool:
-    """Whether Python and its ndarrays have the layout that the code knows; `probe` is a matrix."""
-    return door._known_python() and door._known_layout(probe)
-
-
 def launcher(
     name: str, body: int, whole: int, array_type: Any, operands: Sequence[Operand], mode: int
 ) -> Callable[..., Any] | None:
@@ -74,20 +70,15 @@ def launcher(
     """
     if len(operands) > _MOST:
         return None
-    api = ctypes.pythonapi
-
-    def entry(function: Any) -> int:
-        return ctypes.cast(function, ctypes.c_void_p).value or 0
-
     words = [
         id(array_type), id(None), id(NotImplemented), id(float),
-        entry(api.PyLong_AsLongLong), entry(api.PyEval_SaveThread), entry(api.PyEval_RestoreThread),
-        body, whole, pool.runner(), mode, len(operands),
+        entry_of("PyLong_AsLongLong"), entry_of("PyEval_SaveThread"),
+        entry_of("PyEval_RestoreThread"), body, whole, pool.runner(), mode, len(operands),
     ]  # fmt: skip
     for one in operands:
-        flags = door._FLAGS_WRITE if one.writes else door._FLAGS_READ
+        flags = WRITTEN if one.writes else READ
         words += [_NUMBER if one.dtype is None else id(one.dtype), flags, one.stride]
-    return door._builtin(name, _entry(), struct.pack(f"{len(words)}q", *words))
+    return builtin(name, _entry(), struct.pack(f"{len(words)}q", *words))
 
 
 def _module() -> Module:
@@ -136,7 +127,7 @@ def _module() -> Module:
         f.call(code.word("restore", PTR), [thread], VOID)
         return []
 
-    f.choose(elements >= door.RELEASED, released, go)
+    f.choose(elements >= RELEASED, released, go)
     code.give("none")
     return module
 
@@ -153,12 +144,12 @@ class _Launch:
         self.table = table
 
     def word(self, name: str, type: Any) -> Value:
-        place = door._BYTES + 8 * _TABLE.index(name)
+        place = BYTES + 8 * _TABLE.index(name)
         return self.f.load(self.f.at_bytes(self.table, place), type)
 
     def give(self, name: str) -> None:
         """Returns a constant object of Python."""
-        door.hand_over(self.f, self.word(name, PTR))
+        hand_over(self.f, self.word(name, PTR))
 
     def refuse_unless(self, condition: Value) -> None:
         with self.f.when(~condition):
@@ -173,20 +164,20 @@ class _Launch:
         """Checks an argument, and writes its word and its stride into the frame."""
         f = self.f
         argument = f.load(f.at(args, index + _FIRST, I64), PTR)
-        start = f.at_bytes(self.table, index * 24 + (door._BYTES + 8 * len(_TABLE)))
+        start = f.at_bytes(self.table, index * 24 + (BYTES + 8 * len(_TABLE)))
         dtype, flags, stride = (f.load(f.at(start, place, I64), I64) for place in range(3))
-        type = f.load(f.at_bytes(argument, 8), PTR)
+        type = f.load(f.at_bytes(argument, TYPE), PTR)
 
         def number() -> list[Value]:
             self.refuse_unless(self.same(type, self.word("float", PTR)))
-            return [f.load(f.at_bytes(argument, 16), I64)]
+            return [f.load(f.at_bytes(argument, FLOAT), I64)]
 
         def array() -> list[Value]:
             self.refuse_unless(self.same(type, self.word("array", PTR)))
-            right = f.load(f.at_bytes(argument, door._DTYPE), I64).eq(dtype)
-            found = f.cast(f.load(f.at_bytes(argument, door._FLAGS), I32), I64)
+            right = f.load(f.at_bytes(argument, NDARRAY["dtype"]), I64).eq(dtype)
+            found = f.cast(f.load(f.at_bytes(argument, NDARRAY["flags"]), I32), I64)
             self.refuse_unless(right & (found & flags).eq(flags))
-            return [f.load(f.at_bytes(argument, door._DATA), I64)]
+            return [f.load(f.at_bytes(argument, NDARRAY["data"]), I64)]
 
         (word,) = f.choose(dtype.eq(_NUMBER), number, array)
         f.store(f.at(frame, index + 4, I64), word)

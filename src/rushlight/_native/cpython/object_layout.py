@@ -1,9 +1,10 @@
-"""Where objects keep their fields: found by changing a field and looking which word has changed.
+"""Where objects keep their fields: places that are known, and ones that are found on samples.
 
-Machine code that checks what Python objects hold (see `watch`) reads their fields where they lie.
-For CPython's own types the places are known, and tried on samples before the first use; for classes
-with slots, which may be interpreted or compiled, they are found on a sample. Whatever turns out to
-be otherwise than expected raises `Unknown`, and the checks are left to Python.
+Machine code that checks what Python objects hold (see `guard_checker`) reads their fields where
+they lie. For CPython's own types and for ndarrays the places are known, and tried on samples before
+the first use (see `contract`); for classes with slots, which may be interpreted or compiled, they
+are found: by changing a field and looking which word has changed. Whatever turns out to be
+otherwise than expected raises `Unknown`, and the checks are left to Python.
 """
 
 from __future__ import annotations
@@ -11,21 +12,22 @@ from __future__ import annotations
 import ctypes
 import inspect
 import sys
-import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any, Final
 
-from . import builtin_call as door
+from . import interpreter
+from .memory import byte, half, window, word
+from .type_flags import keeps_attributes_before
 
 __all__ = [
-    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "SIZE", "TYPE", "WRITEABLE", "Unknown", "cell_field",
-    "dict_offset", "flag_field", "function_fields", "known", "managed", "mro_offset",
-    "object_field", "slot_offset", "tag", "tag_offset", "untouched", "version_offset", "word",
+    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "READ", "SIZE", "WRITEABLE", "WRITTEN", "Unknown",
+    "cell_field", "class_clock", "dict_clock", "dict_offset", "flag_field", "function_fields",
+    "mro_offset", "number_field", "object_field", "same_words", "slot_offset", "tag", "tag_offset",
+    "untouched", "version_offset",
 ]  # fmt: skip
 
-TYPE: Final = 8
 SIZE: Final = 16  # of lists and tuples
 DICT_SIZE: Final = 16
 LIST_ITEMS: Final = 24
@@ -38,7 +40,10 @@ _MEMBER, _MEMBER_OFFSET = 40, 16  # a slot's definition in its descriptor, the o
 #: Offsets in an ndarray.
 NDARRAY: Final = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "dtype": 56,
                   "flags": 64, "weak": 72}  # fmt: skip
-WRITEABLE: Final = 0x400  # the bit of an ndarray's flags
+#: Bits of an ndarray's flags: may be written; what kernels need to read it, and to write it.
+WRITEABLE: Final = 0x400
+READ: Final = 0x1 | 0x100  # in C's order, aligned
+WRITTEN: Final = READ | WRITEABLE
 
 
 class Unknown(Exception):
@@ -47,11 +52,6 @@ class Unknown(Exception):
 
 class _Plain:
     a: Any
-
-
-def word(address: int) -> int:
-    """The word that lies at an address, as a signed integer."""
-    return ctypes.c_int64.from_address(address).value
 
 
 def _words(x: Any) -> list[int]:
@@ -101,64 +101,44 @@ def flag_field(x: Any, put: Callable[[bool], object]) -> tuple[int, int, int, in
     raise Unknown(f"a flag of {type(x).__name__}")
 
 
+def number_field(cell: Any, name: str) -> tuple[int, bool]:
+    """Where an object keeps a whole number, and whether as twice the number.
+
+    Raises:
+        Unknown: where neither a tagged number nor Python's is found.
+    """
+    seen = []
+    for n in (5, 77, 1 << 40):
+        setattr(cell, name, n)
+        value = getattr(cell, name)
+        words = {k: word(id(cell) + k) for k in range(16, type(cell).__basicsize__, 8)}
+        seen.append((n, words, id(value)))
+    for k in seen[0][1]:
+        if all(words[k] == 2 * n for n, words, _ in seen):
+            return k, True
+        if all(words[k] == i for _, words, i in seen):
+            return k, False
+    raise Unknown(f"a number of {type(cell).__name__}")
+
+
+def same_words(one: Any, other: Any, apart: int) -> list[tuple[int, int, int]]:
+    """The words of two new objects: offset, bits and what they are; but for the count, and a field.
+
+    Raises:
+        Unknown: where the two differ.
+    """
+    size = type(one).__basicsize__
+    found = [(k, _ONES, word(id(one) + k)) for k in range(8, size // 8 * 8, 8) if k != apart]
+    if any(word(id(other) + k) != told for k, _, told in found):
+        raise Unknown(f"a new {type(one).__name__}")
+    return found
+
+
 def _signed(x: int) -> int:
     return ctypes.c_int64(x).value
 
 
 # ---- what CPython has ----------------------------------------------------------------------------
-
-
-def known(probe: Any) -> bool:
-    """Whether dictionaries, lists, cells and arrays lie as it is written here.
-
-    `probe` is an array of two dimensions.
-    """
-    return (
-        door._known_python()
-        and door._known_layout(probe)
-        and _strided(probe)
-        and _containers()
-        and cell_field() is not None
-    )
-
-
-def _strided(probe: Any) -> bool:
-    at = id(probe)
-    steps = word(at + NDARRAY["strides"])
-    weak = word(at + NDARRAY["weak"])
-    shown = probe[1:]
-    kept = weakref.ref(shown)
-    return (
-        [word(steps), word(steps + 8)] == list(probe.strides)
-        and not weak
-        and word(id(shown) + NDARRAY["base"]) == id(probe)
-        and word(id(shown) + NDARRAY["weak"]) == id(kept)
-        and word(at + NDARRAY["base"]) == 0
-        and _flagged(probe)
-    )
-
-
-def _flagged(probe: Any) -> bool:
-    shown = probe[:]
-    found = []
-    for writable in (True, False):
-        shown.flags.writeable = writable
-        found.append(word(id(shown) + NDARRAY["flags"]) & 0xFFFFFFFF)
-    return found == [shown.flags.num | WRITEABLE, shown.flags.num] and not found[1] & WRITEABLE
-
-
-@cache
-def _containers() -> bool:
-    a, b = object(), object()
-    table, line, pair = {"a": a, "b": b}, [a, b, a], (a, b)
-    return (
-        word(id(table) + DICT_SIZE) == 2
-        and word(id(line) + SIZE) == 3
-        and word(id(pair) + SIZE) == 2
-        and [word(word(id(line) + LIST_ITEMS) + 8 * k) for k in range(3)] == [id(x) for x in line]
-        and [word(id(pair) + 24 + 8 * k) for k in range(2)] == [id(a), id(b)]
-        and word(id(a) + TYPE) == id(object)
-    )
 
 
 @cache
@@ -216,10 +196,10 @@ def dict_offset(x: Any) -> int | None:
     """Where an object keeps the address of its dictionary, which must be there; None if unknown."""
     own = getattr(x, "__dict__", None)
     offset = type(x).__dictoffset__
-    if type(own) is not dict or not door._known_python():
+    if type(own) is not dict or interpreter.unknown() is not None:
         return None
     places = [offset] if offset > 0 else [_MANAGED]
-    if offset <= 0 and not managed(type(x)):
+    if offset <= 0 and not keeps_attributes_before(type(x)):
         return None
     return next((k for k in places if word(id(x) + k) == id(own)), None)
 
@@ -241,35 +221,26 @@ def mro_offset() -> int:
     return found[0]
 
 
-def managed(kind: Any) -> bool:
-    """Whether the interpreter keeps the attributes of a class's objects before these."""
-    return bool(kind is not None and kind.__flags__ & 1 << 4)  # Py_TPFLAGS_MANAGED_DICT
-
-
 def tag(kind: type) -> int:
     """A number that every change of a class or of a base of it makes another one; 0: unknown."""
     offset = tag_offset()
     if offset is None:
         return 0
-    if not _half(id(kind) + offset):
+    if not half(id(kind) + offset):
         getattr(kind, "no_such_attribute", None)  # classes get one when they are asked
-    return _half(id(kind) + offset)
-
-
-def _half(address: int) -> int:
-    return ctypes.c_uint32.from_address(address).value
+    return half(id(kind) + offset)
 
 
 @cache
 def tag_offset() -> int | None:
     """Where classes keep such a number; None where that isn't known."""
     size = int(vars(type)["__basicsize__"].__get__(type))
-    if not door._known_python() or size < _TAG + 8:
+    if interpreter.unknown() is not None or size < _TAG + 8:
         return None
 
     def seen(kind: type) -> int:
         getattr(kind, "no_such_attribute", None)
-        return _half(id(kind) + _TAG)
+        return half(id(kind) + _TAG)
 
     base = type("Base", (), {})
     kind = type("Kind", (base,), {})
@@ -291,6 +262,16 @@ def tag_offset() -> int | None:
     return _TAG if len(distinct) == len(changes) + 1 and 0 not in distinct else None
 
 
+def class_clock(kind: type) -> Any:
+    """The bytes of a class's number (see `tag`), for comparing; it must be known."""
+    return window(id(kind) + (tag_offset() or 0), 4)
+
+
+def dict_clock(table: Any) -> Any:
+    """The bytes of a dictionary's number (see `version_offset`), for comparing."""
+    return window(id(table) + (version_offset() or 0), 8)
+
+
 @cache
 def version_offset() -> int | None:
     """Where a dictionary keeps a number that every change of it makes another one.
@@ -298,7 +279,7 @@ def version_offset() -> int | None:
     CPython 3.11 has it (PEP 509), later ones are told in another way. None where there is none: the
     entries are looked at then.
     """
-    if not door._known_python() or sys.version_info[:2] != (3, 11):
+    if interpreter.unknown() is not None or sys.version_info[:2] != (3, 11):
         return None
     return _VERSION if _versions_change() else None
 
@@ -357,7 +338,7 @@ def untouched(kind: Any) -> bool | None:
     whose byte before the last says that there are none). False: the address of a dictionary is one
     of their own words, which is 0. None: that isn't known.
     """
-    if not door._known_python():
+    if interpreter.unknown() is not None:
         return None
     one, other, third = (kind.__new__(kind) for _ in range(3))
     if 0 < kind.__dictoffset__ <= kind.__basicsize__ - 8:
@@ -380,4 +361,4 @@ def _untouched(x: Any) -> bool:
     if word(id(x) - 24):
         return False
     values = word(id(x) - 32)
-    return not values or ctypes.c_uint8.from_address(values - 2).value == 0
+    return not values or byte(values - 2) == 0

@@ -7,11 +7,11 @@ process. So its memory, and the compiler's, are kept for good.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 from typing import Any
 
 from ..._base.fork_locks import lock as make_lock
+from ..cpython.references import keep_forever
 from . import object_cache as cache
 from .emit import Module
 from .llvmlite_binding import binding
@@ -112,7 +112,7 @@ def _link(name: str, body: bytes, module: Module) -> dict[str, int]:
             cpu=host.cpu, features=host.features, opt=2, reloc="pic", codemodel="small", jit=True
         )
         _linker = llvm.create_lljit_compiler(own)
-        _keep(_linker)
+        keep_forever(_linker)  # see Note [Code is never freed]
     names = [f.name for f in module.functions if not f.internal]
     library = llvm.JITLibraryBuilder().add_object_img(body).add_current_process()
     for function in names:
@@ -120,10 +120,5 @@ def _link(name: str, body: bytes, module: Module) -> dict[str, int]:
     for function, address in module.imports.items():
         library.import_symbol(function, address)
     tracker = library.link(_linker, name)
-    _keep(tracker)
+    keep_forever(tracker)
     return {function: tracker[function] for function in names}
-
-
-def _keep(thing: Any) -> None:
-    # See Note [Code is never freed]: a reference that nobody gives back outlives the modules.
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))

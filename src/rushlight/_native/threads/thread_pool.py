@@ -29,6 +29,7 @@ import time
 from functools import cache
 
 from ..._base.fork_locks import in_child, lock as make_lock
+from ..cpython.references import keep_forever
 from ..llvm import loader as engine
 from ..llvm.emit import I32, I64, PTR, VOID, Function, Module, Value
 
@@ -64,11 +65,12 @@ class _Pool:
         self.threads = threads
         self.memory = ctypes.create_string_buffer(_SIZE + 64)
         # Never freed: emitted code and threads may hold the address.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.memory))
+        keep_forever(self.memory)
         self.state = -(-ctypes.addressof(self.memory) // 64) * 64
         if supported():
             library = ctypes.CDLL(None)
-            calls = (ctypes.c_int64 * 3).from_address(self.state + _CALLS)
+            start = self.state + _CALLS - ctypes.addressof(self.memory)
+            calls = (ctypes.c_int64 * 3).from_buffer(self.memory, start)
             for place, name in enumerate(("syscall", "sched_yield")):
                 calls[place] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
             calls[2] = _spins()
@@ -104,7 +106,7 @@ _pool: _Pool | None = None
 _lock = make_lock()
 # The address of the last state asked for, where emitted code finds it; never freed.
 _cell = ctypes.c_int64(0)
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(_cell))
+keep_forever(_cell)
 
 
 def cell() -> int:

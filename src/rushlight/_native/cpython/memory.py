@@ -1,0 +1,28 @@
+"""Reading memory where it lies."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+__all__ = ["byte", "half", "window", "word"]
+
+
+def word(address: int) -> int:
+    """The word that lies at an address, as a signed integer."""
+    return ctypes.c_int64.from_address(address).value
+
+
+def half(address: int) -> int:
+    """The 32 bits that lie at an address, as an unsigned integer."""
+    return ctypes.c_uint32.from_address(address).value
+
+
+def byte(address: int) -> int:
+    """The byte that lies at an address."""
+    return ctypes.c_uint8.from_address(address).value
+
+
+def window(address: int, size: int) -> Any:
+    """So many bytes as they lie, to be looked at again and again."""
+    return (ctypes.c_char * size).from_address(address)

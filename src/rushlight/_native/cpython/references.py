@@ -1,0 +1,13 @@
+"""References that nobody gives back: for what native code and its threads may point at."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+__all__ = ["keep_forever"]
+
+
+def keep_forever(thing: Any) -> None:
+    """Keeps an object alive until the process ends, beyond the modules' own end."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))

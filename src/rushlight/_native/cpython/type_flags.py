@@ -1,0 +1,29 @@
+"""Bits of a class's `__flags__`, the same in all versions of CPython (part of its stable ABI)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["grows_by", "is_heap_type", "is_immutable", "keeps_attributes_before"]
+
+_MANAGED_DICT, _IMMUTABLE, _HEAP = 1 << 4, 1 << 8, 1 << 9  # Py_TPFLAGS_...
+
+
+def is_heap_type(kind: Any) -> bool:
+    """Whether a class was made by a class statement, or like one: objects may get another class."""
+    return bool(kind.__flags__ & _HEAP)
+
+
+def is_immutable(kind: Any) -> bool:
+    """Whether nobody can change the attributes of a class."""
+    return bool(kind.__flags__ & _IMMUTABLE)
+
+
+def keeps_attributes_before(kind: Any) -> bool:
+    """Whether the interpreter keeps the attributes of a class's objects before these."""
+    return bool(kind is not None and kind.__flags__ & _MANAGED_DICT)
+
+
+def grows_by(kind: Any) -> int:
+    """How many bytes the objects of a class have beyond those of its base."""
+    return int(kind.__basicsize__ - kind.__base__.__basicsize__)
