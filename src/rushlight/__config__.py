@@ -8,6 +8,7 @@ import sys
 from importlib.machinery import ExtensionFileLoader
 
 from ._array import installation
+from ._array.memory import arena
 from ._core import storage
 from ._version import __version__
 
@@ -25,6 +26,11 @@ def _why() -> str:
     return "interpreted: no compiled modules lie beside the sources"
 
 
+def _read() -> str:
+    wrong = arena.unreadable()
+    return "yes" if wrong is None else f"no, {wrong}"
+
+
 #: Whether the engine room runs as C.
 compiled: bool = _is_compiled()
 
@@ -38,6 +44,7 @@ def show() -> str:
         f"  NumPy: {installation.numpy_version()}",
         f"  BLAS: {installation.blas()}",
         f"  threads: {installation.threads()}",
+        f"  objects read by machine code: {_read()}",
         "  optional packages:",
     ]
     for name, version in installation.optional_packages().items():

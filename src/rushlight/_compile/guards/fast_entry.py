@@ -27,7 +27,7 @@ from ..runtime import driver
 from ..runtime.replay import NativeBody, Variant
 from .analysis import Cover
 from .conditions import Looked
-from .native_guards import Sentry, fields
+from .native_guards import Sentry, fields, unreadable
 
 #: Multiplications or moves of elements up to which a step keeps the interpreter's lock.
 SMALL = 1 << 22
@@ -40,7 +40,11 @@ def quickened(variant: Variant, args: Any, kwargs: Any) -> Any:
 
     The arguments are of a call that has just passed the guards.
     """
-    if fields() is None or not target.available():
+    if not target.available():
+        return None
+    wrong = unreadable()
+    if wrong is not None:
+        variant.notes.append(f"guards in Python: {wrong}")
         return None
     text = variant.text
     loose = _loose(variant)

@@ -47,7 +47,7 @@ class Fields:
 
     def __init__(self) -> None:
         array, other = A.empty((1, 2)), A.empty((2, 3))
-        wrong = arena.unreadable() or contract.containers()
+        wrong = arena.unreadable() or contract.containers() or contract.slots()
         if wrong is not None:
             raise layout.Unknown(wrong)
         t: Any = new_tensor(array)
@@ -88,12 +88,23 @@ class Fields:
 
 
 @cache
-def fields() -> Fields | None:
-    """The fields, or None where they aren't known: guards stay Python then."""
+def _found() -> Fields | str:
     try:
         return Fields()
-    except layout.Unknown:
-        return None
+    except layout.Unknown as error:
+        return str(error)
+
+
+def fields() -> Fields | None:
+    """The fields, or None where they aren't known: guards stay Python then."""
+    found = _found()
+    return found if isinstance(found, Fields) else None
+
+
+def unreadable() -> str | None:
+    """Why guards stay Python; None where they are machine code."""
+    found = _found()
+    return found if isinstance(found, str) else None
 
 
 class Sentry:

@@ -423,8 +423,12 @@ def planned(program: Program, found: list[str] | None = None) -> Machine | None:
     `found` gets the reasons why not, or which calls stay with Python.
     """
     notes = [] if found is None else found
-    if not target.available() or arena.unreadable() is not None:
+    if not target.available():
         notes.append("no native code: llvmlite isn't installed, or not for this machine")
+        return None
+    wrong = arena.unreadable()
+    if wrong is not None:
+        notes.append(f"no native code: {wrong}")
         return None
     if any(i.name in _BEHIND for i in program.instructions):
         notes.append("no native code: it looks at the memory behind a tensor, whole")

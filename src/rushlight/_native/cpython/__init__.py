@@ -1,1 +1,2 @@
-"""Machine code that reads CPython's objects: calls, guards, layouts."""
+"""Machine code that reads the objects of CPython and NumPy; `docs/notes/cpython.md` says on what
+conditions."""

@@ -15,10 +15,10 @@ from functools import cache
 from typing import Any, Final
 
 from . import interpreter, object_layout as layout
-from .memory import word
+from .memory import leads_somewhere, word
 from .object_layout import NDARRAY, WRITEABLE
 
-__all__ = ["arrays", "containers", "counts", "report"]
+__all__ = ["arrays", "containers", "counts", "report", "slots"]
 
 _NUMPY: Final = "2"  # the major version of its binary interface
 Reason = str | None
@@ -55,9 +55,32 @@ def containers() -> Reason:
     if word(id(line) + layout.SIZE) != 3 or word(id(pair) + layout.SIZE) != 2:
         return "lists and tuples keep their length elsewhere"
     items = word(id(line) + layout.LIST_ITEMS)
-    if not items or [word(items + 8 * k) for k in range(3)] != [id(x) for x in line]:
+    told = [id(x) for x in line]
+    if not leads_somewhere(items) or [word(items + 8 * k) for k in range(3)] != told:
         return "lists keep their items elsewhere"
     return None if layout.cell_field() is not None else "closures keep their variables elsewhere"
+
+
+@cache
+def slots() -> Reason:
+    """Why the place of a slot can't be read from its descriptor; None where it can."""
+    wrong = interpreter.unknown()
+    if wrong is not None:
+        return wrong
+    member: Any = vars(_Slotted)["second"]
+    x: Any = _Slotted()
+    x.first, x.second = object(), object()
+    # The name lies beside the definition: a word of the descriptor itself, so it is asked first.
+    right = word(id(member) + layout.MEMBER_NAME) == id(member.__name__)
+    try:
+        right = right and word(id(x) + layout.slot_offset(x, "second")) == id(x.second)
+    except layout.Unknown:
+        right = False
+    return None if right else "slots are described otherwise"
+
+
+class _Slotted:
+    __slots__ = ("first", "second")
 
 
 # ---- NumPy ---------------------------------------------------------------------------------------
@@ -93,7 +116,7 @@ def _shape(probe: Any) -> Reason:
     right = (
         probe.ndim == 2
         and word(at + NDARRAY["ndim"]) & 0xFFFFFFFF == 2
-        and shape > 0
+        and leads_somewhere(shape)
         and strides - shape == 16
         and [word(shape), word(shape + 8)] == list(probe.shape)
         and [word(strides), word(strides + 8)] == list(probe.strides)
@@ -134,7 +157,7 @@ def _held(probe: Any) -> Reason:
 def report(probe: Any) -> dict[str, Reason]:
     """Each way that depends on a layout, and why it is off; None where it is on."""
     read = arrays(probe)
-    guards = read or containers()
+    guards = read or containers() or slots()
     return {
         "kernels called with ndarrays": read,
         "programs that find their arrays": read,

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["byte", "half", "window", "word"]
+__all__ = ["byte", "half", "leads_somewhere", "window", "word"]
+
+_LEAST: Final = 1 << 16  # no process has memory below
 
 
 def word(address: int) -> int:
     """The word that lies at an address, as a signed integer."""
     return ctypes.c_int64.from_address(address).value
+
+
+def leads_somewhere(address: int) -> bool:
+    """Whether a word may be the address of words: a length, a count, flags are none."""
+    return address >= _LEAST and not address % 8
 
 
 def half(address: int) -> int:

@@ -18,14 +18,14 @@ from types import FunctionType
 from typing import Any, Final
 
 from . import interpreter
-from .memory import byte, half, window, word
+from .memory import byte, half, leads_somewhere, window, word
 from .type_flags import keeps_attributes_before
 
 __all__ = [
-    "DICT_SIZE", "LIST_ITEMS", "NDARRAY", "READ", "SIZE", "WRITEABLE", "WRITTEN", "Unknown",
-    "cell_field", "class_clock", "dict_clock", "dict_offset", "flag_field", "function_fields",
-    "mro_offset", "number_field", "object_field", "same_words", "slot_offset", "tag", "tag_offset",
-    "untouched", "version_offset",
+    "DICT_SIZE", "LIST_ITEMS", "MEMBER_NAME", "NDARRAY", "READ", "SIZE", "WRITEABLE", "WRITTEN",
+    "Unknown", "cell_field", "class_clock", "dict_clock", "dict_offset", "flag_field",
+    "function_fields", "mro_offset", "number_field", "object_field", "same_words", "slot_offset",
+    "tag", "tag_offset", "untouched", "version_offset",
 ]  # fmt: skip
 
 SIZE: Final = 16  # of lists and tuples
@@ -36,7 +36,8 @@ _CELL: Final = 16
 _TAG: Final = 384  # of a class's version
 _MANAGED: Final = -24  # of CPython 3.11 to 3.14, where a class has a managed dictionary
 _ONES: Final = -1
-_MEMBER, _MEMBER_OFFSET = 40, 16  # a slot's definition in its descriptor, the offset in that
+# In a slot's descriptor its name, and its definition; in that the offset.
+MEMBER_NAME, _MEMBER, _MEMBER_OFFSET = 24, 40, 16
 #: Offsets in an ndarray.
 NDARRAY: Final = {"data": 16, "ndim": 24, "shape": 32, "strides": 40, "base": 48, "dtype": 56,
                   "flags": 64, "weak": 72}  # fmt: skip
@@ -185,7 +186,8 @@ def slot_offset(x: Any, name: str) -> int:
     """
     member = inspect.getattr_static(type(x), name)
     if inspect.ismemberdescriptor(member):
-        offset = word(word(id(member) + _MEMBER) + _MEMBER_OFFSET)
+        definition = word(id(member) + _MEMBER)
+        offset = word(definition + _MEMBER_OFFSET) if leads_somewhere(definition) else 0
         inside = 16 <= offset <= type(x).__basicsize__ - 8 and not offset % 8
         if inside and word(id(x) + offset) == id(getattr(x, name)):
             return offset
