@@ -1,0 +1,252 @@
+"""Outside the table nothing branches on the name of an operation: what is particular of one is a
+field of its row.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from _tree import parsed, python_files, relative
+
+import rushlight  # noqa: F401
+from rushlight._table.rows.row import ROWS
+
+#: Modules that exist to map public names to what they mean.
+_MAPS = ("_table/", "_torch/names.py")
+
+#: Names of other things, which some operations have as well.
+OTHER = frozenset({
+    "_array/linalg/lapack.py: _PUBLIC[name]",  # NumPy's routines
+    "_tensor/array_protocol.py: name in ('prod', 'all', 'any')",  # NumPy's functions
+    "_tensor/array_protocol.py: name in _OTHERS",
+    "_tensor/array_protocol.py: name.startswith('arg')",
+    "_tensor/array_protocol.py: ufunc.__name__ not in _WITH_NUMBERS",
+    "_compile/ir/iteration_values.py: _BY_UFUNC.get(ufunc.__name__)",
+    "_compile/capture/code_observation.py: name in HARMLESS",  # methods of Python's containers
+    "_compile/capture/replay_safety.py: name in _CHANGES",
+    "_compile/capture/replay_safety.py: name not in HARMLESS",
+    "_compile/capture/output_aliasing.py: type(x).__name__ in ('dtype', 'slice', 'ellipsis')",
+    "_tensor/methods.py: BINARY[name]",  # Python's operators
+    "_torch/foreach.py: _NUMBERS[stem]",  # public functions on lists
+    "_torch/foreach.py: stem in _NUMBERS",
+    "_torch/overrides.py: name in _AS_CALLED",  # public functions as they are handed on
+    "_torch/overrides.py: name not in _AS_CALLED",
+    "_torch/overrides.py: name not in ('norm', 'tensordot', 'cdist', 'split', 'stft')",
+    "sparse/arithmetic.py: _SUMS[name]",  # methods of sparse tensors
+    "sparse/arithmetic.py: name in _SUMS",
+    "utils/flop_counter.py: _PARTS[name]",  # operators of `torch.ops.aten`
+    "utils/flop_counter.py: name == 'conv_weight'",
+    "utils/flop_counter.py: name in _PARTS",
+})  # fmt: skip
+#: What is still to become a field of the row.
+LEFT: frozenset[str] = frozenset({
+    "_array/linalg/linalg.py: name == 'cholesky'",
+    "_array/reduce/variance.py: name.endswith('_mean')",
+    "_array/shape/scatter.py: name != 'gather'",
+    "_array/shape/scatter.py: name == 'take'",
+    "_compile/capture/recorder.py: op.name in EXPANDED_BUT_WARNED",
+    "_compile/guards/branch_guards.py: i.name in _DRAWING",
+    "_compile/guards/branch_guards.py: i.name in _PICKY",
+    "_compile/guards/branch_guards.py: i.name in _PICKY_WHOLE",
+    "_compile/guards/branch_guards.py: i.name.startswith(_PICKY_STEMS)",
+    "_compile/ir/iteration_values.py: elementwise.FORMULAS.get(i.name)",
+    "_compile/ir/iteration_values.py: {'keep': i.inputs[1:2], 'where': i.inputs[:1], "
+    "'masked_fill': i.inputs[1:2]}.get(i.name)",
+    "_compile/ir/program.py: BUFFERS[self.name]",
+    "_compile/ir/program.py: self.name in BUFFERS",
+    "_compile/lowering/commands.py: i.name == 'stack'",
+    "_compile/lowering/copies.py: i.name == 'index_add'",
+    "_compile/lowering/copies.py: i.name == 'index_select'",
+    "_compile/lowering/copies.py: i.name == 'index_select_backward'",
+    "_compile/lowering/copies.py: i.name == 'reverse_cumsum'",
+    "_compile/lowering/copies.py: i.name == 'scatter_add'",
+    "_compile/lowering/elementwise.py: name == 'pow'",
+    "_compile/lowering/elementwise.py: name == 'where'",
+    "_compile/lowering/elementwise.py: name in ('clamp', 'hardtanh')",
+    "_compile/lowering/elementwise.py: name in ('smooth_l1_loss', 'celu')",
+    "_compile/lowering/elementwise.py: name in ('xlogy', 'xlog1py')",
+    "_compile/lowering/elementwise.py: name in LOGICAL",
+    "_compile/lowering/gemm.py: i.name == '_linear'",
+    "_compile/lowering/gemm.py: i.name in ('matmul', 'mm', 'bmm', '_matmul')",
+    "_compile/lowering/losses.py: i.name in ('_cross_entropy', 'cross_entropy_backward')",
+    "_compile/lowering/losses.py: i.name in ('nll_loss', 'nll_loss_backward')",
+    "_compile/lowering/lower.py: i.name in _BEHIND",
+    "_compile/lowering/lowering_rules.py: _MAKERS.get(i.name)",
+    "_compile/lowering/lowering_rules.py: i.name not in _LOGIC",
+    "_compile/lowering/lowering_rules.py: i.name not in _WHOLE",
+    "_compile/lowering/plan.py: _MAKERS.get(i.name)",
+    "_compile/lowering/reductions.py: i.name == 'argmax'",
+    "_compile/lowering/reductions.py: i.name == 'mean'",
+    "_compile/lowering/reductions.py: i.name == 'sum'",
+    "_compile/lowering/reductions.py: i.name in ('amax', 'max')",
+    "_compile/lowering/reductions.py: i.name.endswith('_mean')",
+    "_compile/lowering/reductions.py: i.name.startswith('_std')",
+    "_compile/passes/constants.py: i.name in ('mul', '_times', 'multiply')",
+    "_compile/passes/constants.py: i.name not in _ONES",
+    "_compile/passes/epilogues.py: i.name != 'relu'",
+    "_compile/passes/fuse.py: i.name in PLACES",
+    "_compile/passes/layout.py: NEEDED[i.name]",
+    "_compile/passes/layout.py: i.name in ('_linear', 'mm', 'matmul', '_matmul')",
+    "_compile/passes/layout.py: i.name in NEEDED",
+    "_compile/passes/norms.py: _FORMS.get(i.name)",
+    "_compile/passes/norms.py: _OPERATORS[name]",
+    "_compile/passes/norms.py: name == 'sum'",
+    "_compile/passes/scalar_inputs.py: i.name not in _NAMES",
+    "_compile/passes/split_reductions.py: i.name != 'channel_sums'",
+    "_compile/passes/split_reductions.py: i.name == 'channel_sums'",
+    "_compile/passes/split_reductions.py: i.name == 'mean'",
+    "_compile/passes/split_reductions.py: i.name not in ('channel_sums', 'sum', 'mean')",
+    "_compile/passes/split_reductions.py: name == 'mean'",
+    "_compile/passes/writes.py: i.name in _FILLS",
+    "_compile/runtime/run_lock.py: i.name in BUFFERS",
+    "_core/inplace.py: EXPANDED_BUT_WARNED[name]",
+    "_core/inplace.py: PLACING.get(op.name, -1)",
+    "_core/inplace.py: op.name == '_index_put'",
+    "_core/inplace.py: op.name in BY_BOUNDS",
+    "_core/inplace.py: op.name in EXPANDED_BUT_WARNED",
+    "_core/inplace.py: op.name in slow.WIDE",
+    "_core/inplace.py: op.name not in EXPANDED_BUT_WARNED",
+    "_core/node.py: name == 'CopyBackwards'",
+    "_core/slow.py: op.name == '_to_copy'",
+    "_core/slow.py: op.name == 'clone'",
+    "_core/slow.py: op.name in WIDE",
+    "_tensor/batching/wrapper.py: RULED[op.name]",
+    "_tensor/batching/wrapper.py: op.name in ('_copy', '_fill_.Scalar', '_zero')",
+    "_tensor/batching/wrapper.py: op.name in ('add', 'sub')",
+    "_tensor/batching/wrapper.py: op.name in ARITHMETIC",
+    "_tensor/batching/wrapper.py: op.name in RULED",
+    "_tensor/dispatch_modes.py: PARTS.get(op.name)",
+    "_tensor/torch_dispatch.py: PARTS.get(op.name)",
+    "autograd/edges.py: name in _LONG_NAMES",
+    "autograd/recording.py: _WHOLE.get(op.name, '')",
+})  # fmt: skip
+
+
+@cache
+def names() -> frozenset[str]:
+    """Every name of an operation, with and without its overload, and of a node's class."""
+    rows = [row for overloads in ROWS.values() for row in overloads]
+    found = {row.name for row in rows} | {row.node for row in rows}
+    return frozenset(found | {f"{row.name}.{row.overload}" for row in rows})
+
+
+def is_a_name(subject: ast.expr) -> bool:
+    """Whether an expression can be the name of an operation: `op.name`, `name`, `node.name()`."""
+    if isinstance(subject, ast.Call) and not subject.args:
+        subject = subject.func
+    if isinstance(subject, ast.Attribute):
+        return subject.attr in ("name", "__name__", "node")
+    return isinstance(subject, ast.Name) and subject.id in ("name", "stem", "packet", "func_name")
+
+
+@cache
+def constants(path: Path) -> dict[str, ast.expr]:
+    """What a module binds to names."""
+    found: dict[str, ast.expr] = {}
+    for node in parsed(path).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+        for target in targets:
+            if isinstance(target, ast.Name) and node.value is not None:
+                found[target.id] = node.value
+    return found
+
+
+@cache
+def shared(name: str) -> tuple[tuple[Path, ast.expr], ...]:
+    """What modules bind to a name that others import."""
+    files = () if name.startswith("_") else python_files("src/rushlight")
+    return tuple((path, constants(path)[name]) for path in files if name in constants(path))
+
+
+def words(node: ast.expr, path: Path, depth: int = 3) -> Iterator[str]:
+    """The strings that a subject is compared with in a module: of a dict, its keys."""
+    inner: list[ast.expr] = []
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+        yield from node.value.split()
+    elif isinstance(node, ast.Name | ast.Attribute) and depth:
+        name = node.id if isinstance(node, ast.Name) else node.attr
+        here = isinstance(node, ast.Name) and name in constants(path)
+        for there, value in [(path, constants(path)[name])] if here else shared(name):
+            yield from words(value, there, depth - 1)
+    elif isinstance(node, ast.Dict):
+        inner = [value if key is None else key for key, value in zip(node.keys, node.values)]
+    elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+        inner = node.elts
+    elif isinstance(node, ast.Starred):
+        inner = [node.value]
+    elif isinstance(node, ast.BinOp):
+        inner = [node.left, node.right]
+    elif isinstance(node, ast.Call):  # frozenset({...}), "a b c".split()
+        inner = list(node.args)
+        if isinstance(node.func, ast.Attribute):
+            inner.append(node.func.value)
+    for item in inner:
+        yield from words(item, path, depth)
+
+
+def lookups(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:
+    """The subjects that a node looks at, each with what it is compared with, and how."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        for a, op, b in zip(sides, node.ops, sides[1:]):
+            if isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+                yield a, b, "is"
+                yield b, a, "is"
+    elif isinstance(node, ast.Subscript):
+        yield node.slice, node.value, "is"
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+        if node.func.attr in ("get", "pop"):
+            yield node.args[0], node.func.value, "is"
+        elif node.func.attr in ("startswith", "endswith", "removeprefix", "removesuffix"):
+            yield node.func.value, node.args[0], node.func.attr
+    elif isinstance(node, ast.Match):
+        for case in node.cases:
+            for pattern in ast.walk(case.pattern):
+                if isinstance(pattern, ast.MatchValue):
+                    yield node.subject, pattern.value, "is"
+
+
+def names_some(word: str, how: str) -> bool:
+    """Whether a text is the name of an operation, or begins or ends one."""
+    if how == "is":
+        return word in names()
+    if len(word.strip("_")) < 2:
+        return False
+    begins = how in ("startswith", "removeprefix")
+    return any(n.startswith(word) if begins else n.endswith(word) for n in ROWS)
+
+
+def looking(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one, without those of functions that find attributes by name."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef) or child.name != "__getattr__":
+            yield child
+            yield from looking(child)
+
+
+@cache
+def branches() -> tuple[str, ...]:
+    """Every place that asks which operation a name is, as `file: expression`."""
+    found = []
+    for path in python_files("src/rushlight"):
+        place = relative(path)[len("src/rushlight/") :]
+        if place.startswith(_MAPS):
+            continue
+        for node in looking(parsed(path)):
+            for subject, others, how in lookups(node):
+                if is_a_name(subject) and any(names_some(w, how) for w in words(others, path)):
+                    found.append(f"{place}: {ast.unparse(node)}")
+    return tuple(sorted(found))
+
+
+def test_nothing_outside_the_table_asks_for_the_name_of_an_operation() -> None:
+    new = [place for place in branches() if place not in LEFT | OTHER]
+    assert not new, "make these fields of the row:\n" + "\n".join(new)
+
+
+def test_the_list_of_what_is_left_is_true() -> None:
+    gone = [place for place in sorted(LEFT | OTHER) if place not in branches()]
+    assert not gone, "take these off the list:\n" + "\n".join(gone)
