@@ -91,6 +91,13 @@ def test_a_write_of_batches_into_one_example_is_refused() -> None:
         lambda: vmap(lambda a, b: a.mul_(b[0]), in_dims=(None, 0))(torch.ones(2), X),
         "vmap: inplace arithmetic(self, *extra_args) is not possible",
     )
+    for name, told in {
+        "sub_": "vmap: inplace arithmetic(self",
+        "pow_": "vmap: aten::pow_(self",
+        "atan2_": r"output with shape [2] doesn't match the broadcast shape [3, 2]",
+    }.items():
+        write = lambda a, b, name=name: getattr(a, name)(b)  # noqa: E731
+        refused(lambda: vmap(write, in_dims=(None, 0))(torch.ones(2), X), told)  # noqa: B023
 
 
 def test_a_wrapper_that_escaped_is_refused() -> None:

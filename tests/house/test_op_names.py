@@ -30,8 +30,7 @@ OTHER = frozenset({
     "_tensor/methods.py: BINARY[name]",  # Python's operators
     "_torch/foreach.py: _NUMBERS[stem]",  # public functions on lists
     "_torch/foreach.py: stem in _NUMBERS",
-    "_torch/overrides.py: name in _AS_CALLED",  # public functions as they are handed on
-    "_torch/overrides.py: name not in _AS_CALLED",
+    "_torch/overrides.py: name not in _AS_CALLED",  # public functions as they are handed on
     "_torch/overrides.py: name not in ('norm', 'tensordot', 'cdist', 'split', 'stft')",
     "sparse/arithmetic.py: _SUMS[name]",  # methods of sparse tensors
     "sparse/arithmetic.py: name in _SUMS",
@@ -45,7 +44,6 @@ LEFT: frozenset[str] = frozenset({
     "_array/reduce/variance.py: name.endswith('_mean')",
     "_array/shape/scatter.py: name != 'gather'",
     "_array/shape/scatter.py: name == 'take'",
-    "_compile/capture/recorder.py: op.name in EXPANDED_BUT_WARNED",
     "_compile/guards/branch_guards.py: i.name in _DRAWING",
     "_compile/guards/branch_guards.py: i.name in _PICKY",
     "_compile/guards/branch_guards.py: i.name in _PICKY_WHOLE",
@@ -100,27 +98,15 @@ LEFT: frozenset[str] = frozenset({
     "_compile/passes/split_reductions.py: name == 'mean'",
     "_compile/passes/writes.py: i.name in _FILLS",
     "_compile/runtime/run_lock.py: i.name in BUFFERS",
-    "_core/inplace.py: EXPANDED_BUT_WARNED[name]",
-    "_core/inplace.py: PLACING.get(op.name, -1)",
-    "_core/inplace.py: op.name == '_index_put'",
-    "_core/inplace.py: op.name in BY_BOUNDS",
-    "_core/inplace.py: op.name in EXPANDED_BUT_WARNED",
-    "_core/inplace.py: op.name in slow.WIDE",
-    "_core/inplace.py: op.name not in EXPANDED_BUT_WARNED",
     "_core/node.py: name == 'CopyBackwards'",
-    "_core/slow.py: op.name == '_to_copy'",
-    "_core/slow.py: op.name == 'clone'",
-    "_core/slow.py: op.name in WIDE",
-    "_tensor/batching/wrapper.py: RULED[op.name]",
-    "_tensor/batching/wrapper.py: op.name in ('_copy', '_fill_.Scalar', '_zero')",
-    "_tensor/batching/wrapper.py: op.name in ('add', 'sub')",
-    "_tensor/batching/wrapper.py: op.name in ARITHMETIC",
-    "_tensor/batching/wrapper.py: op.name in RULED",
-    "_tensor/dispatch_modes.py: PARTS.get(op.name)",
-    "_tensor/torch_dispatch.py: PARTS.get(op.name)",
     "autograd/edges.py: name in _LONG_NAMES",
-    "autograd/recording.py: _WHOLE.get(op.name, '')",
 })  # fmt: skip
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """The package's files."""
+    return tuple(python_files("src/rushlight"))
 
 
 @cache
@@ -156,8 +142,8 @@ def constants(path: Path) -> dict[str, ast.expr]:
 @cache
 def shared(name: str) -> tuple[tuple[Path, ast.expr], ...]:
     """What modules bind to a name that others import."""
-    files = () if name.startswith("_") else python_files("src/rushlight")
-    return tuple((path, constants(path)[name]) for path in files if name in constants(path))
+    found = () if name.startswith("_") else files()
+    return tuple((path, constants(path)[name]) for path in found if name in constants(path))
 
 
 def words(node: ast.expr, path: Path, depth: int = 3) -> Iterator[str]:
@@ -219,19 +205,21 @@ def names_some(word: str, how: str) -> bool:
     return any(n.startswith(word) if begins else n.endswith(word) for n in ROWS)
 
 
-def looking(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one, without those of functions that find attributes by name."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.FunctionDef) or child.name != "__getattr__":
-            yield child
-            yield from looking(child)
+def looking(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree, without those of functions that find attributes by name."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        if not isinstance(node, ast.FunctionDef) or node.name != "__getattr__":
+            yield node
+            left.extend(ast.iter_child_nodes(node))
 
 
 @cache
 def branches() -> tuple[str, ...]:
     """Every place that asks which operation a name is, as `file: expression`."""
     found = []
-    for path in python_files("src/rushlight"):
+    for path in files():
         place = relative(path)[len("src/rushlight/") :]
         if place.startswith(_MAPS):
             continue

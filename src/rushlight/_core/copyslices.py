@@ -91,6 +91,11 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.written = None
     op.fits = None
     op.formula = None
+    op.wide = False
+    op.copies = False
+    op.shared = 0
+    op.expanded = None
+    op.names_c_type = False
     op.name = name
     op.kind = "custom"
     op.node_class = node_class

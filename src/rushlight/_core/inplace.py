@@ -21,7 +21,15 @@ from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
 from .mode import Mode, current, ready
 from .node import operation_name
-from .op import OUT, PROMOTE_FLOAT, PROMOTE_NONE, Op
+from .op import (
+    OUT,
+    PROMOTE_FLOAT,
+    PROMOTE_NONE,
+    SHARED_FIRST,
+    SHARED_LAST,
+    SHARED_PARTLY,
+    Op,
+)
 from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, follows, refuse_view
@@ -93,12 +101,11 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         promoted = slow.promote(op, args, raws)
         if promoted is T.from_raw(array.dtype) and not (live and _mixed(args, array)):
             promoted = None
-    if 0 in array.strides and (writer is None or op.name in EXPANDED_BUT_WARNED):
+    if 0 in array.strides and (writer is None or op.expanded is not None):
         refuse_or_warn(op, args, array)
-    placing = PLACING.get(op.name, -1)
-    if placing == FIRST and -array.ndim <= raws[1] < max(array.ndim, 1):
+    if op.shared == SHARED_FIRST and -array.ndim <= raws[1] < max(array.ndim, 1):
         refuse_memory_of(array, raws)
-    if writer is None and placing < 0:
+    if writer is None and op.shared == SHARED_PARTLY:
         for other in raws[1:]:
             if (
                 type(other) is ndarray
@@ -127,13 +134,13 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             result = op.raw(*raws)
         except (MemoryError, ValueError) as error:
             raise refusal(error, raws) from None
-        if op.name in slow.WIDE and T.is_half(array.dtype):
+        if op.wide and T.is_half(array.dtype):
             result = T.narrowed(result, T.from_raw(array.dtype))
     except Exception as error:
         if isinstance(error, NotImplementedError):  # types are looked at last
             refuse_shapes(op, array, raws)
             if promoted is not None:
-                check_cast(promoted, array, op, args)
+                check_cast(promoted, array, op)
         if slow.HANDLERS.explain is None:
             raise
         better = slow.HANDLERS.explain(op, args, error, True)
@@ -148,10 +155,10 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     if result.dtype is not array.dtype:
         # A comparison of an integer with 1.5 fits, their sum doesn't.
         found = T.from_raw(result.dtype)
-        if op.name in slow.WIDE and promoted is not None:
+        if op.wide and promoted is not None:
             found = promoted  # of a half, what was computed in float32
-        check_cast(found, array, op, args)
-    if placing == LAST:
+        check_cast(found, array, op)
+    if op.shared == SHARED_LAST:
         refuse_memory_of(array, raws)
     write(me, args, raws, result, recorded or op, live, mode, promoted)
     if mode.recorder is not None:
@@ -317,24 +324,6 @@ def write_plainly(op: Op, me: TensorBase, args: list[Any]) -> bool:
     return True
 
 
-NEVER: Final = 0
-FIRST: Final = 1
-LAST: Final = 2
-# When what writes at places refuses operands in the memory that is written, even all of it: before
-# shapes and places are looked at, or once they are found to fit.
-PLACING: Final = {
-    "scatter": LAST, "scatter_add": LAST, "scatter_reduce": LAST, "index_add": LAST,
-    "index_reduce": LAST, "put": LAST, "index_copy": FIRST, "index_fill": NEVER,
-    "masked_fill": NEVER, "masked_scatter": NEVER,
-}  # fmt: skip
-# What may still write expanded tensors, with what PyTorch's warning says of its other form.
-EXPANDED_BUT_WARNED: Final = {
-    "index_fill": ("tensor[mask] = scalar", 1913),
-    "masked_fill": ("tensor[mask] = scalar", 2450),
-    "_index_put": ("tensor[indices] = tensor", 976),
-}
-
-
 def refuse_or_warn(op: Op, args: list[Any], array: Any) -> None:
     """Refuses to write an expanded tensor, or warns where PyTorch still allows it.
 
@@ -344,26 +333,15 @@ def refuse_or_warn(op: Op, args: list[Any], array: Any) -> None:
     try:
         T.refuse_overlap(array)
     except RuntimeError:
-        if op.name not in EXPANDED_BUT_WARNED:
+        if op.expanded is None:
             raise
-        warn_expanded(op.name)
-        if op.name == "_index_put" and len(args[1]) == 1 and not args[2]._raw.ndim:
-            mask = args[1][0]
-            if isinstance(mask, TensorBase) and mask._raw.dtype.kind == "b":
-                warn_expanded("masked_fill")
+        for text in op.expanded(args):
+            warn_expanded(text)
 
 
-def warn_expanded(name: str) -> None:
-    """Warns of a write to an expanded tensor, in PyTorch's words."""
-    form, line = EXPANDED_BUT_WARNED[name]
-    warnings.warn(
-        f"Use of {name.lstrip('_')}_ on expanded tensors is deprecated. Please clone() the tensor "
-        "before performing this operation. This also applies to advanced indexing e.g. "
-        f"{form} (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/"
-        f"TensorAdvancedIndexing.cpp:{line}.)",
-        UserWarning,
-        stacklevel=4,
-    )
+def warn_expanded(text: str) -> None:
+    """Warns of a write to an expanded tensor."""
+    warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def any_tangent(args: list[Any]) -> bool:
@@ -398,11 +376,7 @@ def refuse_shapes(op: Op, array: Any, raws: list[Any]) -> None:
         raise RuntimeError(errors.output_shape(array.shape, whole))
 
 
-# These name the type that is written as C++ does where their bounds are numbers.
-BY_BOUNDS: Final = ("clamp", "clamp_min", "clamp_max")
-
-
-def check_cast(found: D.dtype, array: Any, op: Any = None, args: Any = ()) -> None:
+def check_cast(found: D.dtype, array: Any, op: Any = None) -> None:
     """Refuses a result whose category the tensor's type can't hold.
 
     Raises:
@@ -411,12 +385,8 @@ def check_cast(found: D.dtype, array: Any, op: Any = None, args: Any = ()) -> No
     wanted = T.from_raw(array.dtype)
     if not D.can_cast(found, wanted):
         name = D.scalar_name(wanted)
-        if op is not None and op.name in BY_BOUNDS:
-            bounds = 0
-            for bound in args[1:]:
-                bounds += isinstance(bound, TensorBase)
-            if not bounds:
-                name = D.c_name(wanted)
+        if op is not None and op.names_c_type:
+            name = D.c_name(wanted)
         raise RuntimeError(errors.cannot_cast(D.scalar_name(found), name))
 
 
@@ -495,7 +465,7 @@ def write(
 
 def write_result(op: Op, array: Any, result: Any) -> None:
     """Writes a finished result; where elements share memory, only those that have changed."""
-    if 0 in array.strides and op.name in EXPANDED_BUT_WARNED:
+    if 0 in array.strides and op.expanded is not None:
         T.write_changed(array, result)
     else:
         T.write_into(array, result)

@@ -27,6 +27,12 @@ PROMOTE_NONE: Final = 0  # operands are taken as they are
 PROMOTE_SAME: Final = 1  # all to the common type
 PROMOTE_FLOAT: Final = 2  # all to the common type, integers to the default float type
 
+# When a write in place refuses operands that lie in the memory that is written.
+SHARED_PARTLY: Final = 0  # where they lie there in part
+SHARED_NEVER: Final = 1
+SHARED_FIRST: Final = 2  # all of it, too; before shapes and places are looked at
+SHARED_LAST: Final = 3  # the same, once these are found to fit
+
 
 class Op:
     """An operation: its forward on raw arrays, its formulas, what they save, how it promotes."""
@@ -39,6 +45,7 @@ class Op:
         "lone", "returns", "constants",
         "direct", "diff_mask",
         "records", "check", "written", "fits", "formula",
+        "wide", "copies", "shared", "expanded", "names_c_type",
     )  # fmt: skip
 
     name: str
@@ -83,6 +90,12 @@ class Op:
     written: Any
     formula: Any  # what the forward computes, in the vocabulary of `_formula.words`, or None
     fits: Any  # raws -> None: refuses shapes that a write in place can't have, or None
+    wide: bool  # halves beside a number are computed in float32, see Note [Halves and numbers]
+    copies: bool  # the result is a copy: of an inference tensor, an ordinary tensor written once
+    shared: int
+    # args -> the warnings of a write to elements that share memory; None: it is refused
+    expanded: Any
+    names_c_type: bool  # refusals to cast a result name the type that is written as C++ does
 
 
 class Freed:

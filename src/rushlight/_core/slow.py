@@ -200,7 +200,7 @@ def apply(op: Op, args: list[Any]) -> Any:
             raise
     try:
         results = op.raw(*raws)
-        if promoted is not None and op.name in WIDE and T.is_half(T.to_raw(promoted)):
+        if promoted is not None and op.wide and T.is_half(T.to_raw(promoted)):
             results = T.narrowed(results, promoted)
             if mode.recorder is not None:
                 mode.recorder.refuse("16-bit floats are multiplied by a number")
@@ -231,7 +231,7 @@ def apply(op: Op, args: list[Any]) -> Any:
         live = live_mask(op, args)
         if live and not (unseen and only_inference(op, args)):
             record(op, args, raws, outs, live, mode, promoted)
-    if unseen and not mode.inference and op.name == "clone":
+    if unseen and not mode.inference and op.copies:
         bump(outs[0])  # PyTorch writes the copy of an inference tensor in place
     if tangents and mode.forward_grad and HANDLERS.tangent is not None:
         HANDLERS.tangent(op, args, outs)
@@ -260,7 +260,7 @@ def only_inference(op: Op, args: list[Any]) -> bool:
 
     A number in the place of a tensor counts as an ordinary tensor; a copy is one.
     """
-    if op.name == "clone" or op.name == "_to_copy":
+    if op.copies:
         return False
     for pos in op.tensors + op.constants:
         arg = args[pos]
@@ -363,7 +363,7 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
             changed = True
         elif value is not None:
             raws[pos] = T.number_for(value, common)
-    if (number is not None or zero is not None) and op.name in WIDE and T.is_half(raw_type):
+    if (number is not None or zero is not None) and op.wide and T.is_half(raw_type):
         widen(op, args, raws)
         return common
     return common if changed else None
@@ -372,7 +372,6 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
 # Note [Halves and numbers]
 # A product of 16-bit floats with a number (or a tensor without dimensions) is computed in float32
 # with the number as it is, and rounded once. A sum rounds the number first. As in PyTorch.
-WIDE: Final = frozenset({"mul", "_times", "div", "_over", "floor_divide"})
 
 
 def widen(op: Op, args: list[Any], raws: list[Any]) -> None:

@@ -27,7 +27,7 @@ from .._core.storage import TensorBase, new_tensor, version_of
 from .._core.views import attach_view
 from .._table.names import aten as _aten
 from .._table.names.aten import FORMS
-from .._table.names.aten_forms import PARTS, seen
+from .._table.names.aten_forms import parts_of, seen
 from .._table.rows.out_argument import run_into
 from .tensor import Tensor
 
@@ -36,7 +36,7 @@ ATEN: Any = _ops.aten()
 
 def _watch(op: Op, args: list[Any], mode: Mode) -> Any:
     """The result of an operation that somebody watches."""
-    parts = PARTS.get(op.name)
+    parts = parts_of(op)
     profiler = mode.profiler
     if profiler is None:
         return parts(*args) if parts is not None else dispatched(op, args, mode)

@@ -31,7 +31,7 @@ from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
 from .._table.modes import meta as _hollow
 from .._table.names.aten import found as _operator
-from .._table.names.aten_forms import PARTS, seen
+from .._table.names.aten_forms import parts_of, seen
 from . import dispatch_modes as watching
 from .tensor import Tensor
 
@@ -163,7 +163,7 @@ def call(op: Op, args: list[Any]) -> Any:
     found = instances(args)
     if not found:
         return _call_hollow(op, args)
-    parts = PARTS.get(op.name)
+    parts = parts_of(op)
     if parts is not None:
         return parts(*args)
     mode = ready()

@@ -17,15 +17,11 @@ from .._core.mode import Mode, replaced
 from .._core.node import Node
 from .._core.op import Op
 from .._core.storage import TensorBase
-from .._table.names.aten_forms import seen
+from .._table.names.aten_forms import span_name
 from .._tensor import dispatch_modes as _watching
 
 OPERATION: Final = "cpu_op"
 ANNOTATION: Final = "user_annotation"
-#: Functions that PyTorch makes of several operations, by the row that the table has for them.
-_WHOLE: Final = {"_linear": "aten::linear", "_matmul": "aten::matmul",
-                 "_basic_index": "aten::select",
-                 "_cross_entropy": "aten::cross_entropy_loss"}  # fmt: skip
 _HERE: Final = __file__.rpartition("autograd")[0]
 _names: Final[dict[tuple[Any, bool, int], str]] = {}
 
@@ -170,10 +166,7 @@ def _name(op: Op, args: list[Any], inplace: bool) -> str:
     key = (op, inplace, len(args))
     name = _names.get(key)
     if name is None:
-        name = _WHOLE.get(op.name, "")
-        if not name:
-            name = f"aten::{seen(op, args, inplace)[0]._opname}"
-        _names[key] = name
+        name = _names[key] = span_name(op, args, inplace)
     return name
 
 

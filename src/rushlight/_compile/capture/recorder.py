@@ -17,7 +17,6 @@ from typing import Any
 from ..._array import types as T
 from ..._array.memory import aliasing as A
 from ..._core.engine import WORLDS
-from ..._core.inplace import EXPANDED_BUT_WARNED
 from ..._core.mode import CURRENT, current, replaced
 from ..._core.storage import TensorBase, bump, new_tensor, version_cell, version_of
 from ..guards.memory_overlap import separated
@@ -200,7 +199,7 @@ class Recorder(Readings):
         """A row has written its first operand."""
         if self.muted:
             return
-        if op.name in EXPANDED_BUT_WARNED and 0 in me._raw.strides:
+        if op.expanded is not None and 0 in me._raw.strides:
             self.refuse(f"`{op.name}_` writes elements that share memory, and warns of it")
         raws = [me._raw, *raws[1:]]
         self.note_write(me)

@@ -27,6 +27,7 @@ add = elementwise(
     at_defaults={"raw": raw.add, "other": lambda g: g},
     promote_at=("self", "other"),
     check=_checks.scaling,
+    vmap_write="shape",
     doc="Adds `alpha` times `other` to `input`, elementwise, with broadcasting.",
 )
 sub = elementwise(
@@ -38,6 +39,7 @@ sub = elementwise(
     at_defaults={"raw": raw.subtract, "other": lambda g: -g},
     promote_at=("self", "other"),
     check=_checks.subtraction,
+    vmap_write="inplace arithmetic",
     doc="Subtracts `alpha` times `other` from `input`, elementwise, with broadcasting.",
 )
 rsub = elementwise(
@@ -84,6 +86,8 @@ mul = elementwise(
     raw.multiply,
     self=lambda g, other: g * other,
     other=lambda g, self: g * self,
+    wide=True,
+    vmap_write="inplace arithmetic",
     doc="Multiplies `input` by `other`, elementwise, with broadcasting.",
 )
 div = elementwise(
@@ -92,6 +96,8 @@ div = elementwise(
     self=lambda g, other: g / other,
     other=lambda g, self, other: -g * ((self / other) / other),
     promote="float",
+    wide=True,
+    vmap_write="inplace arithmetic",
     doc="Divides `input` by `other`, elementwise, with broadcasting; integers divide to floats.",
 )
 
@@ -120,6 +126,8 @@ div_mode = elementwise(
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2), None), (mk(3), mk(3), "floor"),
                         (mk(3), mk(3), "trunc")],
     check=_rounded_types,
+    wide=True,
+    vmap_write="inplace arithmetic",
     doc='Divides and rounds: "trunc" towards zero, "floor" down, None not at all.',
 )  # fmt: skip
 floor_divide = elementwise(
@@ -129,6 +137,7 @@ floor_divide = elementwise(
     other=_checks.no_derivative("floor_divide"),
     node="NotImplemented",
     check=_checks.takes("div_floor_cpu", "fi"),
+    wide=True,
     doc="The quotient of `input` and `other`, rounded down.",
 )
 written_as(
@@ -155,6 +164,7 @@ floor_divide_number = elementwise(
     inplace=False,
     samples=lambda mk: [(3.5, mk(3, 4))],
     check=_checks.takes("div_floor_cpu", "fi"),
+    wide=True,
     doc="A number divided by `other`, rounded down.",
 )
 
@@ -312,6 +322,7 @@ pow_scalar = elementwise(
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
     node="PowBackward0",
     check=_whole_power,
+    vmap_write="inplace arithmetic",
     doc="Each element of `input` to the power `exponent`.",
 )
 pow_number = elementwise(

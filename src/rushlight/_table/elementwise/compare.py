@@ -14,6 +14,7 @@ from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks
 from ..modes import meta as _hollow
 from ..rows.composite import composite
+from ..rows.expanded_writes import warned
 from ..rows.row import Row, elementwise, general, written_as
 from ..rows.tensor_namespace import table
 
@@ -117,6 +118,7 @@ def _logic(name: str, forward: Any, doc: str, formula: Any) -> Row:
         formula=formula,
         promote="none",
         numbers=False,
+        vmap_write="inplace arithmetic",
         doc=doc,
     )
 
@@ -154,6 +156,7 @@ def _bitwise(name: str, forward: Any, doc: str, formula: Any = None) -> Row:
         samples=lambda mk: [
             (mk(3, 4, integer=True, low=0, high=9), mk(4, integer=True, low=0, high=9))
         ],
+        vmap_write="shape",
         doc=doc,
     )
     return made
@@ -307,6 +310,8 @@ masked_fill = elementwise(
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk())],
     node="MaskedFillBackward1",
+    shared="never",
+    expanded=warned("masked_fill", 2450),
     doc="`input` with `value` where `mask` is True.",
 )
 masked_fill_number = elementwise(
@@ -318,5 +323,8 @@ masked_fill_number = elementwise(
     numbers=False,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, 0.5)],
     node="MaskedFillBackward0",
+    shared="never",
+    expanded=warned("masked_fill", 2450),
+    vmap_write="inplace arithmetic",
     doc="`input` with `value` where `mask` is True.",
 )

@@ -17,7 +17,12 @@ from ..rows.row import Row, elementwise
 
 
 def _declare(
-    name: str, compute: Callable[..., Any], function: object, gradient: object, node: str
+    name: str,
+    compute: Callable[..., Any],
+    function: object,
+    gradient: object,
+    node: str,
+    wide: bool = False,
 ) -> Row:
     return elementwise(
         f"{name}(Tensor self, Scalar other) -> Tensor",
@@ -31,6 +36,7 @@ def _declare(
         public=False,
         method=False,
         out=False,
+        wide=wide,
         samples=lambda mk: [(mk(3, 4), 2.5)],
         doc="Arithmetic with a number.",
     )
@@ -38,8 +44,12 @@ def _declare(
 
 plus = _declare("_plus", operator.add, raw.add, lambda g: g, "AddBackward1")
 minus = _declare("_minus", operator.sub, raw.subtract, lambda g: g, "SubBackward1")
-times = _declare("_times", operator.mul, raw.multiply, lambda g, other: g * other, "MulBackward1")
-over = _declare("_over", operator.truediv, raw.divide, lambda g, other: g / other, "DivBackward1")
+times = _declare(
+    "_times", operator.mul, raw.multiply, lambda g, other: g * other, "MulBackward1", wide=True
+)
+over = _declare(
+    "_over", operator.truediv, raw.divide, lambda g, other: g / other, "DivBackward1", wide=True
+)
 
 
 def _number(x: Any, value: Any) -> bool:

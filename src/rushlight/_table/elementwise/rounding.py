@@ -153,6 +153,7 @@ clamp_numbers = elementwise(
     samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
     node="ClampBackward1",
     check=_checks.both(_bounded, _checks.NO_COMPLEX_CLAMP),
+    names_c_type=True,
     doc="`input` brought between `min` and `max`.",
 )
 clamp_min = elementwise(
@@ -174,6 +175,7 @@ clamp_min_number = elementwise(
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMinBackward0",
     check=_checks.NO_COMPLEX_CLAMP,
+    names_c_type=True,
     doc="`input`, at least `min`.",
 )
 clamp_max = elementwise(
@@ -195,6 +197,7 @@ clamp_max_number = elementwise(
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMaxBackward0",
     check=_checks.NO_COMPLEX_CLAMP,
+    names_c_type=True,
     doc="`input`, at most `max`.",
 )
 

@@ -140,6 +140,7 @@ atan2 = elementwise(
     other=formula(_atan2_other),
     promote="float",
     numbers=False,
+    vmap_write="shape",
     doc="The angle of the point (other, input).",
 )
 

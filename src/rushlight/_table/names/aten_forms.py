@@ -1,7 +1,7 @@
 """How rows look in `torch.ops.aten`: other names, other arguments, or several smaller operations.
 
-`seen(op, args)` gives (overload, args, kwargs) as a dispatch mode gets them. `PARTS` has the rows
-that PyTorch computes by several operations, each a function over public ones.
+`seen(op, args)` gives (overload, args, kwargs) as a dispatch mode gets them. `parts_of(op)` is a
+function over public operations, for the rows that PyTorch computes by several.
 """
 
 from __future__ import annotations
@@ -257,11 +257,25 @@ def _indexed(x: Any, key: Any) -> Any:
     return x
 
 
-PARTS: Final[dict[str, Any]] = {
-    "_linear": _linear,
-    "_matmul": _matmul,
-    "_cross_entropy": _cross_entropy,
-    "_basic_index": _indexed,
+#: By row: what the profiler calls the whole, and a function of the operations that it is made of.
+_PARTS: Final[dict[str, tuple[str, Any]]] = {
+    "_linear": ("linear", _linear),
+    "_matmul": ("matmul", _matmul),
+    "_cross_entropy": ("cross_entropy_loss", _cross_entropy),
+    "_basic_index": ("select", _indexed),
 }
 
-__all__ = ["ATEN", "PARTS", "seen"]
+
+def parts_of(op: Op) -> Any:
+    """The function of several public operations that PyTorch has for a row; None for most."""
+    found = _PARTS.get(op.name)
+    return None if found is None else found[1]
+
+
+def span_name(op: Op, args: list[Any], inplace: bool) -> str:
+    """The name that PyTorch's profiler shows for a call of an operation."""
+    found = _PARTS.get(op.name)
+    return f"aten::{seen(op, args, inplace)[0]._opname if found is None else found[0]}"
+
+
+__all__ = ["ATEN", "parts_of", "seen", "span_name"]

@@ -35,12 +35,23 @@ from ..._array.lazy_modules import Function
 from ..._base.fork_locks import lock as make_lock
 from ..._base.schema import REQUIRED, Schema, parse
 from ..._core.node import GENERAL, Node
-from ..._core.op import PROMOTE_FLOAT, PROMOTE_NONE, PROMOTE_SAME, Op
+from ..._core.op import (
+    PROMOTE_FLOAT,
+    PROMOTE_NONE,
+    PROMOTE_SAME,
+    SHARED_FIRST,
+    SHARED_LAST,
+    SHARED_NEVER,
+    SHARED_PARTLY,
+    Op,
+)
 from ..._core.storage import TensorBase
 from . import node_classes as _nodes, return_type_classes as _return_types
 from .formulas import check_formulas, generate_functions, lay_out
 
 PROMOTIONS: Final = {"none": PROMOTE_NONE, "same": PROMOTE_SAME, "float": PROMOTE_FLOAT}
+SHARED: Final = {"partly": SHARED_PARTLY, "never": SHARED_NEVER, "first": SHARED_FIRST,
+                 "last": SHARED_LAST}  # fmt: skip
 
 
 class Row:
@@ -50,6 +61,7 @@ class Row:
         "text", "name", "overload", "node", "raw", "declared", "overloads",
         "kind", "doc", "samples", "formula", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
+        "wide", "copies", "shared", "expanded", "names_c_type", "by_element", "vmap_write",
         "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
@@ -76,6 +88,13 @@ class Row:
     dtypes: str
     numbers: bool  # takes Python numbers for its later tensors
     shaped_by_values: Callable[[list[Any]], bool]  # of arguments, see `declare`
+    wide: bool  # these five: see `declare`, and `Op`
+    copies: bool
+    shared: int
+    expanded: Any
+    names_c_type: bool
+    by_element: bool
+    vmap_write: str
     # What settling finds:
     schema: Schema
     op: Op
@@ -254,6 +273,13 @@ def declare(
     check: Any = None,
     numbers: bool = True,
     shaped_by_values: bool | Callable[[list[Any]], bool] = False,
+    wide: bool = False,
+    copies: bool = False,
+    shared: str = "partly",
+    expanded: Callable[[list[Any]], list[str]] | None = None,
+    names_c_type: bool = False,
+    by_element: bool | None = None,
+    vmap_write: str = "",
     **formulas: Any,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
@@ -266,6 +292,17 @@ def declare(
     without those arguments. `shaped_by_values` says that the shapes of results depend on the
     elements of tensors, not only on shapes, types and the other arguments; or is a function of the
     arguments that says whether they do.
+
+    `wide` has halves beside a number computed in float32 and rounded once. `copies` says that
+    PyTorch makes the result and then writes it, so that even the copy of an inference tensor is an
+    ordinary one. Of writes in place: `shared` is "partly", "never", "first" or "last", for when
+    operands are refused that lie in the memory that is written (in part; never; all of it, before
+    or after shapes are looked at); `expanded(args)` gives the warnings of a write to elements that
+    share memory, which is refused without it; `names_c_type` has refusals to cast a result name the
+    type that is written as C++ does; `by_element` says that an element that is written takes only
+    the operands' elements at its place, which the kind says of elementwise rows; `vmap_write` is
+    what PyTorch calls the write where vmap refuses it for its tensor that has no batch dimension
+    ("shape": it is refused for its shape).
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -303,6 +340,13 @@ def declare(
     row.dtypes = dtypes
     row.numbers = numbers
     row.shaped_by_values = _CONSTANT.get(shaped_by_values, shaped_by_values)
+    row.wide = wide
+    row.copies = copies
+    row.shared = SHARED[shared]
+    row.expanded = expanded
+    row.names_c_type = names_c_type
+    row.by_element = kind == "elementwise" if by_element is None else by_element
+    row.vmap_write = vmap_write
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
     row.declared = Declared(
@@ -462,6 +506,11 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row
     op.written = None
     op.fits = None
     op.formula = None
+    op.wide = row.wide
+    op.copies = row.copies
+    op.shared = row.shared
+    op.expanded = row.expanded
+    op.names_c_type = row.names_c_type
     check_formulas(schema, formulas)
     lay_out(op, schema, formulas, joint)
     op.direct = (

@@ -39,6 +39,8 @@ copy_row = linear(
     method=False,
     out=False,
     samples=lambda mk: [(mk(3, 4), mk(4)), (mk(3), mk(3))],
+    by_element=True,
+    vmap_write="inplace arithmetic",
     doc="The elements of `src` in the shape and type of the first tensor.",
 )
 
@@ -118,6 +120,8 @@ fill_row = general(
     method=False,
     out=False,
     samples=lambda mk: [(mk(3, 4), 2.5)],
+    by_element=True,
+    vmap_write="fill_",
     doc="One value everywhere, in place.",
 )
 fill_tensor_row = linear(
@@ -131,6 +135,7 @@ fill_tensor_row = linear(
     method=False,
     out=False,
     samples=lambda mk: [(mk(3, 4), mk())],
+    vmap_write="fill_",
     doc="One value everywhere, in place.",
 )
 zero_row = general(
@@ -141,6 +146,7 @@ zero_row = general(
     public=False,
     method=False,
     out=False,
+    by_element=True,
     doc="Zeros everywhere, in place.",
 )
 

@@ -22,6 +22,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump, new_tensor
 from ..calls.dtype_checks import is_mask
 from ..rows.composite import METHODS, composite
+from ..rows.expanded_writes import warned
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
 from .copy import copy_into, fill_tensor_row, records
@@ -68,6 +69,17 @@ def _fitted(xp: Any, g: Any, indices: Any, values_shape: tuple[int, ...]) -> Any
     return xp.sum_to(xp.index(g, indices), values_shape)
 
 
+_of_places = warned("index_put", 976, "tensor[indices] = tensor")
+_of_mask = warned("masked_fill", 2450)
+
+
+def _warned(args: list[Any]) -> list[str]:
+    """The warnings of a write to an expanded tensor; one number at a mask is a fill, too."""
+    _, indices, values, *_ = args
+    filled = len(indices) == 1 and not values._raw.ndim and is_mask(indices[0])
+    return _of_places(args) + (_of_mask(args) if filled else [])
+
+
 index_put_row = linear(
     "_index_put(Tensor self, Indices indices, Tensor values, bool accumulate=False) -> Tensor",
     raw.index_put,
@@ -79,6 +91,8 @@ index_put_row = linear(
     method=False,
     out=False,
     samples=lambda mk: [(mk(5, 3), (mk(2, low=0, high=5, integer=True),), mk(3), True)],
+    expanded=_warned,
+    vmap_write="index_put_",
     doc="A copy with values written (or added) at index tensors.",
 )
 

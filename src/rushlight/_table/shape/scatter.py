@@ -16,6 +16,7 @@ from ..._core.apply import apply_n, apply_view
 from ..._core.slow import holds
 from ..calls.deprecated_orders import saying_better
 from ..rows.composite import composite
+from ..rows.expanded_writes import warned
 from ..rows.out_argument import apply_out, given
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
@@ -62,6 +63,8 @@ index_add = linear(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(5, 3), 0, mk(4, low=0, high=5, integer=True), mk(4, 3))],
+    shared="last",
+    vmap_write="index_add_",
     doc="A copy with `alpha` times the parts of `source` added at places of a dimension.",
 )
 index_copy = linear(
@@ -72,6 +75,7 @@ index_copy = linear(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(2, 3), 0, mk(1, low=0, high=2, integer=True), mk(1, 3))],
+    shared="first",
     doc="A copy with the parts of `source` written at the places `index` of a dimension.",
 )
 index_fill_tensor = linear(
@@ -83,6 +87,9 @@ index_fill_tensor = linear(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(5, 3), 0, mk(1, low=0, high=5, integer=True), mk())],
+    shared="never",
+    expanded=warned("index_fill", 1913),
+    vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
 )
 index_fill_scalar = general(
@@ -93,6 +100,9 @@ index_fill_scalar = general(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(5, 3), 0, mk(2, low=0, high=5, integer=True), 2.5)],
+    shared="never",
+    expanded=warned("index_fill", 1913),
+    vmap_write="index_fill_",
     doc="A copy with one value at the places `index` of a dimension.",
 )
 
@@ -116,6 +126,7 @@ scatter_src = linear(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(1, 3, low=0, high=4, integer=True), mk(1, 3))],
+    shared="last",
     doc="A copy with the elements of `src` written where `index` names along a dimension.",
 )
 scatter_value = general(
@@ -126,6 +137,7 @@ scatter_value = general(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), 2.5)],
+    shared="last",
     doc="A copy with one value written where `index` names along a dimension.",
 )
 
@@ -152,6 +164,7 @@ scatter_with = general(
     inplace=True,
     check=_warn_of_reduce,
     samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), mk(2, 3), "add")],
+    shared="last",
     doc="A copy with the elements of `src` added to (or multiplied into) the places of `index`.",
 )
 scatter_value_with = general(
@@ -162,6 +175,7 @@ scatter_value_with = general(
     node="ScatterBackward3",
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(2, 3, low=0, high=4, integer=True), 2.5, "multiply")],
+    shared="last",
     doc="A copy with one value added to (or multiplied into) the places of `index`.",
 )
 
@@ -185,6 +199,8 @@ scatter_add = linear(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3))],
+    shared="last",
+    vmap_write="scatter_add_",
     doc="A copy with the elements of `src` added where `index` names along a dimension.",
 )
 
@@ -282,6 +298,7 @@ scatter_reduce = general(
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3), r)
                         for r in ("sum", "mean", "prod", "amax", "amin")],
+    shared="last",
     doc="A copy in which the elements of `src` that have one place are reduced.",
 )  # fmt: skip
 
@@ -322,6 +339,7 @@ index_reduce = general(
     inplace=True,
     samples=lambda mk: [(mk(4, 3), 0, mk(5, low=0, high=4, integer=True), mk(5, 3), r)
                         for r in ("mean", "prod", "amax", "amin")],
+    shared="last",
     doc="A copy in which the parts of `source` that have one place are reduced.",
 )  # fmt: skip
 
@@ -350,6 +368,7 @@ put = linear(
     inplace=True,
     samples=lambda mk: [(mk(3, 4), mk(1, low=0, high=12, integer=True), mk(1)),
                         (mk(3, 4), mk(3, low=0, high=12, integer=True), mk(3), True)],
+    shared="last",
     doc="A copy with the elements of `source` written (or added) at flat places.",
 )  # fmt: skip
 
@@ -443,6 +462,7 @@ masked_scatter = linear(
     holomorphic=False,
     inplace=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk(12))],
+    shared="never",
     doc="A copy whose elements where `mask` is true come from `source`, in order.",
 )
 masked_scatter_source = linear(

@@ -69,6 +69,7 @@ clone_ = linear(
     method=False,
     public=False,
     out=False,
+    copies=True,
     doc="A copy, laid out like the tensor where that is dense.",
 )
 clone_contiguous = linear(
@@ -80,6 +81,7 @@ clone_contiguous = linear(
     method=False,
     public=False,
     out=False,
+    copies=True,
     doc="A C-contiguous copy.",
 )
 clone_channels_last = linear(

@@ -224,25 +224,17 @@ def dispatch(op: Op, args: list[Any]) -> Any:
     return tuple(results) if op.returns is None else op.returns(results)
 
 
-#: Writes for which PyTorch has a rule of its own; any other is told of by its full name.
-RULED: Final = {"_index_put": "index_put_", "_fill_": "fill_"}
-ARITHMETIC: Final = frozenset({"mul", "div", "pow", "_copy", "add", "sub"})
-
-
 def refused_inplace(op: Op, args: list[Any], layer: Layer) -> RuntimeError:
     """The error for a write of batches into a tensor that has no batch dimension."""
     me = args[0]._raw.shape
-    if op.name in ("add", "sub"):
+    name = op.row.vmap_write
+    if name == "shape":
         other = args[1]._raw.shape
         return RuntimeError(
             errors.output_shape(me, (layer.size, *table("broadcast_shapes")(me, other)))
         )
     where = "in a vmap"
-    if op.name in ARITHMETIC:
-        name = "inplace arithmetic"
-    elif op.name in RULED:
-        name = RULED[op.name]
-    else:
+    if not name:  # PyTorch has no rule of its own
         name = f"aten::{op.name.strip('_')}_"
         where = f"at level {layer.level}"
     return RuntimeError(
@@ -274,7 +266,7 @@ def dispatch_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     try:
         CURRENT.set(layer.outside(ready()))
         target = front(values[0], dims[0])
-        if op.kind == "elementwise" or op.name in ("_copy", "_fill_.Scalar", "_zero"):
+        if op.row.by_element:
             rank = rank_of(values[0], dims[0])
             rest = [
                 aligned(v, d, rank) if isinstance(v, TensorBase) else v
