@@ -15,6 +15,7 @@ from ..._formula.words import formula, power, where
 from ..calls import dtype_checks as _checks
 from ..calls.call_errors import combination
 from ..rows.composite import composite
+from ..rows.node_classes import first_edge
 from ..rows.row import Row, elementwise, when_settled, written_as
 from ..rows.tensor_namespace import table
 
@@ -76,6 +77,7 @@ rsub_number = elementwise(
     other=lambda g: g,
     check=_checks.subtraction,
     node="RsubBackward1",
+    node_shows=first_edge,
     method=False,
     public=False,
     inplace=False,

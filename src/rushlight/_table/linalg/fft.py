@@ -350,7 +350,7 @@ def _declare_one(name: str, compute: Any, to_real: bool, doc: str) -> None:
         '\n\n`n`: cut off or padded with zeros to this length first. `norm`: "forward", '
         '"backward" or "ortho".'
     )
-    composite("fft", name=name)(transform)
+    composite("fft", name=name, numpy_words=True)(transform)
 
 
 def _declare_several(name: str, compute: Any, to_real: bool, doc: str, dims: Any) -> None:
@@ -364,7 +364,7 @@ def _declare_several(name: str, compute: Any, to_real: bool, doc: str, dims: Any
         "\n\n`s`: the sizes to which dimensions are cut off or padded with zeros first (-1: as "
         'they are). `norm`: "forward", "backward" or "ortho".'
     )
-    composite("fft", name=name)(transform)
+    composite("fft", name=name, numpy_words=True)(transform)
 
 
 for _name, (_compute, _to_real, _doc) in _ONE_DIMENSION.items():
@@ -382,13 +382,13 @@ def _shifted(input: Any, dim: Any, sign: int) -> Any:
     return apply_n(roll_row.op, [input, shifts, dims])
 
 
-@composite("fft")
+@composite("fft", numpy_words=True)
 def fftshift(input: Any, dim: Any = None) -> Any:
     """The tensor with frequency zero in the middle of each of `dim` (all by default)."""
     return _shifted(input, dim, 1)
 
 
-@composite("fft")
+@composite("fft", numpy_words=True)
 def ifftshift(input: Any, dim: Any = None) -> Any:
     """The inverse of `fftshift`."""
     return _shifted(input, dim, -1)

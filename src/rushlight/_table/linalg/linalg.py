@@ -76,6 +76,7 @@ inv = general(
     node="LinalgInvExBackward0",
     namespace="linalg",
     method=False,
+    saved_as={"result": "inverse"},
     samples=_SQUARES,
     doc="The inverse of each square matrix.",
 )
@@ -127,6 +128,7 @@ solve = general(
     node="LinalgSolveExBackward0",
     namespace="linalg",
     method=False,
+    saved_as={"B_shape": None},
     samples=lambda mk: [*_systems(mk), (regular(mk, 3, 3), mk(2, 3), False)],
     doc="X with A X = B, or X A = B where `left` is False.",
 )
@@ -141,6 +143,7 @@ solve_ex = general(
     node="LinalgSolveExBackward0",
     namespace="linalg",
     method=False,
+    saved_as={"B_shape": None},
     samples=_systems,
     doc="`linalg.solve`, and where the first zero pivot is instead of an error.",
 )
@@ -181,6 +184,7 @@ solve_triangular = general(
     node="LinalgSolveTriangularBackward0",
     namespace="linalg",
     method=False,
+    saved_as={"A": "self", "B_shape": None},
     samples=lambda mk: [
         (regular(mk, 3, 3), mk(3, 2), True), (regular(mk, 3, 3), mk(2, 3), False, False),
         (regular(mk, 3, 3), mk(3, 2), False, True, True), (regular(mk, 2, 3, 3), mk(3, 2), True),
@@ -390,6 +394,7 @@ linalg_cholesky = general(
     node="LinalgCholeskyExBackward0",
     namespace="linalg",
     method=False,
+    saved_as={"result": "L"},
     samples=_DEFINITE,
     doc="The lower triangular L with L L^H = A for each positive-definite matrix (or L^H).",
 )
@@ -441,6 +446,7 @@ cholesky_solve = general(
     raw.cholesky_solve,
     joint=_cholesky_solution_gradients,
     holomorphic=False,
+    saved_as={"self_shape": None},
     samples=lambda mk: [
         (mk(3, 2), lower(mk, 3, 3)), (mk(3, 2), lower(mk, 2, 3, 3)),
         (mk(3, 2), lower(mk, 3, 3).mT.contiguous(), True),
@@ -490,6 +496,7 @@ matrix_exp = general(
     namespace="linalg",
     method=False,
     out=False,
+    saved_as={"A": "self"},
     samples=lambda mk: [(mk(3, 3),), (mk(2, 2, 2) * 4,), (mk(0, 0),)],
     doc="The exponential of each square matrix.",
 )

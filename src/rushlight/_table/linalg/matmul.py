@@ -16,6 +16,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import say_better
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
+from ..rows.node_classes import matrix_sizes
 from ..rows.out_argument import apply_out, given, run_into
 from ..rows.row import Row, multilinear, when_settled
 
@@ -28,6 +29,7 @@ mm = multilinear(
     raw.mm,
     self=lambda xp, g, mat2: xp.matmul(g, mat2.T),
     mat2=lambda xp, g, self: xp.matmul(self.T, g),
+    node_shows=matrix_sizes,
     samples=_PAIR,
     doc="The product of two matrices.",
 )
@@ -278,6 +280,7 @@ def _scaled(forward: Any, name: str, first: str, second: str, **formulas: Any) -
         forward,
         self=lambda xp, g, self_shape, beta: xp.sum_to(g, self_shape) * beta,
         inplace=True,
+        saved_as={"self_shape": None},
         **formulas,
     )
 
@@ -286,6 +289,7 @@ addmm = _scaled(
     raw.addmm, "addmm", "mat1", "mat2",
     mat1=lambda g, mat2, alpha: (g @ mat2.T) * alpha,
     mat2=lambda g, mat1, alpha: (mat1.T @ g) * alpha,
+    node_shows=matrix_sizes,
     samples=lambda mk: [(mk(3, 2), mk(3, 4), mk(4, 2)), (mk(2), mk(3, 4), mk(4, 2))],
     doc="`beta` times `input` plus `alpha` times the product of two matrices.",
 )  # fmt: skip
@@ -327,6 +331,7 @@ addr = multilinear(
     vec1=lambda g, vec2, alpha: (g @ vec2) * alpha,
     vec2=lambda g, vec1, alpha: (g.T @ vec1) * alpha,
     inplace=True,
+    saved_as={"self_shape": None},
     samples=lambda mk: [(mk(3, 4), mk(3), mk(4))],
     doc="`beta` times `input` plus `alpha` times the outer product of two vectors.",
 )

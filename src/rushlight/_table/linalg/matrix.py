@@ -33,7 +33,7 @@ def _shown(ord: Any) -> str:
     return ord if isinstance(ord, str) else f"{ord:g}"
 
 
-@composite("linalg")
+@composite("linalg", numpy_words=True)
 def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
                 dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
     """The norm of each matrix: "fro", "nuc", or what a vector norm of order ±1, ±2, ±inf induces.
@@ -83,7 +83,7 @@ def _extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
     return x.amax(dim, keepdim) if largest else x.amin(dim, keepdim)
 
 
-@composite("linalg", name="norm")
+@composite("linalg", name="norm", numpy_words=True)
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *,
                 dtype: Any = None, out: Any = None) -> Any:  # fmt: skip
     """The norm of a vector or of a matrix, as `dim` and the number of dimensions say."""
@@ -190,6 +190,7 @@ linalg_cross = multilinear(
     node="LinalgCrossBackward0",
     namespace="linalg",
     method=False,
+    saved_as={"self_shape": None, "other_shape": None},
     samples=lambda mk: [(mk(2, 3), mk(2, 3)), (mk(3, 2), mk(3, 1), 0), (mk(3), mk(3))],
     doc="The vector product along a dimension of size three.",
 )
@@ -201,7 +202,7 @@ def cross3(a: Any, b: Any, dim: int) -> Any:
     return apply_n(linalg_cross.op, [a, b, dim])
 
 
-@composite(method=True)
+@composite(method=True, numpy_words=True)
 def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
     """The vector product along `dim`: by default the first dimension of size three."""
     if dim is None:
@@ -215,7 +216,7 @@ def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
     return given("cross", apply_n(linalg_cross.op, [input, other, dim]), out)
 
 
-@composite("linalg")
+@composite("linalg", numpy_words=True)
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     """The inner product along `dim`, the first vector conjugated."""
     if x._raw.dtype.kind in "biu":

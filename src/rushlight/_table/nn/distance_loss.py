@@ -25,7 +25,7 @@ raw = later("nn.element_losses")
 EPSILON = 1e-12
 
 
-@composite("", "nn.functional")
+@composite("", "nn.functional", numpy_words=True)
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along `dim`; lengths count as at least `eps`.
 

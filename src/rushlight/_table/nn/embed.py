@@ -55,6 +55,7 @@ _embedding = linear(
     weight=_table_gradient,
     method=False,
     out=False,
+    saved_as={"weight_shape": None},
     samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
     doc="The rows of `weight` that `indices` name.",
 )
@@ -87,6 +88,7 @@ _sparse_embedding = linear(
     public=False,
     method=False,
     out=False,
+    saved_as={"weight_shape": None},
     samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
     doc="The rows of `weight` that `indices` name; its gradient has these rows only.",
 )

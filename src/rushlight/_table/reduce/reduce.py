@@ -12,6 +12,7 @@ from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
 from ..rows.composite import composite
+from ..rows.node_classes import element_count
 from ..rows.out_argument import apply_out
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import expand_reduced, table
@@ -38,6 +39,7 @@ mean = linear(
     "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     raw.mean_all,
     self=lambda xp, g, self_shape: xp.broadcast_to(g / _count(self_shape, None), self_shape),
+    node_shows=element_count,
     doc="The mean of all elements.",
 )
 mean_dim = linear(
@@ -47,6 +49,7 @@ mean_dim = linear(
         g / _count(self_shape, dim), self_shape, dim, keepdim
     ),
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
+    node_shows=element_count,
     doc="The mean over the dimensions `dim`.",
 )
 
@@ -151,7 +154,7 @@ logsumexp = general(
 )
 
 
-@composite(method=True)
+@composite(method=True, numpy_words=True)
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None,
             out: Any = None) -> Any:  # fmt: skip
     """The mean of the elements that aren't NaN.

@@ -158,7 +158,7 @@ def _difference(t: Any, dim: int) -> Any:
     return high - low
 
 
-@composite(method=True)
+@composite(method=True, numpy_words=True)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *,
          out: Any = None) -> Any:  # fmt: skip
     """The differences of neighbours along `dim`, taken `n` times.
@@ -211,7 +211,7 @@ def _refuse_bools(name: str, x: Any, y: Any) -> None:
         raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
 
 
-@composite()
+@composite(numpy_words=True)
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
@@ -234,13 +234,13 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     return divided(total, 2.0)
 
 
-@composite()
+@composite(numpy_words=True)
 def trapz(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of samples along `dim`: `trapezoid` under its old name."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
-@composite()
+@composite(numpy_words=True)
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The running integrals of samples along `dim` by the trapezoidal rule."""
     if isinstance(x, (int, float)):
@@ -255,7 +255,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -
     return divided(table("cumsum")(pairs * _samples_distance(y, x, dim), dim), 2.0)
 
 
-@composite()
+@composite(numpy_words=True)
 def gradient(
     input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
 ) -> tuple[Any, ...]:

@@ -150,7 +150,7 @@ def _arranged(result: Any, q: Any, dim: Any, place: int, keepdim: bool, ndim: in
     return result
 
 
-@composite(method=True)
+@composite(method=True, numpy_words=True)
 def quantile(
     input: Any,
     q: Any,
@@ -169,7 +169,7 @@ def quantile(
     return result if out is None else _written(result, out, "quantile")
 
 
-@composite(method=True)
+@composite(method=True, numpy_words=True)
 def nanquantile(
     input: Any,
     q: Any,

@@ -24,16 +24,6 @@ def _with_out(name: str, function: F) -> F:
     return taking_out  # type: ignore[return-value]
 
 
-#: Composite functions that take NumPy's names for `dim` and `keepdim` too, as all rows do.
-_NUMPY_WORDS: Final = frozenset({
-    "chunk", "cosine_similarity", "cross", "cumulative_trapezoid", "diff", "fft", "fft2", "fftn",
-    "fftshift", "gradient", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift",
-    "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "logsumexp", "matrix_norm",
-    "nanmean", "nanquantile", "narrow", "quantile", "repeat_interleave", "rfft", "rfft2", "rfftn",
-    "take_along_dim", "tensor_split", "trapezoid", "trapz", "vecdot",
-})  # fmt: skip
-
-
 def _with_numpy_words(function: F) -> F:
     """The function, which also takes `axis` for `dim` and `keepdims` for `keepdim`."""
 
@@ -50,11 +40,16 @@ def _with_numpy_words(function: F) -> F:
 
 
 def composite(
-    *namespaces: str, method: bool = False, name: str = "", out: bool = False
+    *namespaces: str,
+    method: bool = False,
+    name: str = "",
+    out: bool = False,
+    numpy_words: bool = False,
 ) -> Callable[[F], F]:
     """Registers a function under the given namespaces ("" is the top level), and as a method.
 
     With `out` the function also takes the keyword `out`, a tensor or as many as it has results.
+    With `numpy_words` it takes `axis` for `dim` and `keepdims` for `keepdim`, as all rows do.
     """
 
     def register(function: F) -> F:
@@ -65,7 +60,7 @@ def composite(
         if out:
             function = _with_out(shown, function)
         public = function
-        if shown in _NUMPY_WORDS or (shown == "norm" and namespaces == ("linalg",)):
+        if numpy_words:
             public = _with_numpy_words(function)
         for namespace in namespaces or ("",):
             COMPOSITES[(namespace, shown)] = public

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from ..._array import types as T
 from ..._array.shape.as_strided import element_strides
@@ -18,13 +18,22 @@ from ..._core.storage import TensorBase, new_tensor
 NODE_CLASSES: dict[str, Any] = {}
 
 
-def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> Any:
-    """The class of an operation's nodes, called `name`."""
+Shows = Callable[[Op, Schema], dict[str, Any]]
+
+
+def node_class(
+    name: str, op: Op, schema: Schema, saved_as: dict[str, str | None], shows: Shows | None
+) -> Any:
+    """The class of an operation's nodes, called `name`.
+
+    `saved_as` has the names under which saved values are shown where these are others, None for
+    those that PyTorch's nodes don't show; `shows` gives what a node shows beside.
+    """
     body: dict[str, Any] = {"__slots__": (), "__module__": "builtins", "__new__": _refused}
     for k, entry in enumerate(op.entries):
-        if not op.masks[k] or _hidden(entry, op, name):
+        if not op.masks[k] or _hidden(entry, op, saved_as):
             continue
-        shown = _shown_name(entry, schema, {**_RENAMED.get(name, {}), **saved_as})
+        shown = _shown_name(entry, schema, saved_as)
         whole = entry[0] == ARG and schema.params[entry[1]].type == "int"
         get = _getter(k, whole)
         if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
@@ -33,62 +42,52 @@ def node_class(name: str, op: Op, schema: Schema, saved_as: dict[str, str]) -> A
         kind = schema.params[entry[1]].type if entry[0] == ARG else "Tensor"
         if entry[0] in (ARG, OUT) and kind.startswith(("Tensor", "Indices")):
             body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
-    if name == "NotImplemented" and not op.name.startswith("_set_"):
-        body["next_functions"] = property(_live_edges)
-    if name == "RsubBackward1":
-        body["next_functions"] = property(_first_edge)
-    if name in ("MmBackward0", "AddmmBackward0"):
-        _show_sizes(body, op, schema, "self mat2" if name == "MmBackward0" else "mat1 mat2")
-    if name.startswith("MeanBackward"):
-        body["_saved_self_sym_numel"] = property(_count)
+    if shows is None and name == "NotImplemented":
+        shows = live_edges
+    if shows is not None:
+        body.update(shows(op, schema))
     made = type(name, (Node,), body)
     NODE_CLASSES[name] = made
     return made
 
 
-# Sizes that formulas here read and PyTorch's nodes don't show.
-_UNSHOWN: Final = {
-    "ScatterBackward0": "src", "ScatterAddBackward0": "src", "MaskedScatterBackward0": "self",
-    "SelectScatterBackward0": "src", "SliceScatterBackward0": "src",
-    "DiagonalScatterBackward0": "src", "UnbindBackward0": "self", "UnbindCopyBackward0": "self",
-    "AddmmBackward0": "self", "AddmvBackward0": "self", "BaddbmmBackward0": "self",
-    "AddbmmBackward0": "self", "AddrBackward0": "self", "LinalgCrossBackward0": "self other",
-    "LinalgSolveExBackward0": "B", "LinalgSolveTriangularBackward0": "B",
-    "LinalgQrBackward0": "A", "EmbeddingBackward0": "weight", "CholeskySolveBackward0": "self",
-}  # fmt: skip
-
-# Saved values that PyTorch's nodes show under another name.
-_RENAMED: Final = {
-    "LinalgInvExBackward0": {"result": "inverse"},
-    "LinalgCholeskyExBackward0": {"result": "L"},
-    "LinalgMatrixExpBackward0": {"A": "self"},
-    "LinalgSolveTriangularBackward0": {"A": "self"},
-}
-
-
-def _hidden(entry: tuple[int, int, str], op: Op, name: str) -> bool:
+def _hidden(entry: tuple[int, int, str], op: Op, saved_as: dict[str, str | None]) -> bool:
     """Dtypes, the shapes of lists and some others aren't shown, as in PyTorch."""
-    if entry[0] == SHAPE:
-        return entry[1] == op.lists or entry[2][:-6] in _UNSHOWN.get(name, "").split()
-    return entry[0] == DTYPE
+    if entry[0] == SHAPE and entry[1] == op.lists:
+        return True
+    return entry[0] == DTYPE or saved_as.get(entry[2], "") is None
 
 
-def _first_edge(node: Any) -> Any:
+def first_edge(op: Op, schema: Schema) -> dict[str, Any]:
     """The neighbours of `2 - x`: recorded with an edge for the 2, which PyTorch's node hasn't."""
-    return Node.next_functions.fget(node)[:1]  # type: ignore[attr-defined]
+    return {"next_functions": property(lambda node: _edges(node)[:1])}
 
 
-def _live_edges(node: Any) -> Any:
+def live_edges(op: Op, schema: Schema) -> dict[str, Any]:
     """The neighbours that a gradient would go to: PyTorch's stand-in node has no others."""
-    return tuple(
-        edge
-        for edge in Node.next_functions.fget(node)  # type: ignore[attr-defined]
-        if edge[0] is not None
-    )
+    return {
+        "next_functions": property(
+            lambda node: tuple(edge for edge in _edges(node) if edge[0] is not None)
+        )
+    }
 
 
-def _show_sizes(body: dict[str, Any], op: Op, schema: Schema, names: str) -> None:
-    """Shows the sizes and strides of a matrix product's operands, as far as they are known."""
+def all_edges(op: Op, schema: Schema) -> dict[str, Any]:
+    """All neighbours."""
+    return {}
+
+
+def _edges(node: Any) -> Any:
+    return Node.next_functions.fget(node)  # type: ignore[attr-defined]
+
+
+def element_count(op: Op, schema: Schema) -> dict[str, Any]:
+    """The number of elements of the shape that a node has saved."""
+    return {"_saved_self_sym_numel": property(lambda node: math.prod(node._saved_self_sym_sizes))}
+
+
+def matrix_sizes(op: Op, schema: Schema) -> dict[str, Any]:
+    """The sizes and strides of a matrix product's operands, as far as they are known."""
 
     def sizes(edge: int, name: str) -> Callable[[Any], Any]:
         def get(node: Any) -> Any:
@@ -104,12 +103,12 @@ def _show_sizes(body: dict[str, Any], op: Op, schema: Schema, names: str) -> Non
 
         return get
 
-    for name in names.split():
-        if name not in schema.positions or schema.positions[name] not in op.tensors:
-            return
+    body: dict[str, Any] = {}
+    for name in [p.name for p in schema.params if p.is_tensor][-2:]:
         edge = op.tensors.index(schema.positions[name])
         body[f"_saved_{name}_sym_sizes"] = property(sizes(edge, name))
         body[f"_saved_{name}_sym_strides"] = property(strides(edge, name))
+    return body
 
 
 def _operand(node: Any, edge: int, name: str) -> Any:
@@ -123,20 +122,18 @@ def _operand(node: Any, edge: int, name: str) -> Any:
     return None
 
 
-def _count(node: Any) -> int:
-    """The number of elements of the shape that a node has saved."""
-    return math.prod(node._saved_self_sym_sizes)
-
-
 def _refused(cls: type, *args: Any, **kwargs: Any) -> Any:
     """Nodes are made by the core, which goes around this."""
     raise TypeError(f"cannot create '{cls.__name__}' instances")
 
 
-def _shown_name(entry: tuple[int, int, str], schema: Schema, saved_as: dict[str, str]) -> str:
+def _shown_name(
+    entry: tuple[int, int, str], schema: Schema, saved_as: dict[str, str | None]
+) -> str:
     kind, pos, name = entry
-    if name in saved_as:
-        return saved_as[name]
+    shown = saved_as.get(name)
+    if shown is not None:
+        return shown
     if kind == SHAPE:
         return f"{schema.params[pos].name}_sym_sizes"
     if kind == DTYPE:

@@ -268,7 +268,8 @@ def declare(
     out: bool | None = None,
     at_defaults: dict[str, Any] | None = None,
     differentiable_out: tuple[bool, ...] = (),
-    saved_as: dict[str, str] | None = None,
+    saved_as: dict[str, str | None] | None = None,
+    node_shows: _nodes.Shows | None = None,
     dtypes: str = "all",
     check: Any = None,
     numbers: bool = True,
@@ -287,22 +288,23 @@ def declare(
     `formula` says in the vocabulary what a raw forward that is written by hand computes on floats,
     of the arguments in order; a function that formulas call has its formula itself, and so have
     NumPy's (see `with_formula` and `ufuncs`).
-    `check(args, raws)` refuses operands after promotion. `at_defaults` gives a faster form for when
-    every further argument has its default value: a raw forward of the tensors alone, and formulas
-    without those arguments. `shaped_by_values` says that the shapes of results depend on the
-    elements of tensors, not only on shapes, types and the other arguments; or is a function of the
-    arguments that says whether they do.
+    `saved_as` names what the nodes show of saved values, see `node_class`, and `node_shows`
+    what they show beside. `check(args, raws)` refuses operands after promotion. `at_defaults`
+    gives a faster form for when every further argument has its default value: a raw forward of
+    the tensors alone, and formulas without those arguments. `shaped_by_values` says that the
+    shapes of results depend on the elements of tensors, not only on shapes, types and the other
+    arguments; or is a function of the arguments that says whether they do.
 
     `wide` has halves beside a number computed in float32 and rounded once. `copies` says that
-    PyTorch makes the result and then writes it, so that even the copy of an inference tensor is an
-    ordinary one. Of writes in place: `shared` is "partly", "never", "first" or "last", for when
-    operands are refused that lie in the memory that is written (in part; never; all of it, before
-    or after shapes are looked at); `expanded(args)` gives the warnings of a write to elements that
-    share memory, which is refused without it; `names_c_type` has refusals to cast a result name the
-    type that is written as C++ does; `by_element` says that an element that is written takes only
-    the operands' elements at its place, which the kind says of elementwise rows; `vmap_write` is
-    what PyTorch calls the write where vmap refuses it for its tensor that has no batch dimension
-    ("shape": it is refused for its shape).
+    PyTorch makes the result and then writes it, so that even the copy of an inference tensor is
+    an ordinary one. Of writes in place: `shared` is "partly", "never", "first" or "last", for
+    when operands are refused that lie in the memory that is written (in part; never; all of it,
+    before or after shapes are looked at); `expanded(args)` gives the warnings of a write to
+    elements that share memory, which is refused without it; `names_c_type` has refusals to cast
+    a result name the type that is written as C++ does; `by_element` says that an element that
+    is written takes only the operands' elements at its place, which the kind says of
+    elementwise rows; `vmap_write` is what PyTorch calls the write where vmap refuses it for its
+    tensor that has no batch dimension ("shape": it is refused for its shape).
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -356,6 +358,7 @@ def declare(
         holomorphic is not False,
         differentiable_out,
         saved_as or {},
+        node_shows,
         out,
         at_defaults,
         check,
@@ -374,7 +377,7 @@ class Declared:
     """What settling a row needs of its declaration, beside the attributes of the row."""
 
     __slots__ = ("promote", "promote_at", "broadcasts", "holomorphic", "differentiable_out",
-                 "saved_as", "out", "at_defaults", "check", "then")  # fmt: skip
+                 "saved_as", "node_shows", "out", "at_defaults", "check", "then")  # fmt: skip
 
     def __init__(
         self,
@@ -383,7 +386,8 @@ class Declared:
         broadcasts: bool,
         holomorphic: bool,
         differentiable_out: tuple[bool, ...],
-        saved_as: dict[str, str],
+        saved_as: dict[str, str | None],
+        node_shows: _nodes.Shows | None,
         out: bool | None,
         at_defaults: dict[str, Any] | None,
         check: Any,
@@ -394,6 +398,7 @@ class Declared:
         self.holomorphic = holomorphic
         self.differentiable_out = differentiable_out
         self.saved_as = saved_as
+        self.node_shows = node_shows
         self.out = out
         self.at_defaults = at_defaults
         self.check = check
@@ -417,7 +422,9 @@ def _laid_out(row: Row) -> Row:
     twin.simple_defaults = ()
     twin.op = _op(schema, row.raw, row.formulas, row.joint, row)
     twin.op.formula = row.formula or getattr(row.raw, "formula", None)
-    twin.op.node_class = _nodes.node_class(row.node, twin.op, schema, declared.saved_as)
+    twin.op.node_class = _nodes.node_class(
+        row.node, twin.op, schema, declared.saved_as, declared.node_shows
+    )
     short = declared.at_defaults
     if short is not None:
         formulas = dict(row.formulas)

@@ -23,6 +23,7 @@ from ..._core.storage import TensorBase, bump, version_of
 from ..._core.views import Step
 from ..calls.argument_parser import complaint, dimension, misuse
 from ..rows.composite import composite
+from ..rows.node_classes import all_edges
 from ..rows.result_strides import steps_of
 from ..rows.row import Row, general, linear
 from .resizing import resized
@@ -359,7 +360,8 @@ def _no_gradient(xp: Any, g: Any) -> Any:
 
 _set_empty = general(
     "_set_(Tensor self) -> Tensor", lambda x: T.empty((0,), x.dtype), self=_no_gradient,
-    node="NotImplemented", public=False, method=False, out=False, dtypes="none",
+    node="NotImplemented", node_shows=all_edges, public=False, method=False, out=False,
+    dtypes="none",
     doc="Memory without elements.",
 )  # fmt: skip
 _set = general(
@@ -370,7 +372,8 @@ _set = general(
     ),
     self=_no_gradient,
     source=_no_gradient,
-    node="NotImplemented", public=False, method=False, out=False, dtypes="none",
+    node="NotImplemented", node_shows=all_edges, public=False, method=False, out=False,
+    dtypes="none",
     doc="The memory of another tensor.",
 )  # fmt: skip
 

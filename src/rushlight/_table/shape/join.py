@@ -275,6 +275,7 @@ unbind = linear(
     self=_unbind_backward,
     node="UnbindBackward0",
     holomorphic=False,
+    saved_as={"self_shape": None},
     samples=lambda mk: [(mk(3, 2),), (mk(2, 3), -1)],
     doc="The parts at all places of a dimension.",
 )
@@ -306,7 +307,7 @@ def _chunk_size(array: Any, chunks: int, dim: int) -> int:
     return int(-(-array.shape[axis_of(dim, array.ndim)] // chunks))
 
 
-@composite("", method=True)
+@composite("", method=True, numpy_words=True)
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` pieces along a dimension, all of one size but the last."""
     size = _chunk_size(input._raw, chunks, dim)
@@ -324,7 +325,7 @@ def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     return apply_n(unsafe_split.op, [input, size, dim])
 
 
-@composite("", method=True)
+@composite("", method=True, numpy_words=True)
 def tensor_split(
     input: Any,
     indices_or_sections: Any = None,

@@ -54,7 +54,7 @@ def tile(input: Any, *dims: Any) -> Any:
     return apply_n(repeat.op, [input, (1,) * max(lead, 0) + tuple(dims)])
 
 
-@composite("", method=True)
+@composite("", method=True, numpy_words=True)
 def repeat_interleave(
     input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Any:

@@ -125,6 +125,7 @@ scatter_src = linear(
     node="ScatterBackward0",
     holomorphic=False,
     inplace=True,
+    saved_as={"src_shape": None},
     samples=lambda mk: [(mk(4, 3), 0, mk(1, 3, low=0, high=4, integer=True), mk(1, 3))],
     shared="last",
     doc="A copy with the elements of `src` written where `index` names along a dimension.",
@@ -198,6 +199,7 @@ scatter_add = linear(
     src=lambda xp, g, dim, index, src_shape: _gathered(xp, g, dim, index, src_shape),
     holomorphic=False,
     inplace=True,
+    saved_as={"src_shape": None},
     samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3))],
     shared="last",
     vmap_write="scatter_add_",
@@ -373,7 +375,7 @@ put = linear(
 )  # fmt: skip
 
 
-@composite("", method=True)
+@composite("", method=True, numpy_words=True)
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """The elements that `indices` name along a dimension, the others broadcast.
 
@@ -445,6 +447,7 @@ masked_place = linear(
     holomorphic=False,
     namespace="private",
     method=False,
+    saved_as={"self_shape": None},
     samples=lambda mk: [(mk(6), mk(3, 4, dtype=bool), (3, 4))],
     doc="Elements at the places of a mask in zeros, in order.",
 )
@@ -461,6 +464,7 @@ masked_scatter = linear(
     source=lambda xp, g, mask, source_shape: xp.masked_scatter_source(g, mask, source_shape),
     holomorphic=False,
     inplace=True,
+    saved_as={"self_shape": None},
     samples=lambda mk: [(mk(3, 4), mk(3, 4) > 0, mk(12))],
     shared="never",
     doc="A copy whose elements where `mask` is true come from `source`, in order.",
@@ -520,6 +524,7 @@ select_scatter = linear(
     ),
     src=lambda xp, g, dim, index: xp.select(g, dim, index),
     holomorphic=False,
+    saved_as={"src_shape": None},
     samples=lambda mk: [(mk(3, 4), mk(4), 0, 1)],
     doc="A copy whose part at one place of a dimension is `src`.",
 )
@@ -532,6 +537,7 @@ slice_scatter = linear(
     ),
     src=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
     holomorphic=False,
+    saved_as={"src_shape": None},
     samples=lambda mk: [(mk(5, 4), mk(2, 4), 0, 1, 5, 2)],
     doc="A copy whose slice of a dimension is `src`.",
 )
@@ -543,6 +549,7 @@ diagonal_scatter = linear(
     ),
     src=lambda xp, g, offset, dim1, dim2: xp.diagonal(g, offset, dim1, dim2),
     holomorphic=False,
+    saved_as={"src_shape": None},
     samples=lambda mk: [(mk(3, 4), mk(3))],
     doc="A copy whose diagonal is `src`.",
 )

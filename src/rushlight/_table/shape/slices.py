@@ -103,7 +103,7 @@ def strided_arguments(t_: Any, size: Any, stride: Any, offset: int | None) -> tu
     )
 
 
-@composite("", method=True)
+@composite("", method=True, numpy_words=True)
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """`length` places of a dimension from `start` on."""
     if isinstance(start, TensorBase):
