@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 
 import rushlight as torch
 from rushlight._array import types as T
+from rushlight._base import dtypes as D
 from rushlight._core.storage import new_tensor
 from rushlight._table import Row
 from tests.table._samples import CASES, Case, all_rows, row_name
@@ -29,6 +31,26 @@ def test_rows_by_element_give_reversed_operands_the_reversed_result(case: Case) 
     for out, back in zip(case.value(), case.call(reversed_)):
         turned = out[..., ::-1] if out.ndim else out
         assert np.allclose(turned, back._raw, rtol=1e-6, atol=1e-6, equal_nan=True)
+
+
+@pytest.mark.parametrize("number", [np.nan, -3.5, np.inf, 0.0])
+@pytest.mark.parametrize("row", [r for r in ROWS if not r.refuses_values], ids=row_name)
+@pytest.mark.filterwarnings("ignore")
+def test_a_row_that_refuses_no_values_takes_any(row: Row, number: float) -> None:
+    whole = {-3.5: 99, 0.0: 0}.get(number, -99)
+
+    def filled(x: Any) -> Any:
+        if isinstance(x, list | tuple):
+            return type(x)(map(filled, x))
+        if not isinstance(x, np.ndarray):
+            return x
+        kind = x.dtype.kind
+        array = x if kind == "b" else np.full_like(x, whole if kind in "iu" else number)
+        return new_tensor(array)
+
+    for case in CASES:
+        if case.row is row and case.dtype in (D.float64, D.int64):
+            row(*map(filled, case.args))
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.wide], ids=row_name)

@@ -28,23 +28,6 @@ from ..._table.random.generator import Generator, default_generator
 from ..ir.program import Instruction, Program, cells
 
 _DRAWING: Final = ("random", "fill", "randn", "randint", "randperm")
-#: Rows that refuse some values, by name or by the beginning of it.
-_PICKY: Final = frozenset({
-    "_bernoulli", "_cofactors", "_cross_entropy", "_ctc_loss", "_embedding_bag", "_index_put",
-    "_matrix_rank", "_normal_both", "_normal_mean", "_normal_std", "_pinv", "_place_rows",
-    "_sample_dirichlet", "_search", "_sparse_embedding", "_sparse_embedding_bag",
-    "_standard_gamma", "accumulated_along", "binary_cross_entropy", "bincount", "binomial",
-    "embedding", "gather", "geqrf", "histc", "lu_unpack", "masked_scatter", "max_unpool2d",
-    "max_unpool3d", "multi_margin_loss", "multilabel_margin_loss", "nll_loss", "nll_loss2d",
-    "one_hot", "orgqr", "ormqr", "permutation_matrix", "pick_from_planes", "place_in_planes",
-    "placed_along", "poisson", "put", "renorm", "segment_reduce", "slogdet", "take", "taken_along",
-    "triangular_solve",
-})  # fmt: skip
-_PICKY_STEMS: Final = ("cholesky", "fake_quantize", "index", "linalg_", "scatter")
-#: The same where numbers are whole: division by zero, and negative powers.
-_PICKY_WHOLE: Final = frozenset({
-    "_floor_divide_", "_over", "div", "floor_divide", "fmod", "pow", "_root", "remainder",
-})  # fmt: skip
 
 
 def outcomes(program: Program) -> tuple[bool, ...]:
@@ -54,11 +37,10 @@ def outcomes(program: Program) -> tuple[bool, ...]:
 
 def may_refuse(i: Instruction) -> bool:
     """Whether a row may raise for the values that it is given."""
-    if i.op is None:
-        return False
-    if i.name in _PICKY_WHOLE:
-        return not any(v.dtype.kind == "f" for v in i.reads())
-    return i.name in _PICKY or i.name.startswith(_PICKY_STEMS)
+    refused = "" if i.op is None else i.op.row.refuses_values
+    return refused == "any" or (
+        refused == "whole" and not any(v.dtype.kind == "f" for v in i.reads())
+    )
 
 
 def hoisted(program: Program) -> None:

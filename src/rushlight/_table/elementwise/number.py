@@ -22,7 +22,7 @@ def _declare(
     function: object,
     gradient: object,
     node: str,
-    wide: bool = False,
+    **declared: Any,
 ) -> Row:
     return elementwise(
         f"{name}(Tensor self, Scalar other) -> Tensor",
@@ -36,9 +36,9 @@ def _declare(
         public=False,
         method=False,
         out=False,
-        wide=wide,
         samples=lambda mk: [(mk(3, 4), 2.5)],
         doc="Arithmetic with a number.",
+        **declared,
     )
 
 
@@ -48,7 +48,13 @@ times = _declare(
     "_times", operator.mul, raw.multiply, lambda g, other: g * other, "MulBackward1", wide=True
 )
 over = _declare(
-    "_over", operator.truediv, raw.divide, lambda g, other: g / other, "DivBackward1", wide=True
+    "_over",
+    operator.truediv,
+    raw.divide,
+    lambda g, other: g / other,
+    "DivBackward1",
+    wide=True,
+    refuses_values="whole",
 )
 
 

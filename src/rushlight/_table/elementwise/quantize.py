@@ -40,6 +40,7 @@ _per_tensor = general(
     method=False,
     public=False,
     # Beyond the grid: elsewhere the gradient is not that of the steps, on purpose.
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=4, high=9), 0.5, 1, -8, 7)],
     doc="Elements on a grid of levels, and where they lay inside it.",
 )
@@ -68,6 +69,7 @@ _per_channel = general(
     differentiable_out=(True, False),
     method=False,
     public=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, 4, low=4, high=9), mk(4, low=0.1, high=0.5), _zeros(mk, 4), 1, -8, 7)
     ],

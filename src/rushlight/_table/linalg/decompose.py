@@ -84,6 +84,7 @@ linalg_qr = general(
     namespace="linalg",
     method=False,
     saved_as={"A_shape": None},
+    refuses_values="any",
     samples=lambda mk: [
         (regular(mk, 3, 3),),
         (mk(4, 3),),
@@ -111,6 +112,7 @@ geqrf = general(
     "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     householder.geqrf,
     self=_no_geqrf,
+    refuses_values="any",
     samples=lambda mk: [(mk(4, 3),), (mk(2, 3, 3),)],
     doc="The Householder reflectors whose product is the Q of `qr`, and R.",
 )
@@ -179,6 +181,7 @@ def _householder(name: str, namespace: str) -> Any:
         method=not namespace,
         dtypes="float",
         samples=lambda mk: [(mk(4, 3), mk(3)), (mk(2, 3, 3), mk(2, 2))],
+        refuses_values="any",
         doc="The first columns of the product of Householder reflectors.",
     )
 
@@ -206,6 +209,7 @@ ormqr = general(
     joint=_ormqr_gradients,
     holomorphic=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [
         (mk(4, 3), mk(3), mk(4, 2)),
         (mk(4, 3), mk(3), mk(2, 4), False),
@@ -267,6 +271,7 @@ eigh = general(
     namespace="linalg",
     method=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [
         (hermitian(mk, 3, 3),),
         (hermitian(mk, 2, 3, 3),),
@@ -282,6 +287,7 @@ eigvalsh = general(
     node="LinalgEighBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(hermitian(mk, 3, 3),), (hermitian(mk, 2, 3, 3), "U"), (mk(0, 0),)],
     doc="The eigenvalues of each Hermitian matrix, ascending.",
 )
@@ -321,6 +327,7 @@ eig = general(
     method=False,
     dtypes="float",
     # Any other cotangent than one that no phase changes is refused: see tests/compare.
+    refuses_values="any",
     samples=lambda mk: [(mk(0, 0),), (mk(2, 0, 0),)],
     doc="The eigenvalues and eigenvectors of each square matrix, complex.",
 )
@@ -332,6 +339,7 @@ eigvals = general(
     node="LinalgEigBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(hermitian(mk, 3, 3) + mk(3, 3) * 0.02,), (mk(3, 3),), (mk(0, 0),)],
     doc="The eigenvalues of each square matrix, complex.",
 )
@@ -389,6 +397,7 @@ linalg_svd = general(
     namespace="linalg",
     method=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [
         (hermitian(mk, 3, 3) + mk(3, 3) * 0.02,),
         (mk(3, 4), False),
@@ -404,6 +413,7 @@ svdvals = general(
     node="LinalgSvdBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 3),), (mk(4, 3),), (mk(2, 3, 4),), (mk(0, 3),)],
     doc="The singular values of each matrix, descending.",
 )
@@ -457,6 +467,7 @@ _pinv = general(
     public=False,
     method=False,
     out=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, 4),),
         (mk(2, 4, 3),),
@@ -503,6 +514,7 @@ _rank = general(
     method=False,
     namespace="private",
     out=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4),), (hermitian(mk, 3, 3), None, None, True)],
     doc="How many singular values of each matrix are above a tolerance.",
 )
@@ -545,6 +557,7 @@ lstsq = general(
     namespace="linalg",
     method=False,
     out=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(4, 3), mk(4, 2)), (mk(3, 4), mk(3, 2)), (mk(2, 4, 3), mk(2, 4)),
         (mk(4, 3), mk(4, 2), None, "gelsd"), (mk(2, 4, 2), mk(2, 4, 3), None, "gels"),

@@ -56,6 +56,7 @@ ldl_factor_ex = general(
     node="NotImplemented",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 3),), (mk(2, 2, 2),)],
     doc="The factors of a symmetric matrix in one triangle, the pivots, the first zero pivot.",
 )
@@ -117,6 +118,7 @@ ldl_solve = general(
     node="NotImplemented",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, 3, low=1, high=2), mk(3, low=3, high=4, dtype="int32"), mk(3, 2)),
     ],

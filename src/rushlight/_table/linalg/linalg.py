@@ -77,6 +77,7 @@ inv = general(
     namespace="linalg",
     method=False,
     saved_as={"result": "inverse"},
+    refuses_values="any",
     samples=_SQUARES,
     doc="The inverse of each square matrix.",
 )
@@ -88,6 +89,7 @@ inv_ex = general(
     node="LinalgInvExBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=_SQUARES,
     doc="The inverse of each matrix, and where its first zero pivot is instead of an error.",
 )
@@ -129,6 +131,7 @@ solve = general(
     namespace="linalg",
     method=False,
     saved_as={"B_shape": None},
+    refuses_values="any",
     samples=lambda mk: [*_systems(mk), (regular(mk, 3, 3), mk(2, 3), False)],
     doc="X with A X = B, or X A = B where `left` is False.",
 )
@@ -144,6 +147,7 @@ solve_ex = general(
     namespace="linalg",
     method=False,
     saved_as={"B_shape": None},
+    refuses_values="any",
     samples=_systems,
     doc="`linalg.solve`, and where the first zero pivot is instead of an error.",
 )
@@ -185,6 +189,7 @@ solve_triangular = general(
     namespace="linalg",
     method=False,
     saved_as={"A": "self", "B_shape": None},
+    refuses_values="any",
     samples=lambda mk: [
         (regular(mk, 3, 3), mk(3, 2), True), (regular(mk, 3, 3), mk(2, 3), False, False),
         (regular(mk, 3, 3), mk(3, 2), False, True, True), (regular(mk, 2, 3, 3), mk(3, 2), True),
@@ -257,6 +262,7 @@ triangular_solve = general(
     joint=_triangular_solve_gradients,
     jvp=_triangular_solve_tangents,
     out=True,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, 2), regular(mk, 3, 3)), (mk(3, 2), regular(mk, 2, 3, 3), False),
         (mk(3, 2), regular(mk, 3, 3), True, True), (mk(3, 2), regular(mk, 3, 3), True, False, True),
@@ -271,6 +277,7 @@ _cofactors = general(
     raw.cofactors,
     public=False, method=False, out=False,
     self=lambda xp, g, self: _second_determinant_gradient(xp, g, self),
+    refuses_values="any",
     samples=lambda mk: [(regular(mk, 3, 3),)],
     doc="The derivative of the determinant for each element.",
 )  # fmt: skip
@@ -300,6 +307,7 @@ det = general(
     A=lambda xp, g, A: _spread(xp, g) * xp.cofactors(A),
     node="LinalgDetBackward0",
     namespace=("linalg", ""),
+    refuses_values="any",
     samples=_SQUARES,
     doc="The determinant of each square matrix.",
 )
@@ -327,6 +335,7 @@ def _slogdet(name: str, *namespaces: str) -> Row:
         namespace=namespaces,
         method="" in namespaces,
         samples=lambda mk: [(regular(mk, 3, 3),), (regular(mk, 2, 3, 3),)],
+        refuses_values="any",
         doc="The sign of each determinant and the logarithm of its absolute value.",
     )
 
@@ -395,6 +404,7 @@ linalg_cholesky = general(
     namespace="linalg",
     method=False,
     saved_as={"result": "L"},
+    refuses_values="any",
     samples=_DEFINITE,
     doc="The lower triangular L with L L^H = A for each positive-definite matrix (or L^H).",
 )
@@ -409,6 +419,7 @@ cholesky_ex = general(
     node="LinalgCholeskyExBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=_DEFINITE,
     doc="`linalg.cholesky`, and the first minor that isn't positive instead of an error.",
 )
@@ -425,6 +436,7 @@ cholesky = general(
     jvp=lambda xp, self_t, out, upper: _cholesky_tangent(xp, self_t, out, upper),
     self=lambda xp, g, out, upper: _cholesky_gradient(xp, g, out, upper),
     holomorphic=False,
+    refuses_values="any",
     samples=_DEFINITE,
     doc="The Cholesky factor of each positive-definite matrix; see `linalg.cholesky`.",
 )
@@ -447,6 +459,7 @@ cholesky_solve = general(
     joint=_cholesky_solution_gradients,
     holomorphic=False,
     saved_as={"self_shape": None},
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, 2), lower(mk, 3, 3)), (mk(3, 2), lower(mk, 2, 3, 3)),
         (mk(3, 2), lower(mk, 3, 3).mT.contiguous(), True),
@@ -466,6 +479,7 @@ cholesky_inverse = general(
     raw.cholesky_inverse,
     self=_cholesky_inverse_gradient,
     holomorphic=False,
+    refuses_values="any",
     samples=lambda mk: [
         (cholesky_factor(mk, 3, 3),),
         (cholesky_factor(mk, 2, 3, 3),),
@@ -497,6 +511,7 @@ matrix_exp = general(
     method=False,
     out=False,
     saved_as={"A": "self"},
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 3),), (mk(2, 2, 2) * 4,), (mk(0, 0),)],
     doc="The exponential of each square matrix.",
 )

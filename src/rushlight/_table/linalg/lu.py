@@ -94,6 +94,7 @@ lu = general(
     node="LinalgLuBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=_SAMPLES,
     doc="P, L and U with A = P L U: a permutation, and unit lower and upper triangular matrices.",
 )
@@ -139,6 +140,7 @@ lu_factor_ex = general(
     node="LinalgLuFactorExBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=_SAMPLES,
     doc="L and U in one matrix, the rows that were exchanged, and the first zero pivot.",
 )
@@ -148,6 +150,7 @@ permutation_matrix = general(
     namespace="private",
     method=False,
     out=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, low=3, high=4, dtype="int32"), 3, mk(1).dtype)],
     doc="The permutation that row exchanges make.",
 )
@@ -255,6 +258,7 @@ lu_unpack = general(
     differentiable_out=(False, True, True),
     method=False,
     out=True,
+    refuses_values="any",
     samples=lambda mk: [
         (regular(mk, 3, 3), mk(3, low=3, high=4, dtype="int32")),
         (mk(4, 3), mk(3, low=4, high=5, dtype="int32")),
@@ -348,6 +352,7 @@ _lu_solve_row = general(
     node="LinalgLuSolveBackward0",
     namespace="linalg",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [
         (regular(mk, 3, 3), mk(3, low=3, high=4, dtype="int32"), mk(3, 2)),
         (regular(mk, 2, 3, 3), mk(2, 3, low=3, high=4, dtype="int32"), mk(3, 2)),

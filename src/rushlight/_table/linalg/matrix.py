@@ -191,6 +191,7 @@ linalg_cross = multilinear(
     namespace="linalg",
     method=False,
     saved_as={"self_shape": None, "other_shape": None},
+    refuses_values="any",
     samples=lambda mk: [(mk(2, 3), mk(2, 3)), (mk(3, 2), mk(3, 1), 0), (mk(3), mk(3))],
     doc="The vector product along a dimension of size three.",
 )

@@ -56,6 +56,7 @@ _nll = general(
     self=_nll_formula,
     public=False,
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="Minus the log-probability of each row's class, reduced.",
 )
@@ -67,6 +68,7 @@ _nll2d = general(
     node="NllLoss2DBackward0",
     public=False,
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(2, 3, 2, 2), mk(2, 2, 2, low=0, high=3, integer=True))],
     doc="Minus the log-probability of each pixel's class, reduced.",
 )
@@ -159,6 +161,7 @@ _cross_entropy = general(
     public=False,
     method=False,
     out=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="The cross-entropy of logits and classes, reduced.",
 )
@@ -307,6 +310,7 @@ _multi_margin = general(
     ),
     public=False,
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="The margins by which other classes come too close to the target, reduced.",
 )
@@ -356,6 +360,7 @@ _multilabel_margin = general(
     ),
     public=False,
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=0, high=4, integer=True))],
     doc="The margins by which classes come too close to any of the labels, reduced.",
 )

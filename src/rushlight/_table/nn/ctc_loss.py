@@ -121,6 +121,7 @@ _ctc_backward = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [
         (
             mk(2),
@@ -158,6 +159,7 @@ _ctc = general(
     out=False,
     dtypes="float",
     # The gradient takes for granted that probabilities add up to one, or are next to nothing.
+    refuses_values="any",
     samples=lambda mk: [
         (mk(4, 2, 3, low=-42, high=-40), mk(2, 2, low=1, high=3, integer=True), (4, 3), (2, 1)),
         (mk(5, 1, 3, low=-42, high=-40), mk(3, low=0, high=2, integer=True), (5,), (3,), 2, True),

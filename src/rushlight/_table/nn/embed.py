@@ -56,6 +56,7 @@ _embedding = linear(
     method=False,
     out=False,
     saved_as={"weight_shape": None},
+    refuses_values="any",
     samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
     doc="The rows of `weight` that `indices` name.",
 )
@@ -89,6 +90,7 @@ _sparse_embedding = linear(
     method=False,
     out=False,
     saved_as={"weight_shape": None},
+    refuses_values="any",
     samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
     doc="The rows of `weight` that `indices` name; its gradient has these rows only.",
 )
@@ -271,6 +273,7 @@ def _bags(name: str, sparse: bool, table_gradient: Any, modes: tuple[int, ...], 
             (mk(5, 3), mk(6, high=5, integer=True), mk(1, high=1, integer=True), False, mode)
             for mode in modes
         ],
+        refuses_values="any",
         doc=doc,
     )
 
@@ -439,6 +442,7 @@ one_hot = general(
     namespace="nn.functional",
     method=False,
     out=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, low=0, high=4, integer=True), 4),
         (mk(3, low=0, high=4, integer=True),),

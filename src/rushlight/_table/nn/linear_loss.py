@@ -94,6 +94,7 @@ _chunked = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [
         (mk(4, 3), mk(5, 3), mk(5), mk(4, high=5, integer=True), reduction, -100, 3)
         for reduction in (0, 1, 2)

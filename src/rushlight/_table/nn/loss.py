@@ -295,6 +295,7 @@ _bce = general(
     ),
     public=False,
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=0.1, high=0.9), mk(3, 4, low=0.1, high=0.9))],
     doc="The cross-entropy of probabilities and targets, reduced.",
 )

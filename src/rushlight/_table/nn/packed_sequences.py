@@ -36,6 +36,7 @@ _pack = linear(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 2, 2), mk(4, high=6, integer=True))],
     doc="The rows of a batch at these places, in their order.",
 )
@@ -49,6 +50,7 @@ _place = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [(mk(1, 2), mk(1, high=6, integer=True), (3, 2, 2), 0.5)],
     doc="A batch of `shape` that holds rows at their places, and `value` elsewhere.",
 )

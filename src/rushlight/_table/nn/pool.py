@@ -190,6 +190,7 @@ def max_rows(
                 (3,) * dims,
             )
         ],
+        refuses_values="any",
         doc="Zeros with planes of `size`, and the elements added at their places.",
     )
 
@@ -221,6 +222,7 @@ pick_from_planes = linear(
     node="GatherBackward0",
     namespace="private",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(2, 3, 3), mk(2, 2, 2, low=0, high=9, integer=True), 2)],
     doc="The elements at flat places of the planes (the last `dims` dimensions).",
 )
@@ -230,6 +232,7 @@ place_in_planes = linear(
     self=lambda xp, g, indices, size: xp.pick_from_planes(g, indices, len(size)),
     namespace="private",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(2, 2, 2), mk(2, 2, 2, low=0, high=9, integer=True), (3, 3))],
     doc="Zeros with planes of `size`, and the elements added at their places.",
 )
@@ -419,6 +422,7 @@ def _unpool_row(dims: int, further: str, rest: tuple[Any, ...]) -> Row:
         namespace="private",
         method=False,
         dtypes="float",
+        refuses_values="any",
         samples=lambda mk: [
             (
                 mk(2, *(2,) * dims),

@@ -22,6 +22,7 @@ _poisson = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=1, high=20),)],
     doc="A Poisson number for each rate; its gradient is zero.",
 )
@@ -35,6 +36,7 @@ _binomial = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=4, high=30), mk(3, 4, low=0.1, high=0.9))],
     doc="A binomial number for each count and probability.",
 )
@@ -81,6 +83,7 @@ standard_gamma = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=1, high=9),)],
     doc="A gamma number of scale one for each shape parameter.",
 )
@@ -92,6 +95,7 @@ sample_dirichlet = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4, low=1, high=9),)],
     doc="A point of the simplex for each row of concentrations.",
 )

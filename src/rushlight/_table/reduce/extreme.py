@@ -18,6 +18,7 @@ placed_along = linear(
     self=lambda xp, g, index, dim, keepdim: xp.taken_along(g, index, dim, keepdim),
     namespace="private",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3), mk(3, low=0, high=4, integer=True), 1, False, (3, 4)),
         (mk(1, 4), mk(1, 4, low=0, high=3, integer=True), 0, True, (3, 4)),
@@ -32,6 +33,7 @@ taken_along = selection(
     ),
     namespace="private",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, 4), mk(3, low=0, high=4, integer=True), 1, False),
         (mk(3, 4), mk(1, 4, low=0, high=3, integer=True), 0, True),

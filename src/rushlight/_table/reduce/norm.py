@@ -151,6 +151,7 @@ renorm = general(
     self=_renorm_gradient,
     holomorphic=False,
     inplace=True,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4), 2, 0, 1.0), (mk(3, 4), 1, 1, 1.5), (mk(2, 3, 2), 3, -1, 1)],
     doc="The tensor with slices across `dim` scaled down to norm `maxnorm` where theirs is larger.",
 )

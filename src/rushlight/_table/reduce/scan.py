@@ -114,6 +114,7 @@ accumulated_along = linear(
     self=lambda xp, g, index, dim: xp.gather(g, dim, index),
     namespace="private",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(3, 4), mk(3, 4, low=0, high=4, integer=True), 1),
         (mk(3, 4), mk(3, 4, low=0, high=3, integer=True), 0),

@@ -104,6 +104,7 @@ _segment_backward = general(
     method=False,
     out=False,
     dtypes="float",
+    refuses_values="any",
     samples=lambda mk: [
         (mk(2, 3), mk(2, 3), mk(4, 3), "sum", mk(2, low=2, high=3, integer=True), None, 0, None),
     ],
@@ -133,6 +134,7 @@ segment_reduce = general(
         (mk(6, 2), reduce, mk(3, low=2, high=3, integer=True))
         for reduce in ("sum", "mean", "max", "min", "prod")
     ],
+    refuses_values="any",
     doc="The sum, mean, maximum, minimum or product of each segment of a dimension.",
 )
 

@@ -201,6 +201,7 @@ _search = general(
     raw_search.searchsorted,
     namespace="private",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(5, low=0.1, high=1).cumsum(0), mk(3, 4), False, True, None)],
     doc="Where each value would go into its sorted row.",
 )
@@ -371,6 +372,7 @@ def unique_consecutive(
 histc = general(
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     raw_search.histc,
+    refuses_values="any",
     samples=lambda mk: [(mk(3, 4), 5), (mk(3, 4), 4, -1, 1)],
     doc="How many elements fall into each of `bins` equal bins from `min` to `max`.",
 )
@@ -378,6 +380,7 @@ bincount = general(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
     raw_search.bincount,
     shaped_by_values=True,
+    refuses_values="any",
     samples=lambda mk: [(mk(6, integer=True),), (mk(6, integer=True), mk(6), 8)],
     doc="How often each number occurs, or the sum of its weights.",
 )

@@ -62,6 +62,7 @@ class Row:
         "kind", "doc", "samples", "formula", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "wide", "copies", "shared", "expanded", "names_c_type", "by_element", "vmap_write",
+        "refuses_values",
         "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
@@ -95,6 +96,7 @@ class Row:
     names_c_type: bool
     by_element: bool
     vmap_write: str
+    refuses_values: str
     # What settling finds:
     schema: Schema
     op: Op
@@ -281,6 +283,7 @@ def declare(
     names_c_type: bool = False,
     by_element: bool | None = None,
     vmap_write: str = "",
+    refuses_values: str = "",
     **formulas: Any,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
@@ -305,6 +308,9 @@ def declare(
     is written takes only the operands' elements at its place, which the kind says of
     elementwise rows; `vmap_write` is what PyTorch calls the write where vmap refuses it for its
     tensor that has no batch dimension ("shape": it is refused for its shape).
+
+    `refuses_values` says that the forward may raise for what elements are: "any" type's, or of
+    "whole" numbers alone (a division by zero, a negative power).
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -349,6 +355,7 @@ def declare(
     row.names_c_type = names_c_type
     row.by_element = kind == "elementwise" if by_element is None else by_element
     row.vmap_write = vmap_write
+    row.refuses_values = refuses_values
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
     row.declared = Declared(

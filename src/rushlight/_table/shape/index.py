@@ -40,6 +40,7 @@ index = linear(
     method=False,
     out=False,
     shaped_by_values=lambda args: any(map(is_mask, args[1])),
+    refuses_values="any",
     samples=lambda mk: [(mk(5, 3), (i,)) for i in (mk(4, high=5, integer=True), mk(5, dtype=bool))],
     doc="The elements at index tensors, one per dimension (None: all), as a copy.",
 )
@@ -52,6 +53,7 @@ index_backward = linear(
     namespace="private",
     method=False,
     out=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(4, 3), (5, 3), (mk(4, low=0, high=5, integer=True),))],
     doc="A gradient added at index tensors into zeros.",
 )
@@ -90,6 +92,7 @@ index_put_row = linear(
     public=False,
     method=False,
     out=False,
+    refuses_values="any",
     samples=lambda mk: [(mk(5, 3), (mk(2, low=0, high=5, integer=True),), mk(3), True)],
     expanded=_warned,
     vmap_write="index_put_",

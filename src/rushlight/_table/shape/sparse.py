@@ -28,6 +28,7 @@ _sparse_product = multilinear(
     node="MmBackward0",
     namespace="private",
     method=False,
+    refuses_values="any",
     samples=lambda mk: [
         (mk(4), mk(3, 2), mk(4, low=0, high=5, integer=True), mk(4, low=0, high=3, integer=True), 5)
     ],
