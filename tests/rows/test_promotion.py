@@ -7,6 +7,7 @@ which NumPy can't store.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 import pytest
@@ -186,3 +187,19 @@ def test_integers_refuse_products_with_fractions_in_place(dtype):
     assert (
         x.mul_(2).dtype is dtype and (x * 3).dtype is dtype and (x * torch.tensor(2)).dtype is dtype
     )
+
+
+def test_a_number_before_halves_is_rounded_and_one_behind_them_is_not() -> None:
+    x = torch.tensor([3.0], dtype=torch.float16)
+    assert (x * 1e5).tolist() == [inf] and (x / 1e5).tolist() == [2.9981136322021484e-05]
+    assert (1e5 // x).isnan().all()
+    assert torch.div(torch.tensor(1e5), x).tolist() == [inf]
+
+
+def test_two_to_the_power_of_an_exponent_has_the_type_of_the_first_operand() -> None:
+    exponent = torch.tensor(1.3, dtype=torch.float16)
+    rounded = torch.ldexp(torch.tensor([3.0]), exponent).item()
+    exact = torch.ldexp(torch.tensor([3.0], dtype=torch.float64), exponent).item()
+    assert (rounded, round(exact, 6)) == (7.388671875, 7.385867)
+    with pytest.raises(NotImplementedError, match="\"pow\" not implemented for 'ComplexHalf'"):
+        torch.ldexp(torch.ones(2, dtype=torch.complex64), torch.ones(2, dtype=torch.float16))

@@ -161,14 +161,21 @@ def c_name(d: dtype) -> str:
 _FLOAT_RANK: Final[dict[str, int]] = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
 
 
+_WIDE_UNSIGNED: Final = (uint16, uint32, uint64)
+
+
 def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest type that holds both: bool < integers < floats < complex.
 
     Raises:
-        RuntimeError: for uint16/32/64 with a different signed integer, as PyTorch does.
+        RuntimeError: for uint16/32/64 with anything else but floats, as PyTorch does.
     """
     if a is b:
         return a
+    if (a in _WIDE_UNSIGNED and b.category != FLOAT) or (
+        b in _WIDE_UNSIGNED and a.category != FLOAT
+    ):
+        _refuse_wide_unsigned(a, b)
     if a.category < b.category:
         a, b = b, a
     if a.category == COMPLEX:
@@ -189,12 +196,8 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 def _promote_integers(a: dtype, b: dtype) -> dtype:
     if a.is_signed == b.is_signed:
-        if not a.is_signed and (a is not uint8 or b is not uint8):
-            _refuse_wide_unsigned(a, b)
         return a if a.itemsize >= b.itemsize else b
-    signed, unsigned = (a, b) if a.is_signed else (b, a)
-    if unsigned is not uint8:
-        _refuse_wide_unsigned(a, b)
+    signed = a if a.is_signed else b
     return signed if signed.itemsize > 1 else int16
 
 
@@ -232,6 +235,8 @@ def combine_levels(dims: dtype | None, zero: dtype | None, number: dtype | None)
         elif level.category > result.category:
             if level.category == COMPLEX and result.category == FLOAT:
                 result = result.to_complex() if result is not bfloat16 else complex64
+            elif result is bool_:
+                result = promote_types(result, level)
             else:
                 result = level
     if result is None:
@@ -279,9 +284,10 @@ def number_dtype(value: object) -> dtype:
     if value is True or value is False:
         return bool_
     if isinstance(value, int):
-        if not -(1 << 63) <= value < 1 << 64:
-            refuse_beyond(value)
-        return int64
+        if -(1 << 63) <= value < 1 << 63:
+            return int64
+        refuse_beyond(value)
+        return uint64
     if isinstance(value, float):
         return _default.float_
     return _default.float_.to_complex() if _default.float_ is not bfloat16 else complex64

@@ -346,6 +346,8 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
                     zero = found if zero is None else D.promote_types(zero, found)
         elif arg is not None:
             found = D.number_dtype(arg)
+            if found is D.uint64 and dims is not None and dims.category >= D.FLOAT:
+                found = D.int64  # the bounds of a clamp aren't promoted with each other then
             number = found if number is None else D.promote_types(number, found)
     common = D.combine_levels(dims, zero, number)
     if op.promote == PROMOTE_FLOAT and common.category < D.FLOAT:
@@ -364,22 +366,26 @@ def promote(op: Op, args: list[Any], raws: list[Any]) -> D.dtype | None:
         elif value is not None:
             raws[pos] = T.number_for(value, common)
     if (number is not None or zero is not None) and op.wide and T.is_half(raw_type):
-        widen(op, args, raws)
-        return common
+        last = args[op.promote_at[-1]]
+        if not isinstance(last, TensorBase) or not last._raw.ndim:
+            widen(op, args, raws)
+            return common
     return common if changed else None
 
 
 # Note [Halves and numbers]
-# A product of 16-bit floats with a number (or a tensor without dimensions) is computed in float32
-# with the number as it is, and rounded once. A sum rounds the number first. As in PyTorch.
+# A product of 16-bit floats with a number (or a tensor without dimensions) as its second operand,
+# and a quotient by one, is computed in float32 with the number as it is, and rounded once. Sums,
+# and numbers as first operands, are rounded before. As in PyTorch.
 
 
 def widen(op: Op, args: list[Any], raws: list[Any]) -> None:
     """Makes the operands float32; see Note [Halves and numbers]."""
+    last = op.promote_at[-1]
+    arg = args[last]
+    raws[last] = arg._raw if isinstance(arg, TensorBase) else arg
     for pos in op.promote_at:
-        arg = args[pos]
-        number = arg._raw if isinstance(arg, TensorBase) and not raws[pos].ndim else arg
-        raws[pos] = T.widened(raws[pos] if isinstance(number, TensorBase) else number)
+        raws[pos] = T.widened(raws[pos])
 
 
 def live_mask(op: Op, args: list[Any]) -> int:

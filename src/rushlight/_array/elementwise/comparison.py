@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._base import dtypes as D, errors
 from ..._base.dtypes import FLOAT, get_default_dtype, scalar_name
-from ..types import from_raw, to_raw
+from ..types import from_raw, is_half, to_raw
 from .blocked import BLOCK, SIGN_BITS, fits, mapped
 from .masks import where
 
@@ -221,7 +221,11 @@ def _write_nextafter(out: Any, x: Any, other: Any) -> None:
 def ldexp(x: Any, exponent: Any) -> Any:
     """x 2^exponent: floats by whole exponents in their own type, else a power and a product.
 
-    The latter is promoted as a product is, where the power of an integer is a default float.
+    The latter takes 2 as an element of x's type, or as a number where x is float32 or whole, and
+    is promoted as powers and products are.
+
+    Raises:
+        NotImplementedError: for a power that would be of complex halves.
     """
     if not isinstance(exponent, np.ndarray):
         exponent = np.asarray(exponent)
@@ -230,17 +234,30 @@ def ldexp(x: Any, exponent: Any) -> Any:
         if x.dtype.kind == "V":
             return np.ldexp(x.astype(np.float32), steps).astype(x.dtype)
         return np.asarray(np.ldexp(x, steps))
-    if exponent.dtype.kind in "biu":
-        exponent = exponent.astype(to_raw(get_default_dtype()))
+    given = exponent.ndim, from_raw(exponent.dtype)
+    two = from_raw(x.dtype)
+    if two.category >= FLOAT and two is not D.float32:
+        kind = _common(given, (0, two))
+    else:
+        kind = given[1] if given[1].category >= FLOAT else get_default_dtype()
+    if kind.name == "complex32":
+        raise NotImplementedError("\"pow\" not implemented for 'ComplexHalf'")
+    exponent = exponent.astype(to_raw(kind))
+    power = np.exp2(exponent) if exponent.dtype.kind != "c" else np.power(2, exponent)
+    common = to_raw(_common((x.ndim, from_raw(x.dtype)), (exponent.ndim, kind)))
+    if is_half(common) and not exponent.ndim:
+        return np.multiply(x.astype(np.float32), power.astype(np.float32)).astype(common)
+    return np.multiply(x.astype(common), power.astype(common))
+
+
+def _common(*operands: tuple[int, D.dtype]) -> D.dtype:
+    """The result type of operands, of which the dimensions and element types are given."""
     levels: list[Any] = [None, None]
-    for operand in (x, exponent):
-        level = 0 if operand.ndim else 1
-        found = from_raw(operand.dtype)
+    for ndim, found in operands:
+        level = 0 if ndim else 1
         known = levels[level]
         levels[level] = found if known is None else D.promote_types(known, found)
-    common = to_raw(D.combine_levels(levels[0], levels[1], None))
-    power = np.exp2(exponent) if exponent.dtype.kind != "c" else np.power(2, exponent)
-    return np.multiply(x.astype(common), power.astype(common))
+    return D.combine_levels(levels[0], levels[1], None)
 
 
 def frexp(x: Any) -> tuple[Any, Any]:
