@@ -63,3 +63,46 @@ def test_nonzero_names_what_it_does_not_take() -> None:
         nonzero(torch.ones(2), True)
     with pytest.raises(TypeError, match="got an unexpected keyword argument 'dim'"):
         nonzero(torch.ones(2), dim=1)
+
+
+@pytest.mark.parametrize("bound", [300, -300, 2**40, 1e40])
+@pytest.mark.parametrize("name", ["clamp", "clamp_min", "clamp_max", "clamp_"])
+def test_a_bound_that_no_element_can_be_is_refused(name: str, bound: float) -> None:
+    dtype = torch.float32 if isinstance(bound, float) else torch.uint8
+    x = torch.ones(3, dtype=dtype)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        getattr(x, name)(bound)
+    assert x.tolist() == [1, 1, 1]
+
+
+def test_a_bool_tensor_is_clamped_by_one_tensor_and_not_by_numbers() -> None:
+    x = torch.tensor([True, False])
+    assert x.clamp(torch.tensor(True)).tolist() == [True, True]
+    with pytest.raises(NotImplementedError, match='"clamp_min_scalar_cpu" not implemented'):
+        x.clamp(True)
+
+
+def test_where_refuses_a_number_that_no_element_can_be() -> None:
+    x = torch.ones(2, dtype=torch.uint8)
+    assert torch.where(x > 0, x, -1).tolist() == [1, 1]
+    for number in (300, 2**40):
+        with pytest.raises(RuntimeError, match="type uint8_t without overflow"):
+            torch.where(x > 0, x, number)
+        with pytest.raises(RuntimeError, match="type uint8_t without overflow"):
+            torch.where(x > 0, number, x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_power_of_halves_takes_an_exponent_that_is_one(dtype: torch.dtype) -> None:
+    with pytest.raises(RuntimeError, match="without overflow"):
+        torch.ones(2, dtype=dtype) ** 1e40
+
+
+def test_unsigned_64_bits_and_bools_have_no_common_type() -> None:
+    x = torch.tensor([True])
+    for call in (lambda: x + 2**63, lambda: 2**63 | x, lambda: x & (2**64 - 1)):
+        with pytest.raises(RuntimeError, match="attempted to promote Bool and UInt64"):
+            call()
+    with pytest.raises(RuntimeError, match="attempted to promote UInt16 and ComplexFloat"):
+        torch.promote_types(torch.uint16, torch.complex64)
+    assert (torch.tensor([1]) + 2**63).dtype is torch.int64

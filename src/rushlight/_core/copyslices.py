@@ -96,6 +96,7 @@ def custom_op(name: str, node_class: Any) -> Op:
     op.shared = 0
     op.expanded = None
     op.names_c_type = False
+    op.gives_bool = False
     op.name = name
     op.kind = "custom"
     op.node_class = node_class

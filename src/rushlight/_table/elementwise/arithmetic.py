@@ -312,6 +312,8 @@ def _whole_power(args: list[Any], raws: list[Any]) -> None:
             D.refuse_beyond(exponent)
             wanted = T.INT64 if exponent >= 2**63 else raws[0].dtype
             number_like(exponent, wanted)  # refuses what the type can't hold
+    elif T.is_half(raws[0].dtype):
+        number_like(exponent, raws[0].dtype)
 
 
 pow = elementwise(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from ..._array import numpy_namespace as raw
+from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise import comparison as relations, masks
+from ..._array.number import filling
 from ..._base import dtypes as D, errors
 from ..._core.slow import NOT_HANDLED, read_by_python
 from ..._core.storage import TensorBase
@@ -27,7 +28,11 @@ def _comparison(name: str, forward: Any, doc: str, ordered: bool = True) -> Row:
     """A comparison. Written in place it has history: a node that passes zeros on."""
     check = _checks.takes(f"{name}_cpu", "fib") if ordered else None
     row = elementwise(
-        f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", forward, check=check, doc=doc
+        f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
+        forward,
+        check=check,
+        doc=doc,
+        gives_bool=True,
     )
     stem, doc = name.capitalize(), f"{doc} Written in place."
     shown: dict[str, Any] = {"public": False, "method": False, "inplace": False, "dtypes": "none"}
@@ -273,12 +278,26 @@ frexp = general(
 
 
 # ---- choices ----------------------------------------------------------------------------------
+def _choices(args: list[Any], raws: list[Any]) -> None:
+    """Refuses a number that an element of the result can't be."""
+    number, other = args[2], raws[1]
+    if not isinstance(args[1], TensorBase):
+        number, other = args[1], raws[2]
+    elif isinstance(number, TensorBase):
+        return
+    if type(number) is float and -1.0 <= number <= 1.0:
+        return
+    if type(other) is T.ndarray:
+        filling(number, other.dtype, 1)
+
+
 where_row = elementwise(
     "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
     masks.where,
     self=lambda xp, g, condition: xp.keep(g, condition),
     other=lambda xp, g, condition: xp.keep(g, ~condition),
     promote_at=("self", "other"),
+    check=_choices,
     inplace=False,
     method=False,
     samples=lambda mk: [(mk(3, 4) > 0, mk(3, 4), mk(4)), (mk(3, 4) > 0, mk(3, 4), 0.5)],

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._array import types as T
 from ..._array.elementwise import rounding as raw
+from ..._array.number import number_like
+from ..._base import errors
 from ..._formula.words import formula, maximum as larger, minimum as smaller, sign as sign_of, where
 from ..calls import dtype_checks as _checks
 from ..rows.row import Row, elementwise, selection, written_as
@@ -124,9 +127,63 @@ def _within(self: Any, min: Any, max: Any) -> Any:
     return self if max is None else smaller(self, max)
 
 
+def _refuse_complex(args: list[Any]) -> None:
+    if T.dtype_of(args[0]).is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
 def _bounded(args: list[Any], raws: list[Any]) -> None:
-    if args[1] is None and args[2] is None:
+    """Refuses tensors as bounds, by the kernel that one bound or two would take."""
+    low, high = args[1], args[2]
+    if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    _refuse_complex(args)
+    if low is None:
+        _at_most(args, raws)
+    elif high is None:
+        _at_least(args, raws)
+    else:
+        _between(args, raws)
+
+
+_at_least = _checks.takes("maximum_cpu", "fib")
+_at_most = _checks.takes("minimum_cpu", "fib")
+_between = _checks.takes("clamp_cpu", "fi")
+
+
+def _bounded_by_numbers(args: list[Any], raws: list[Any]) -> None:
+    """Refuses numbers as bounds that an element of the result can't be."""
+    low, high = args[1], args[2]
+    if low is None and high is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    kernel = "clamp_max" if low is None else ("clamp_min" if high is None else "clamp")
+    _bound_by(kernel, "double", args, raws)
+
+
+def _bound_below(args: list[Any], raws: list[Any]) -> None:
+    _bound_by("clamp_min", "", args, raws)
+
+
+def _bound_above(args: list[Any], raws: list[Any]) -> None:
+    _bound_by("clamp_max", "", args, raws)
+
+
+def _bound_by(kernel: str, read_as: str, args: list[Any], raws: list[Any]) -> None:
+    dtype = raws[0].dtype
+    if dtype is T.FLOAT32 or dtype is T.FLOAT64:
+        for bound in args[1:]:
+            if bound is not None and not -1e9 < bound < 1e9:
+                number_like(bound, dtype)
+        return
+    if dtype.kind == "c":
+        if read_as and T.dtype_of(args[0]).is_floating_point:
+            raise RuntimeError(errors.no_conversion(read_as))
+        raise NotImplementedError("clamp is not supported for complex types")
+    if dtype.kind == "b":
+        raise NotImplementedError(errors.not_implemented(f"{kernel}_scalar_cpu", "Bool"))
+    for bound in args[1:]:
+        if bound is not None:
+            number_like(bound, dtype)
 
 
 clamp = elementwise(
@@ -140,9 +197,7 @@ clamp = elementwise(
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=-2, high=-0.2), mk(3, 4, low=0.2, high=2)),
                         (mk(3, 4), mk(4), None), (mk(3, 4), None, mk(3, 4))],
     node="ClampBackward0",
-    check=_checks.both(
-        _bounded, _checks.NO_COMPLEX_CLAMP, _checks.takes("clamp_cpu", "fi")
-    ),
+    check=_bounded,
     doc="`input` brought between `min` and `max`.",
 )  # fmt: skip
 clamp_numbers = elementwise(
@@ -152,7 +207,7 @@ clamp_numbers = elementwise(
     self=_clamped,
     samples=lambda mk: [(mk(3, 4), -0.3, 0.4), (mk(3, 4), 0, None), (mk(3, 4), None, 0.5)],
     node="ClampBackward1",
-    check=_checks.both(_bounded, _checks.NO_COMPLEX_CLAMP),
+    check=_bounded_by_numbers,
     names_c_type=True,
     doc="`input` brought between `min` and `max`.",
 )
@@ -164,7 +219,7 @@ clamp_min = elementwise(
     min=lambda xp, g, self, min: xp.keep(g, self < min),
     numbers=False,
     node="ClampMinBackward1",
-    check=_checks.takes("maximum_cpu", "fib"),
+    check=_at_least,
     doc="`input`, at least `min`.",
 )
 clamp_min_number = elementwise(
@@ -174,7 +229,7 @@ clamp_min_number = elementwise(
     self=lambda xp, g, self, min: xp.keep(g, self >= min),
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMinBackward0",
-    check=_checks.NO_COMPLEX_CLAMP,
+    check=_bound_below,
     names_c_type=True,
     doc="`input`, at least `min`.",
 )
@@ -186,7 +241,7 @@ clamp_max = elementwise(
     max=lambda xp, g, self, max: xp.keep(g, self > max),
     numbers=False,
     node="ClampMaxBackward1",
-    check=_checks.takes("minimum_cpu", "fib"),
+    check=_at_most,
     doc="`input`, at most `max`.",
 )
 clamp_max_number = elementwise(
@@ -196,7 +251,7 @@ clamp_max_number = elementwise(
     self=lambda xp, g, self, max: xp.keep(g, self <= max),
     samples=lambda mk: [(mk(3, 4), 0.1)],
     node="ClampMaxBackward0",
-    check=_checks.NO_COMPLEX_CLAMP,
+    check=_bound_above,
     names_c_type=True,
     doc="`input`, at most `max`.",
 )

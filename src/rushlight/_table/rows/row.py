@@ -61,7 +61,8 @@ class Row:
         "text", "name", "overload", "node", "raw", "declared", "overloads",
         "kind", "doc", "samples", "formula", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
-        "wide", "copies", "shared", "expanded", "names_c_type", "by_element", "vmap_write",
+        "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "by_element",
+        "vmap_write",
         "refuses_values",
         "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
@@ -94,6 +95,7 @@ class Row:
     shared: int
     expanded: Any
     names_c_type: bool
+    gives_bool: bool
     by_element: bool
     vmap_write: str
     refuses_values: str
@@ -281,6 +283,7 @@ def declare(
     shared: str = "partly",
     expanded: Callable[[list[Any]], list[str]] | None = None,
     names_c_type: bool = False,
+    gives_bool: bool = False,
     by_element: bool | None = None,
     vmap_write: str = "",
     refuses_values: str = "",
@@ -304,7 +307,8 @@ def declare(
     when operands are refused that lie in the memory that is written (in part; never; all of it,
     before or after shapes are looked at); `expanded(args)` gives the warnings of a write to
     elements that share memory, which is refused without it; `names_c_type` has refusals to cast
-    a result name the type that is written as C++ does; `by_element` says that an element that
+    a result name the type that is written as C++ does; `gives_bool` says that the result is
+    bool, whatever types the operands are brought to; `by_element` says that an element that
     is written takes only the operands' elements at its place, which the kind says of
     elementwise rows; `vmap_write` is what PyTorch calls the write where vmap refuses it for its
     tensor that has no batch dimension ("shape": it is refused for its shape).
@@ -353,6 +357,7 @@ def declare(
     row.shared = SHARED[shared]
     row.expanded = expanded
     row.names_c_type = names_c_type
+    row.gives_bool = gives_bool
     row.by_element = kind == "elementwise" if by_element is None else by_element
     row.vmap_write = vmap_write
     row.refuses_values = refuses_values
@@ -525,6 +530,7 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row
     op.shared = row.shared
     op.expanded = row.expanded
     op.names_c_type = row.names_c_type
+    op.gives_bool = row.gives_bool
     check_formulas(schema, formulas)
     lay_out(op, schema, formulas, joint)
     op.direct = (
