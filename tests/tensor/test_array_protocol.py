@@ -86,3 +86,14 @@ def test_several_tensors_are_minimized_as_one_vector() -> None:
     assert a.dtype is rl.float32
     with pytest.raises(ValueError, match="one element"):
         value_and_grad(lambda x: x)(np.ones(2))
+
+
+def test_a_number_of_numpy_leaves_operators_to_the_tensor() -> None:
+    whole, half = rl.ones(2, dtype=rl.int16), rl.ones(2, dtype=rl.bfloat16)
+    assert (np.int64(2) + whole).dtype is rl.int16
+    assert (np.bool_(True) + whole).dtype is rl.float32  # as `whole + np.bool_(True)`
+    assert (np.float32(1.5) > half).tolist() == [True, True]
+    with pytest.raises(NotImplementedError, match="le_cpu"):
+        _ = np.float32(1.5) >= rl.ones(2, dtype=rl.complex64)
+    x = rl.ones(2, requires_grad=True)
+    assert (np.float32(2) * x).grad_fn.next_functions[1][0] is None

@@ -26,6 +26,17 @@ _WITH_NUMBERS: Final = frozenset({
     "add", "subtract", "multiply", "divide", "true_divide", "floor_divide", "remainder", "fmod",
     "power", "float_power", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
 })  # fmt: skip
+#: The universal functions of operators: what a tensor on the right is asked.
+_REFLECTED: Final = {
+    "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__",
+    "left_shift": "__rlshift__", "right_shift": "__rrshift__", "bitwise_and": "__rand__",
+    "bitwise_or": "__ror__", "bitwise_xor": "__rxor__", "equal": "__eq__", "not_equal": "__ne__",
+    "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__",
+}  # fmt: skip
+_COMPARISONS: Final = frozenset({
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"
+})  # fmt: skip
 #: Those that are called the same and do something else, or give more than one result.
 _OTHERS: Final = frozenset({"divmod", "modf", "frexp", "spacing", "cbrt", "isnat", "vecmat"})
 
@@ -46,11 +57,19 @@ def _operand(value: Any) -> Any:
 def universal(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What NumPy's universal function gives for tensors: the tensor function, with its gradient.
 
-    A number of NumPy's is taken as Python's. Where no tensor requires grad NumPy computes on the
-    arrays, as in PyTorch; so it does where there is no function of the name, or it is given
-    options (`out=`, `where=`, a method such as `reduce`), but then a tensor that requires grad
-    refuses.
+    A number of NumPy's is taken as Python's, and leaves operators to the tensor behind it. Where
+    no tensor requires grad NumPy computes on the arrays, as in PyTorch; so it does where there is
+    no function of the name, or it is given options (`out=`, `where=`, a method such as `reduce`),
+    but then a tensor that requires grad refuses.
     """
+    if method == "__call__" and len(inputs) == 2 and not options:
+        number, tensor = inputs
+        if isinstance(tensor, TensorBase) and batches.is_array(number):
+            reflected = _REFLECTED.get(ufunc.__name__)
+            if ufunc.__name__ in _COMPARISONS and not number.ndim:
+                number = number[()]  # NumPy made an array of it
+            if reflected is not None and not batches.is_whole(number):
+                return getattr(tensor, reflected)(number)
     records = any(
         value.requires_grad  # type: ignore[attr-defined]
         if isinstance(value, TensorBase)
