@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -328,3 +329,23 @@ def test_a_view_as_another_type_made_in_inference_mode_has_no_version() -> None:
     assert a._version == 0 and a.tolist() == [0.0, 0.0]
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
         v.add_(1)
+
+
+def test_views_say_what_they_do_not_take() -> None:
+    x: Any = torch.ones(6)
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: x.view(dim=-1), "got (dim=int, )"),
+        (lambda: x.view(-1, dtype=torch.int8), "got (int, dtype=torch.dtype)"),
+        (lambda: x.reshape(True), "argument 'shape' (position 1) must be tuple of ints, not bool"),
+        (lambda: x.reshape(6, dim=0), "got an unexpected keyword argument 'dim'"),
+        (lambda: torch.reshape(x, 2, 3), "takes 2 positional arguments but 3 were given"),
+        (lambda: x.flatten(True), "argument 'start_dim' (position 1) must be int, not bool"),
+        (lambda: torch.split(x, True), "got (Tensor, bool, int)"),
+        (lambda: torch.split(x, 2, "a"), "got (Tensor, int, str)"),
+    ]
+    for call, text in calls:
+        with pytest.raises(TypeError, match=re.escape(text)):
+            call()
+    with pytest.raises(RuntimeError, match="split expects split_size be non-negative"):
+        torch.split(x, -1, dim=7)
+    assert [part.tolist() for part in x.split(torch.tensor(3))] == [[1.0] * 3] * 2

@@ -130,12 +130,12 @@ def split(x: Any, split_size: int, dim: int = 0) -> list[Any]:
     Raises:
         RuntimeError: for a size that isn't positive.
     """
-    axis = split_axis(x, dim, "split")
-    n = x.shape[axis]
-    if split_size < 0:
+    if split_size < 0 < x.ndim:
         raise RuntimeError(
             f"split expects split_size be non-negative, but got split_size={split_size}"
         )
+    axis = split_axis(x, dim, "split")
+    n = x.shape[axis]
     if split_size == 0 and n:
         raise RuntimeError(
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"

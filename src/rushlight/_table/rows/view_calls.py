@@ -12,7 +12,6 @@ from typing import Any
 from ..._core.apply import apply_view
 from ..._core.op import Op
 from ..._core.storage import TensorBase
-from ..calls.call_errors import kind_of
 from .row import Row
 
 
@@ -122,18 +121,3 @@ def _other(general: Callable[..., Any]) -> Callable[..., Any]:
         return general(*args, **kwargs)
 
     return function
-
-
-def wrong_arguments(name: str, given: tuple[Any, ...], options: tuple[str, ...]) -> TypeError:
-    """The error for arguments of a method that fit none of its signatures, one parameter each."""
-    kinds = [kind_of(value) for value in given]
-    text = f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but "
-    text += "expected one of:\n"
-    marked = ", ".join(f"!{kind}!" for kind in kinds)
-    for option in options:
-        text += f" * ({option})\n"
-        if len(given) == 1:
-            text += (
-                f"      didn't match because some of the arguments have invalid types: ({marked})\n"
-            )
-    return TypeError(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from operator import index
 from typing import Any
 
 from ..._array import types as T
@@ -12,6 +13,7 @@ from ..._base import dtypes as D, errors
 from ..._core.apply import apply_list, apply_n, apply_view
 from ..._core.slow import HANDLERS, NOT_HANDLED, read_by_python
 from ..._core.storage import TensorBase
+from ..calls.argument_parser import complaint_of_c
 from ..calls.call_errors import combination
 from ..calls.deprecated_orders import say_better
 from ..calls.dispatch import Dispatcher
@@ -284,10 +286,22 @@ unbind = linear(
 @composite("")
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """The pieces of a size, or of several sizes, along a dimension."""
-    if isinstance(split_size_or_sections, int):
-        return apply_n(split_.op, [tensor, split_size_or_sections, dim])
-    sizes = tuple([int(n) for n in split_size_or_sections])
-    return apply_n(split_with_sizes.op, [tensor, sizes, dim])
+    size = split_size_or_sections
+    if type(dim) is int:
+        if type(size) is int:
+            return apply_n(split_.op, [tensor, size, dim])
+        if type(size) in (tuple, list) and all(type(n) is int for n in size):
+            return apply_n(split_with_sizes.op, [tensor, tuple(size), dim])
+    if isinstance(size, TensorBase) and size._raw.size == 1:
+        size = int(size)  # type: ignore[call-overload]
+    called = "split" if isinstance(size, int) else "split_with_sizes"
+    problem = complaint_of_c("torch", called, (tensor, size, dim), {})
+    if problem is not None:
+        raise problem
+    dim = index(dim)
+    if isinstance(size, int):
+        return apply_n(split_.op, [tensor, index(size), dim])
+    return apply_n(split_with_sizes.op, [tensor, tuple([int(n) for n in size]), dim])
 
 
 def _split_method(self: Any, split_size: Any, dim: int = 0) -> Any:

@@ -5,6 +5,7 @@ fall back on.
 from __future__ import annotations
 
 from math import prod
+from operator import index
 from typing import Any
 
 from ..._array import types as T
@@ -20,13 +21,14 @@ from ..._base.memory_format import (
 )
 from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.mode import current
+from ..._core.slow import NOT_HANDLED
 from ..._core.storage import new_tensor, version_cell
 from ..calls.argument_parser import misuse
+from ..calls.composite_checks import check
 from ..calls.conversions import integers, is_int
 from ..calls.dispatch import Dispatcher
 from ..rows.composite import METHODS, composite
 from ..rows.row import linear
-from ..rows.view_calls import wrong_arguments
 
 # ---- shapes -----------------------------------------------------------------------------------
 view = linear(
@@ -119,7 +121,7 @@ _expand_words = expand
 
 
 @composite("private", method=True, name="view")
-def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
+def _view(self: Any, /, *size: Any, **kwargs: Any) -> Any:
     """The same elements in another shape (one size may be -1), or their bits as another type.
 
     Raises:
@@ -134,14 +136,16 @@ def _view(self: Any, *size: Any, **kwargs: Any) -> Any:
                 break
         else:
             return apply_view(view.op, self, (found,))
-    found = kwargs.get("dtype", kwargs.get("size", size[0] if size else None))
-    if isinstance(found, type) and found in D.OF_PYTHON:
+        if type(size[0]) is D.dtype and len(size) == 1:
+            return _as_type(self, size[0])
+    handled = check("method", "view", _view, (self, *size), kwargs, {}, None)
+    if handled is not NOT_HANDLED:
+        return handled
+    found = kwargs.get("dtype", size[0] if size else None)
+    if isinstance(found, type):
         found = D.OF_PYTHON[found]
     if isinstance(found, D.dtype):
         return _as_type(self, found)
-    given = (*size, *kwargs.values())
-    if not given or isinstance(found, (str, float, type)) or found is None:
-        raise wrong_arguments("view", given, ("torch.dtype dtype", "tuple of ints size"))
     return _view_words(self, *size, **kwargs)
 
 
@@ -198,8 +202,8 @@ def is_laid_out(t: Any, memory_format: Any) -> bool:
     return t._raw.ndim == rank and T.is_channels_last(t._raw)
 
 
-@composite("", method=True)
-def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
+@composite("private", method=True)
+def reshape(input: Any, /, *shape: Any, **kwargs: Any) -> Any:
     """The same elements in another shape: a view where the layout allows it, else a copy.
 
     Raises:
@@ -208,12 +212,15 @@ def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
     size: Any = shape
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         size = tuple(shape[0])
+    plain = not kwargs and len(shape) > 0
     for n in size:
         if type(n) is not int:
-            kwargs["shape"] = size
-            break
-    if kwargs or not shape:
-        size = _resolved("reshape", input, (), kwargs)
+            plain = False
+    if not plain:
+        handled = check("method", "reshape", reshape, (input, *shape), kwargs, {}, None)
+        if handled is not NOT_HANDLED:
+            return handled
+        size = _resolved("reshape", input, shape, kwargs)
     array = input._raw
     if array.flags.c_contiguous:
         return apply_view(view.op, input, (size,))
@@ -224,6 +231,23 @@ def reshape(input: Any, *shape: Any, **kwargs: Any) -> Any:
         return apply_view(reshape_alias.op, input, (size,))
     copied = apply1(clone_contiguous.op, input)
     return apply_n(unsafe_view.op, [copied, tuple(found.shape)])
+
+
+@composite("", name="reshape")
+def _reshaped(input: Any, *shape: Any, **kwargs: Any) -> Any:
+    """The same elements in another shape: a view where the layout allows it, else a copy.
+
+    Raises:
+        RuntimeError: where the elements don't fit the shape.
+    """
+    if not kwargs and len(shape) == 1 and type(shape[0]) in (tuple, list):
+        for n in shape[0]:
+            if type(n) is not int:
+                break
+        else:
+            return reshape(input, shape[0])
+    handled = check("torch", "reshape", _reshaped, (input, *shape), kwargs, {}, None)
+    return reshape(input, *shape, **kwargs) if handled is NOT_HANDLED else handled
 
 
 def _resolved(
@@ -308,9 +332,17 @@ unsqueeze = linear(
 )
 
 
+def _whole(dim: Any) -> int:
+    if isinstance(dim, (bool, float)):
+        raise TypeError  # the signatures say why
+    return index(dim)
+
+
 @composite("", method=True)
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """The tensor with its dimensions from `start_dim` to `end_dim` made one."""
+    if type(start_dim) is not int or type(end_dim) is not int:
+        start_dim, end_dim = _whole(start_dim), _whole(end_dim)
     array = input._raw
     shape = array.shape
     ndim = len(shape)
