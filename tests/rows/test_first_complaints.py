@@ -118,3 +118,50 @@ def test_only_ends_that_are_tensors_are_counted() -> None:
 def test_grids_of_affine_maps_have_two_or_three_dimensions() -> None:
     with pytest.raises(RuntimeError, match="AffineGridGenerator needs 4d"):
         torch.affine_grid_generator(ZEROS(1, 2, 3), [1, -1, 1], False)
+
+
+def test_a_table_of_bags_is_looked_at_after_indices_and_offsets() -> None:
+    rows, starts = torch.tensor([0, 1]), torch.tensor([0])
+    with pytest.raises(RuntimeError, match="padding_idx must be within the number of embeddings"):
+        torch.embedding_bag(ZEROS(2), rows, starts, False, 0, False, None, False, 5)
+    with pytest.raises(RuntimeError, match="offsets has to be a 1D Tensor, but got Tensor of dim"):
+        torch.embedding_bag(ZEROS(2), rows, starts[None])
+    with pytest.raises(RuntimeError, match="weight has to be a 2D Tensor"):
+        torch.embedding_bag(ZEROS(2), rows.float(), starts)
+    with pytest.raises(RuntimeError, match=r"'indices' to have one of .*torch.FloatTensor"):
+        torch.embedding_bag(ZEROS(2, 2).int(), rows.float(), starts, mode=7)
+    with pytest.raises(RuntimeError, match="`mode` must be sum, mean, or max"):
+        torch.embedding_bag(ZEROS(2, 2), rows, starts, mode=7)
+
+
+def test_batch_norm_looks_at_sizes_before_gradients_and_at_eps_before_both() -> None:
+    x, wrong = ZEROS(2, 3), ZEROS(4, requires_grad=True)
+    norm = torch.nn.functional.batch_norm
+    with pytest.raises(RuntimeError, match="running_mean should contain 3 elements not 4"):
+        norm(x, wrong, ZEROS(3))
+    with pytest.raises(ValueError, match="eps must be non-negative, but got -1"):
+        norm(x, wrong, ZEROS(3), eps=-1.0)
+    with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'running"):
+        norm(x, ZEROS(3, requires_grad=True), ZEROS(3))
+    with pytest.raises(RuntimeError, match="expected scalar type Half but found Float"):
+        norm(x.half(), ZEROS(3), ZEROS(3), ZEROS(3).half())
+
+
+def test_a_grid_is_looked_at_before_what_is_rounded_to_it() -> None:
+    whole, steps = ZEROS(2, 2).int(), torch.ones(2)
+    with pytest.raises(RuntimeError, match="`quant_min` should be less than"):
+        torch.fake_quantize_per_tensor_affine(whole, 1.0, 0, 2, 1)
+    with pytest.raises(RuntimeError, match="Scale must be Float or BFloat16, found Double"):
+        torch.fake_quantize_per_channel_affine(whole, steps.double(), steps.long(), 7, 2, 1)
+    with pytest.raises(RuntimeError, match="Zero-point must be Int32, Float or Half, found Long"):
+        torch.fake_quantize_per_channel_affine(whole, steps, steps.long(), 7, 2, 1)
+    with pytest.raises(NotImplementedError, match="fake_quantize_channel_cachemask_cpu_type_hand"):
+        torch.fake_quantize_per_channel_affine(whole, steps, steps, 0, 1, 2)
+
+
+def test_less_than_no_smoothing_is_none() -> None:
+    x, classes = torch.tensor([[1.0, 3.0]]), torch.tensor([0])
+    loss = torch.nn.functional.cross_entropy
+    assert loss(x, classes, label_smoothing=-1.0) == loss(x, classes)
+    with pytest.raises(RuntimeError, match="label_smoothing must be between"):
+        loss(x, classes, label_smoothing=2.0)

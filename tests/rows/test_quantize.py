@@ -8,8 +8,22 @@ import rushlight as rl
 def test_elements_go_to_the_nearest_level_and_stop_at_the_ends() -> None:
     x = rl.tensor([-9.0, -0.26, 0.24, 0.25, 0.75, 9.0])
     made = rl.fake_quantize_per_tensor_affine(x, 0.5, 1, -3, 3)
-    # 1.5 and 2.5 levels lie half-way: both go to the even level 2.
-    assert made.tolist() == [-2.0, -0.5, 0.0, 0.5, 0.5, 1.0]
+    # 0.5 and 1.5 steps lie half-way: they go to the even ones, 0 and 2, before the zero is added.
+    assert made.tolist() == [-2.0, -0.5, 0.0, 0.0, 1.0, 1.0]
+
+
+def test_a_zero_that_is_no_whole_number_is_added_before_rounding() -> None:
+    x, steps = rl.tensor([[0.5, 1.5, 2.5]]), rl.ones(1)
+    made = rl.fake_quantize_per_channel_affine(x, steps, rl.ones(1), 0, -9, 9)
+    assert made.tolist() == [[1.0, 1.0, 3.0]]
+
+
+def test_tensors_for_step_and_zero_hold_one_number_each() -> None:
+    x = rl.tensor([0.5, 1.5])
+    made = rl.fake_quantize_per_tensor_affine(x, rl.ones(1), rl.tensor([1.7]), -9, 9)
+    assert made.tolist() == [0.0, 2.0]
+    with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot be converted"):
+        rl.fake_quantize_per_tensor_affine(x, rl.ones(2), rl.ones(1), -9, 9)
 
 
 def test_gradients_pass_inside_the_grid_only() -> None:

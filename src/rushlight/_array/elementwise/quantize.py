@@ -8,12 +8,19 @@ import numpy as np
 
 
 def _levels(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> tuple[Any, Any]:
-    """The values on the grid, and where they lay between its ends."""
+    """The values on the grid, and where they lay between its ends.
+
+    A whole zero is added to what has been rounded, another one before.
+    """
     wide = np.float64 if x.dtype == np.float64 else np.float32
     scale = np.asarray(scale, np.float32)
     with np.errstate(all="ignore"):
         inverse = np.float32(1) / scale
-        level = np.rint(x.astype(wide) * inverse + np.asarray(zero_point, np.float32))
+        level = x.astype(wide) * inverse
+        if np.asarray(zero_point).dtype.kind == "i":
+            level = np.rint(level) + zero_point
+        else:
+            level = np.rint(level + np.asarray(zero_point, np.float32))
         # What is no number goes where the processor's conversion to an integer puts it: below.
         level = np.where(np.isnan(level), -np.inf, level)
         inside = (level >= low) & (level <= high)

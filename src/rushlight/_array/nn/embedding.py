@@ -20,8 +20,9 @@ __all__ = [
 _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
 
-def _kind(x: Any) -> str:
-    if x.dtype.kind in "bc":
+def type_of(x: Any) -> str:
+    """What PyTorch calls a tensor of this type."""
+    if x.dtype.kind in "bcV":
         return f"CPU{D.scalar_name(from_raw(x.dtype))}Type"
     return type_name(x.dtype)
 
@@ -32,7 +33,7 @@ def require_indices(index: Any, function: str, number: int = 1) -> None:
     Raises: RuntimeError in PyTorch's words.
     """
     if index.dtype not in _UNSIGNED:
-        kind = _kind(index)
+        kind = type_of(index)
         raise RuntimeError(
             f"Expected tensor for argument #{number} 'indices' to have one of the following scalar "
             f"types: Long, Int; but got {kind} instead (while checking arguments for {function})"
@@ -45,7 +46,7 @@ def require_weight(weight: Any) -> None:
     Raises: RuntimeError in PyTorch's words.
     """
     if weight.dtype.kind in "biuc":
-        shown = _kind(weight)
+        shown = type_of(weight)
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
             f"Half, BFloat16, Float, Double; but got {shown} instead (while checking arguments for "
@@ -65,10 +66,10 @@ def embedding(weight: Any, index: Any) -> Any:
 
     Raises: IndexError for an index that is no row, RuntimeError for wrong dtypes and shapes.
     """
-    if index.dtype not in _UNSIGNED:
-        require_indices(index, "embedding")
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
+    if index.dtype not in _UNSIGNED:
+        require_indices(index, "embedding")
     if not _inside(index, weight.shape[0]):
         raise IndexError("index out of range in self")
     return weight.take(index, axis=0)

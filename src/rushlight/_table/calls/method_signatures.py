@@ -159,6 +159,8 @@ nn.col2im: (@in, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2]
     stride @out)
 nn.elu: (@in, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1 @out)
 nn.elu_: (@in, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1)
+nn.cross_entropy_loss: (@in, Tensor target, Tensor? weight=None, int
+    reduction=at::Reduction::Mean, int ignore_index=-100, float label_smoothing=0.0)
 nn.fractional_max_pool2d: (@in, int[2] kernel_size, int[2] output_size, Tensor random_samples, *,
     Tensor[2] out=None)
 nn.fractional_max_pool3d: (@in, int[3] kernel_size, int[3] output_size, Tensor random_samples, *,

@@ -11,17 +11,29 @@ from ..._core.storage import TensorBase
 #: Kind and name of a function; the kind and name of what it calls, and the parameters that it
 #: passes on in that order. `0` and `False` stand for what it makes itself.
 _CALLS: Final = """
+method istft: torch istft input n_fft hop_length win_length window center normalized onesided
+    length return_complex
+python celu: torch celu input alpha
 python cosine_embedding_loss: torch cosine_embedding_loss input1 input2 target margin
 python ctc_loss: torch ctc_loss log_probs targets input_lengths target_lengths blank 0 zero_infinity
+python fractional_max_pool2d_with_indices: nn fractional_max_pool2d input kernel_size output_size
+    _random_samples
+python fractional_max_pool3d_with_indices: nn fractional_max_pool3d input kernel_size output_size
+    _random_samples
 python grid_sample: torch grid_sampler input grid 0 0 False
 python hinge_embedding_loss: torch hinge_embedding_loss input target margin
+python instance_norm: torch instance_norm input weight bias running_mean running_var use_input_stats
+    momentum eps False
 python kl_div: torch kl_div input target
+python leaky_relu: nn leaky_relu input negative_slope
 python multi_margin_loss: nn multi_margin_loss input target p margin weight
 python multilabel_margin_loss: nn multilabel_margin_loss input target
 python nll_loss: nn nll_loss_nd input target weight 0 ignore_index
+python rms_norm: torch rms_norm input normalized_shape weight eps
 python soft_margin_loss: nn soft_margin_loss input target
 python threshold: torch threshold input threshold value
 python triplet_margin_loss: torch triplet_margin_loss anchor positive negative margin p eps swap
+torch cdist: torch cdist x1 x2 p 0
 method unflatten: method unflatten dim sizes
 """
 
@@ -51,7 +63,8 @@ def explained(
         try:
             return checked(*args, **kwargs)
         except Exception as error:
-            if str(error).startswith("Boolean value of Tensor"):  # asked by Python itself
+            # Asked by Python itself.
+            if type(error) is ValueError or str(error).startswith("Boolean value of Tensor"):
                 raise
             problem = _refusal(kind, name, function, args, kwargs)
             if problem is None:

@@ -462,6 +462,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
     Raises:
         RuntimeError: where shapes don't fit.
     """
+    if not isinstance(compute_mode, str) or compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     for place, t in enumerate((x1, x2), 1):
         if not isinstance(t, TensorBase):
             raise TypeError(errors.no_tensor("cdist", f"x{place}", t, place))
@@ -473,8 +475,6 @@ def cdist(x1: Any, x2: Any, p: float = 2.0,
         rank = t.dim()
         if rank < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {what} got: {rank}D")
-    if compute_mode not in _MODES:
-        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

@@ -8,6 +8,7 @@ from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
+from ..._core.inplace import may_record
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls import dtype_checks as _checks
@@ -16,6 +17,7 @@ from ..calls.deprecated_orders import say_better
 from ..elementwise.complexes import conj_physical_row, conj_row
 from ..nn.attention import _safe_softmax as safe_softmax_row
 from ..nn.ctc_loss import _ctc as ctc_row
+from ..nn.normalization import GROUP_NORM, check_groups
 from ..random.fill import refuse_leaf
 from ..random.generator import stream_of
 from ..rows.composite import COMPOSITES, composite
@@ -219,7 +221,16 @@ _scaled = linear(
 def native_dropout(input: Any, p: float, train: bool | None) -> Any:
     """The input with elements zeroed with probability `p` and the rest scaled, and the mask."""
     raw = input._raw
-    if train is False or not raw.size:
+    if raw.dtype.kind == "c" and may_record(input):
+        raise RuntimeError(
+            "native_dropout does not support automatic differentiation for outputs with complex "
+            "dtype."
+        )
+    if not raw.size:
+        return apply_n(_scaled.op, [input, input, 1.0]), table("empty_like")(input)
+    if train is not False and raw.dtype.kind in "biu":
+        raise RuntimeError(errors.cannot_cast("Float", D.scalar_name(T.dtype_of(input))))
+    if train is False:
         mask = table("ones_like")(input, dtype=D.bool_)
         return apply_n(_scaled.op, [input, mask, 1.0]), mask
     mask = new_tensor(draw.keep_mask(stream_of(None), raw, 1 - p))
@@ -248,7 +259,14 @@ def native_group_norm(
     input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
 ) -> Any:
     """The normalised input, and the means and inverse deviations of the groups."""
-    out = table("group_norm")(input, group, weight, bias, eps, False)
+    check_groups(input.shape, C, group, weight, bias)
+    if input.numel() != N * C * HxW:
+        raise RuntimeError(
+            "Expected X.numel() == N * C * HxW to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    shaped = input.reshape(N, C, HxW)
+    out = apply_n(GROUP_NORM.op, [shaped, weight, bias, group, eps])[0].reshape(input.shape)
     x = input.detach().reshape(N, group, -1)
     return out, x.mean(-1), (x.var(-1, correction=0) + eps).rsqrt()
 

@@ -9,6 +9,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D
 from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
+from ..calls.argument_parser import in_words_of
 from ..elementwise.activation import logsigmoid
 from ..elementwise.number import over, plus, times
 from ..reduce.softmax import LOG_SOFTMAX
@@ -186,26 +187,46 @@ def cross_entropy(
     Raises: IndexError for a target that is no class; ValueError, RuntimeError for wrong shapes.
     """
     number = R.number(reduction, size_average, reduce)
+    try:
+        shape = _shape(input)
+        if (
+            weight is None and not label_smoothing and len(shape) == 2
+            and _shape(target) == shape[:1]
+        ):  # fmt: skip
+            # See Note [Cross-entropy in one operation]
+            return apply_n(_cross_entropy.op, [input, target, number, ignore_index])
+        return _general_cross_entropy(input, target, weight, number, ignore_index, label_smoothing)
+    except Exception as error:
+        values = input, target, weight, 0, ignore_index, label_smoothing
+        raise in_words_of("cross_entropy_loss", values, error, "nn") from None
+
+
+def _general_cross_entropy(
+    input: Any, target: Any, weight: Any, number: int, ignore_index: int, label_smoothing: float
+) -> Any:
     shape = _shape(input)
-    if weight is None and not label_smoothing and len(shape) == 2 and _shape(target) == shape[:1]:
-        # See Note [Cross-entropy in one operation]
-        return apply_n(_cross_entropy.op, [input, target, number, ignore_index])
     dim = 0 if len(shape) == 1 else 1
-    if label_smoothing and not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if _shape(target) == shape:
         if not shape and target.is_floating_point():
             raise IndexError("Dimension specified as 1 but tensor has no dimensions")
         _check_probabilities(input, target, weight, ignore_index, shape[dim] if shape else 1)
+        _check_smoothing(label_smoothing)
         log_p = apply_n(LOG_SOFTMAX.op, [input, dim, None])
-        return _expected(log_p, target, weight, number, label_smoothing, dim)
+        smoothing = label_smoothing if label_smoothing > 0 else 0.0
+        return _expected(log_p, target, weight, number, smoothing, dim)
+    _check_smoothing(label_smoothing)
     log_p = apply_n(LOG_SOFTMAX.op, [input, dim, None])
     loss = _nll_nd(log_p, target, weight, number, ignore_index)
-    if not label_smoothing:
+    if not label_smoothing > 0:
         return loss
     smooth = _smooth_loss(log_p, target, weight, number, ignore_index, dim)
     kept = apply_n(times.op, [loss, 1 - label_smoothing])
     return kept + apply_n(times.op, [smooth, label_smoothing / shape[dim]])
+
+
+def _check_smoothing(label_smoothing: float) -> None:
+    if label_smoothing > 1.0:  # less than none counts as none
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
 
 
 def _check_probabilities(

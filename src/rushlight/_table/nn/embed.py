@@ -13,6 +13,7 @@ from ..._core.apply import apply_n
 from ..._core.mode import current
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump, new_tensor
+from ..calls.argument_parser import complaint_of_c, in_words_of
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.row import Row, general, linear
@@ -115,25 +116,26 @@ def embedding(
     With `sparse` the gradient of the table is a sparse tensor of the rows that were read.
     Raises: IndexError for an index that is no row.
     """
-    if padding_idx is None:
-        padding_idx = -1
-    else:
-        rows = weight.shape[0]
-        if not -rows <= padding_idx < rows:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        padding_idx %= rows
-    if not isinstance(input, TensorBase):
-        raise TypeError(
-            "embedding(): argument 'indices' (position 2) must be Tensor, not "
-            f"{errors.type_name(input)}"
-        )
-    if max_norm is not None:
-        raw.require_indices(input._raw, "embedding")
-        rows_used = read_by_python(input, "max_norm")
-        raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
-        bump(weight)
-    row = _sparse_embedding if sparse and weight._requires_grad else _embedding
-    return apply_n(row.op, [weight, input, padding_idx, scale_grad_by_freq, sparse])
+    try:
+        place = -1 if padding_idx is None else _row_of(weight, padding_idx)
+        if max_norm is not None:
+            raw.require_indices(input._raw, "embedding")
+            rows_used = read_by_python(input, "max_norm")
+            raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
+            bump(weight)
+        row = _sparse_embedding if sparse and weight._requires_grad else _embedding
+        return apply_n(row.op, [weight, input, place, scale_grad_by_freq, sparse])
+    except Exception as error:
+        given = -1 if padding_idx is None else padding_idx
+        values = weight, input, given, scale_grad_by_freq, sparse
+        raise in_words_of("embedding", values, error) from None
+
+
+def _row_of(weight: Any, padding_idx: int) -> int:
+    rows = weight.shape[0]
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return int(padding_idx % rows)
 
 
 # ---- bags -------------------------------------------------------------------------------------
@@ -331,6 +333,15 @@ def embedding_bag(
     number = _MODES.get(mode)
     if number is None:
         raise ValueError("mode has to be one of sum, mean or max")
+    if max_norm is not None:
+        values = weight, input, max_norm, norm_type
+        problem = complaint_of_c("torch", "embedding_renorm_", values, {})
+        if problem is not None:
+            raise problem
+        raw.require_indices(input._raw, "embedding_bag")
+        rows_used = read_by_python(input, "max_norm")
+        raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
+        bump(weight)
     if number == 2 and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if number == 2 and sparse:
@@ -344,16 +355,9 @@ def embedding_bag(
     if padding_idx is None:
         padding_idx = -1
     else:
-        rows = weight.shape[0]
-        if not -rows <= padding_idx < rows:
-            raise AssertionError("padding_idx must be within num_embeddings")
-        padding_idx %= rows
-    if max_norm is not None:
-        raw.require_indices(input._raw, "embedding_bag")
-        rows_used = read_by_python(input, "max_norm")
-        raw.renormalise(weight._raw, rows_used, float(max_norm), float(norm_type))
-        bump(weight)
+        padding_idx = _row_of_padding(weight, padding_idx)
     if weight._raw.dtype.kind != "f":
+        raw.require_indices(input._raw, "embedding_bag")
         raw.require_weight(weight._raw)
     row = _sparse_bag if sparse and weight._requires_grad else _bag
     return apply_n(row.op, [weight, input, offsets, scale_grad_by_freq, number, sparse,
@@ -379,20 +383,75 @@ def embedding_bag_operator(
     none of these.
     Raises: RuntimeError for arguments that don't fit together.
     """
-    if mode not in (0, 1, 2):
-        raise RuntimeError("`mode` must be sum, mean, or max.")
-    if per_sample_weights is not None and mode != 0:
-        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
-    name = next(word for word, number in _MODES.items() if number == mode)
-    out = embedding_bag(
-        indices, weight, offsets, None, 2, scale_grad_by_freq, name, sparse, per_sample_weights,
-        include_last_offset, padding_idx,
-    )  # fmt: skip
-    padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    padding = -1 if padding_idx is None else _row_of_padding(weight, padding_idx)
+    _check_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
+    indices = indices.reshape(-1).to(D.promote_types(indices.dtype, offsets.dtype))
+    row = _sparse_bag if sparse and weight._requires_grad and mode != 2 else _bag
+    out = apply_n(row.op, [weight, indices, offsets, scale_grad_by_freq, mode, sparse,
+                           per_sample_weights, include_last_offset, padding])  # fmt: skip
     found = raw.bag_places(
         weight._raw, indices._raw, offsets._raw, mode, include_last_offset, padding
     )
     return (out, *[new_tensor(array) for array in found])
+
+
+def _row_of_padding(weight: Any, padding_idx: int) -> int:
+    if not weight.dim():
+        raise IndexError(errors.no_dimension(0, 0))
+    rows = weight.shape[0]
+    if not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but "
+            f"got {padding_idx}"
+        )
+    return int(padding_idx % rows)
+
+
+def _check_bags(
+    weight: Any, indices: Any, offsets: Any, mode: int, scales: Any, include_last: bool
+) -> None:
+    """Refuses what doesn't fit together, in PyTorch's order.
+
+    Raises: RuntimeError.
+    """
+    rank = indices.dim()
+    if rank not in (1, 2):
+        raise RuntimeError(f"input has to be a 1D or 2D Tensor, but got Tensor of dimension {rank}")
+    for name, t, wanted in (("offsets", offsets, 1), ("weight", weight, 2)):
+        if t.dim() != wanted:
+            raise RuntimeError(
+                f"{name} has to be a {wanted}D Tensor, but got Tensor of dimension {t.dim()}"
+            )
+    common = D.promote_types(indices.dtype, offsets.dtype)
+    if common not in (D.int64, D.int32):
+        raw.require_indices(T.empty((), T.to_raw(common)), "embedding_bag")
+    raw.require_weight(weight._raw)
+    raw.bag_lengths(indices._raw.reshape(-1), offsets._raw, include_last)
+    if scales is not None:
+        _check_scales(weight, indices, mode, scales)
+    if mode not in (0, 1, 2):
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+
+
+def _check_scales(weight: Any, indices: Any, mode: int, scales: Any) -> None:
+    if mode != 0:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
+    if scales.dtype is not weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
+            f"#1 'per_sample_weights'; but type {raw.type_of(weight._raw)} does not equal "
+            f"{raw.type_of(scales._raw)} (while checking arguments for embedding_bag)"
+        )
+    for shown, fits in (
+        ("dim() == 1", scales.dim() == 1),
+        ("numel() == indices.numel()", scales.numel() == indices.numel()),
+    ):
+        if not fits:
+            raise RuntimeError(
+                f"Expected per_sample_weights.value().{shown} to be true, but got false.  (Could "
+                "this error message be improved?  If so, please report an enhancement request to "
+                "PyTorch.)"
+            )
 
 
 def _as_bags(input: Any, offsets: Any, scales: Any) -> tuple[Any, Any, Any]:
@@ -404,9 +463,9 @@ def _as_bags(input: Any, offsets: Any, scales: Any) -> tuple[Any, Any, Any]:
                 "mini-batch of "
                 f"fixed length sequences. However, found offsets of type {_type_text(offsets)}"
             )
-        bags, length = input.shape
+        length = input.shape[1]
         arange = _traced.table("arange")
-        offsets = arange(0, input.numel(), length) if length else (arange(bags) * 0)
+        offsets = arange(0, input.numel(), length, dtype=input.dtype)
         recorder = current().recorder
         if recorder is not None:
             recorder.filled(offsets)

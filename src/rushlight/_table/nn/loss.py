@@ -10,10 +10,12 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply2, apply_n
 from ..._core.slow import read_by_python
+from ..calls.argument_parser import misuse
 from ..elementwise.number import plus
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
 from ..rows.row import general
+from ..rows.tensor_namespace import table
 from ..rows.warn_once import warn_the_caller
 
 raw = later("nn.element_losses")
@@ -477,13 +479,16 @@ def kl_div(
             "'mean' will be changed to behave the same as 'batchmean' in the next major release."
         )
     number = R.SUM if batch else R.number(reduction)
+    if type(log_target) is not bool:
+        raise misuse("torch", "kl_div", (input, target, number), {"log_target": log_target})
     loss = R.apply(_kl_each(input, target, log_target), number)
     return loss / input.size()[0] if batch and input.dim() != 0 else loss
 
 
 def _kl_each(input: Any, target: Any, log_target: bool) -> Any:
     if not (input.is_floating_point() and target.is_floating_point()):
-        raise RuntimeError("kl_div: Integral inputs not supported.")
+        kind = "Complex" if input.is_complex() or target.is_complex() else "Integral"
+        raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     if log_target:
         return target.exp() * (target - input)
     return target.xlogy(target) - target * input
@@ -515,9 +520,11 @@ def poisson_nll_loss(
     `log_input=False` takes the rates themselves; `full` adds Stirling's approximation of log t!.
     Raises: ValueError for a `reduction` that is none.
     """
-    return poisson_nll_operator(
-        input, target, log_input, full, eps, R.number(reduction, size_average, reduce)
-    )
+    if size_average is not None or reduce is not None:
+        reduction = R.word_of_old(size_average, reduce)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not a valid value for reduction")
+    return table("poisson_nll_loss")(input, target, log_input, full, eps, R.number(reduction))
 
 
 @composite("", name="poisson_nll_loss")

@@ -8,10 +8,11 @@ from typing import Any
 from ..._array import types as T
 from ..._array.lazy_modules import later
 from ..._array.nn.channels_last import laid_out_like
+from ..._array.reduce.reduce import name_of
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.storage import bump
-from ..calls.argument_parser import in_words_of
+from ..calls.argument_parser import complaint_of_c, in_words_of
 from ..rows import reduction_argument as _reduction, tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.row import general
@@ -41,13 +42,19 @@ def _kept(g: Any, need: Any) -> Any:
 
 
 def _check_parameter_dtypes(x: Any, *parameters: Any) -> None:
-    for parameter in parameters:
-        if parameter is None or parameter.dtype == x.dtype:
-            continue
-        if x.dtype.itemsize == 2 and parameter.dtype == T.FLOAT32:
-            continue
-        if parameter.dtype != T.FLOAT32:
-            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    """Refuses parameters of other types than the first, and that of another than the input.
+
+    Beside numbers of half precision all parameters may be float32.
+    """
+    given = [p.dtype for p in parameters if p is not None]
+    if all(dtype == x.dtype for dtype in given):
+        return
+    if given[0] == x.dtype:
+        other = next(dtype for dtype in given if dtype != x.dtype)
+        raise RuntimeError(f"expected scalar type {name_of(x.dtype)} but found {name_of(other)}")
+    if any(dtype != T.FLOAT32 for dtype in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if x.dtype.itemsize != 2:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
@@ -89,7 +96,9 @@ def _plain_rows(x: Any, weight: Any, bias: Any) -> bool:
 
 
 def _refuse_layer(x: Any, shape: tuple[int, ...], weight: Any, bias: Any) -> None:
-    _check_parameter_dtypes(x, weight, bias)
+    first = weight if weight is not None else bias
+    if first is not None and first.dtype != x.dtype:
+        _check_parameter_dtypes(x, weight, bias)
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
@@ -204,26 +213,29 @@ def _batch_norm(
     channels = x.shape[1] if x.ndim > 1 else 0
     if not x.size and x.ndim < 2:
         return x.copy(), x[:0].copy(), x[:0].copy()
-    for name, value in (
-        ("running_mean", mean),
-        ("running_var", var),
-        ("weight", weight),
-        ("bias", bias),
-    ):
-        if value is not None and value.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
-        if value is None and not training and name.startswith("running"):
-            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    _check_channels(x.shape, training, mean, var, weight, bias)
+    if (mean is None) != (var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     losses.require_floats(x, "batch_norm")
-    for value in (mean, var, weight, bias):
-        if value is None or value.dtype == x.dtype:
-            continue
-        if x.dtype.itemsize != 2 or value.dtype != T.FLOAT32:
-            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    _check_parameter_dtypes(x, weight, bias, mean, var)
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
         raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
     return out if x.flags.c_contiguous else laid_out_like(out, x), centre, inverse
+
+
+def _check_channels(shape: Any, training: bool, *given: Any) -> None:
+    channels = shape[1] if len(shape) > 1 else 0
+    for name, value in zip(("running_mean", "running_var", "weight", "bias"), given):
+        if value is not None and math.prod(value.shape) != channels:
+            raise RuntimeError(
+                f"{name} should contain {channels} elements not {math.prod(value.shape)}"
+            )
+        if value is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    for value in given[:2]:
+        if value is not None and value.ndim != 1:
+            raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {value.ndim}")
 
 
 def _batch_gradients(
@@ -314,13 +326,16 @@ def batch_norm(
     """
     if training:
         _require_several(input.shape)
-        if (running_mean is None) != (running_var is None):
-            raise ValueError(
-                "running_mean and running_var must either both be None or neither be None"
-            )
-    return batch_norm_operator(
-        input, weight, bias, running_mean, running_var, training, momentum, eps, True
-    )
+    if (eps <= 0.0) if training else (eps < 0.0):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
+    try:
+        return batch_norm_operator(
+            input, weight, bias, running_mean, running_var, training, momentum, eps, True
+        )
+    except Exception as error:
+        values = input, weight, bias, running_mean, running_var, training, momentum, eps, True
+        raise in_words_of("batch_norm", values, error) from None
 
 
 @composite("", name="batch_norm")
@@ -338,12 +353,16 @@ def batch_norm_operator(
     """The input normalised by channel: see `nn.functional.batch_norm`."""
     if not input._raw.size:
         out = input.clone()
-        out = out if weight is None else out * weight[0]
-        return out if bias is None else out + bias[0]
+        out = out if weight is None else out * weight.select(0, 0)
+        return out if bias is None else out + bias.select(0, 0)
     if running_mean is not None or running_var is not None:
-        _reduction.refuse_gradient(
-            "native_batch_norm", running_mean=running_mean, running_var=running_var
-        )
+        try:
+            _reduction.refuse_gradient(
+                "native_batch_norm", running_mean=running_mean, running_var=running_var
+            )
+        except RuntimeError:  # sizes come first
+            _check_channels(input.shape, training, running_mean, running_var, weight, bias)
+            raise
     elif training and input._raw.ndim == 1:
         raise IndexError(errors.dimension(1, 1))
     args = [input, weight, bias, running_mean, running_var, training, momentum, eps]
@@ -376,13 +395,16 @@ def instance_norm(
 
     Raises: ValueError for a single place per channel, or one running statistic without the other.
     """
+    if type(eps) is not float or type(momentum) is not float or type(use_input_stats) is not bool:
+        values = input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps
+        problem = complaint_of_c("torch", "instance_norm", (*values, True), {})
+        if problem is not None:
+            raise problem
     if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(
             "Expected more than 1 spatial element when training, got input size "
             f"{errors.size_text(input.shape)}"
         )
-    if (running_mean is None) != (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
     return instance_norm_operator(
         input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
     )
@@ -478,6 +500,28 @@ GROUP_NORM = general(
 )
 
 
+def check_groups(shape: Any, channels: int, num_groups: int, weight: Any, bias: Any) -> None:
+    """Refuses channels that don't make so many groups, and parameters of another size.
+
+    Raises: RuntimeError.
+    """
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(shape)} and num_groups={num_groups}"
+        )
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and tuple(parameter.shape) != (channels,):
+            shown = [0] if weight is None else list(weight.shape)  # as PyTorch has it
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                "input, but "
+                f"got {name} of shape {shown} and input of shape {list(shape)}"
+            )
+
+
 @composite("nn.functional")
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
@@ -512,21 +556,7 @@ def group_norm_operator(
     shape = tuple(input.shape)
     if len(shape) < 2:
         raise IndexError(errors.no_dimension(len(shape), len(shape)))
-    if num_groups <= 0:
-        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-    if shape[1] % num_groups:
-        raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input of "
-            f"shape {list(shape)} and num_groups={num_groups}"
-        )
-    for name, parameter in (("weight", weight), ("bias", bias)):
-        if parameter is not None and tuple(parameter.shape) != shape[1:2]:
-            shown = [0] if weight is None else list(weight.shape)  # as PyTorch has it
-            raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in "
-                "input, but "
-                f"got {name} of shape {shown} and input of shape {list(shape)}"
-            )
+    check_groups(shape, shape[1], num_groups, weight, bias)
     return apply_n(GROUP_NORM.op, [input, weight, bias, num_groups, eps])[0]
 
 

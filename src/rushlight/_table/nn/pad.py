@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ..._array.nn import padding as raw
 from ..._array.nn.channels_last import laid_out_like
-from ..._base import errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
+from ..calls.argument_parser import complaint_of_c
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.row import Row, linear
 from ..shape.rearrange import constant_pad_nd
-
-_TENSOR: Any = TensorBase
 
 
 def _spread_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
@@ -63,6 +61,9 @@ _ROWS = {
 _CIRCULAR = _borrowing("_pad_circular", "PadCircularBackward0", "circular")
 
 
+_PADDINGS: Final = ("constant", "reflect", "replicate", "circular")
+
+
 @composite("nn.functional")
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
     """The input with borders: `pad` lists (before, after) for the last dimension first.
@@ -70,12 +71,20 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     Modes: "constant" (`value`), "reflect" (without the edge), "replicate" (the edge), "circular".
     Raises: RuntimeError for a padding that doesn't fit; NotImplementedError for other modes.
     """
-    if not isinstance(input, _TENSOR):
-        raise TypeError(_no_tensor(input))
-    if isinstance(pad, int):
-        raise TypeError("pad(): argument 'pad' (position 2) must be tuple of ints, not int")
-    pad = tuple(_whole(n, k) for k, n in enumerate(pad))
+    if (
+        not isinstance(input, TensorBase)
+        or not isinstance(pad, (tuple, list))
+        or any(type(n) is not int for n in pad)
+        or not (value is None or type(value) is float or type(value) is int)
+    ):
+        problem = complaint_of_c("nn", "pad", (input, pad, mode, value), {})
+        if problem is not None:
+            raise problem
+        pad = tuple([int(n) for n in pad])
+        value = None if value is None else float(value)
     ndim = input.dim()
+    if mode not in _PADDINGS:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * ndim:
@@ -85,11 +94,6 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         )
     if mode == "constant":
         return apply_n(constant_pad_nd.op, [input, pad, 0 if value is None else value])
-    if mode not in ("reflect", "replicate", "circular"):
-        if not isinstance(mode, str):
-            kind = errors.type_name(mode)
-            raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {kind}")
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     count = len(pad) // 2
@@ -101,20 +105,6 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         return apply_n(_CIRCULAR.op, [input, pad])
     _check_borrowed(shape, pad, mode)
     return apply_n(_ROWS[mode, count].op, [input, pad])
-
-
-def _no_tensor(value: Any) -> str:
-    kind = errors.type_name(value)
-    return f"pad(): argument 'input' (position 1) must be Tensor, not {kind}"
-
-
-def _whole(value: Any, place: int) -> int:
-    if isinstance(value, float | str):
-        raise TypeError(
-            "pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
-            f"{errors.type_name(value)} at pos {place}"
-        )
-    return int(value)
 
 
 _UNSUPPORTED = (

@@ -83,6 +83,8 @@ def rms_norm(
         shape = integers(normalized_shape)
     except Exception as error:
         raise in_words_of("rms_norm", (input, normalized_shape, weight, eps), error) from None
+    if shape and weight is not None and tuple(weight.shape) != shape:
+        _refuse_parameters(shape, weight._raw, None)
     if input.dim() < len(shape):
         raise ValueError(
             f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}"
@@ -97,8 +99,6 @@ def rms_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but got "
             f"input of size{list(input.shape)}"
         )
-    if weight is not None and tuple(weight.shape) != shape:
-        _refuse_parameters(shape, weight._raw, None)
     if not input.is_floating_point() and not input.is_complex():
         losses.require_floats(input._raw, "rms_norm")
     dtype = input.dtype

@@ -22,9 +22,9 @@ def number(reduction: str, size_average: Any = None, reduce: Any = None) -> int:
     """
     if size_average is not None or reduce is not None:
         return _NUMBERS[word_of_old(size_average, reduce)]
-    found = _NUMBERS.get(reduction)
+    found = _NUMBERS.get(reduction) if isinstance(reduction, str) else None
     if found is None:
-        if reduction == "elementwise_mean":
+        if isinstance(reduction, str) and reduction == "elementwise_mean":
             warn_the_caller(
                 "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
             )

@@ -94,10 +94,14 @@ def named_results(name: str, fields: tuple[str, ...]) -> Any:
     return made
 
 
+#: Operations that users call whose results have names here, and none in PyTorch.
+_PLAIN: Final = frozenset(("native_layer_norm",))
+
+
 def maker(schema: Schema) -> Any:
     """What makes the schema's named results of a list of outputs; None where they have no names."""
     fields = tuple(r.name for r in schema.returns)
-    if len(fields) < 2 or not all(fields):
+    if len(fields) < 2 or not all(fields) or schema.name in _PLAIN:
         return None
     name = schema.name.replace(".", "_")
     named_results(name + "_out", fields)
