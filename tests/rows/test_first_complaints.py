@@ -165,3 +165,27 @@ def test_less_than_no_smoothing_is_none() -> None:
     assert loss(x, classes, label_smoothing=-1.0) == loss(x, classes)
     with pytest.raises(RuntimeError, match="label_smoothing must be between"):
         loss(x, classes, label_smoothing=2.0)
+
+
+def test_recurrent_layers_count_parameters_then_states_then_weights() -> None:
+    x, h = ZEROS(3, 2, 3), ZEROS(1, 2, 4)
+    pair = [ZEROS(12, 3), ZEROS(12, 4)]
+    rest = (0.0, False)
+    with pytest.raises(RuntimeError, match="got an incorrect number of RNN parameters"):
+        torch.gru(x, h, pair, True, 2, *rest, True, False)
+    with pytest.raises(RuntimeError, match="Odd number of params or hiddens"):
+        torch.gru(x, h, pair, False, 2, *rest, True, False)
+    with pytest.raises(RuntimeError, match="Expected more hidden states in stacked_rnn"):
+        torch.gru(x, h, pair, False, 2, *rest, False, False)
+    with pytest.raises(RuntimeError, match="Expected more weights in stacked_rnn"):
+        torch.gru(x, ZEROS(2, 2, 4), pair, False, 2, *rest, False, False)
+    with pytest.raises(RuntimeError, match="input has inconsistent input_size: got 3 expected 4"):
+        torch.gru_cell(ZEROS(2, 3), h[0], ZEROS(1, 4), ZEROS(1, 4))
+
+
+def test_a_packed_sequence_may_give_its_states_by_name() -> None:
+    sizes, h = torch.tensor([2, 2]), ZEROS(1, 2, 4)
+    params = [ZEROS(4, 3), ZEROS(4, 4)]
+    options = {"has_biases": False, "num_layers": 1, "dropout": 0.0, "train": False}
+    out, _ = torch.rnn_tanh(ZEROS(4, 3), sizes, hx=h, params=params, bidirectional=False, **options)
+    assert out.shape == (4, 4)

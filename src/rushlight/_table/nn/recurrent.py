@@ -327,6 +327,8 @@ def _layer(
 def _grouped(params: Any, biased: bool, projected: bool) -> list[list[Any]]:
     """The parameters of each direction of each layer: W, U, b, c and the projection."""
     many = (4 if biased else 2) + projected
+    if len(params) % many:
+        raise RuntimeError("got an incorrect number of RNN parameters")
     groups = []
     for start in range(0, len(params), many):
         own = list(params[start : start + many])
@@ -343,9 +345,14 @@ def _network(
     ways = 2 if bidirectional else 1
     projected = kind == "lstm" and hx[0].shape[2] != hx[1].shape[2]
     groups = _grouped(params, has_biases, projected)
-    if len(groups) != num_layers * ways:
-        raise RuntimeError("got an incorrect number of RNN parameters")
     first = [s.unbind(0) for s in hx]
+    if bidirectional and (len(first[0]) % 2 or len(groups) % 2):
+        raise RuntimeError("Odd number of params or hiddens given to a bidirectional RNN")
+    for what, found in (("hidden states", first[0]), ("weights", groups)):
+        if len(found) != num_layers * ways:
+            raise RuntimeError(f"Expected more {what} in stacked_rnn")
+    if sizes is None and not input.shape[0]:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     last: list[list[Any]] = [[] for _ in hx]
     total = 0
     if sizes is not None:
@@ -394,8 +401,6 @@ def _run(
     x = given["input"]
     if given["batch_first"]:
         x = x.transpose(0, 1)
-    if not x.shape[0]:
-        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     out, last = _network(kind, x, None, hx, given["params"], *rest)
     return (out.transpose(0, 1) if given["batch_first"] else out, *last)
 
@@ -409,9 +414,9 @@ def _is_packed(args: tuple[Any, ...], kwargs: dict[str, Any], several: bool) -> 
     """Whether the call's second argument is the batch sizes of a packed sequence."""
     if "data" in kwargs or "batch_sizes" in kwargs:
         return True
-    if len(args) < 3:
-        return False
-    return isinstance(args[1], TensorBase) and (several or isinstance(args[2], TensorBase))
+    if "hx" in kwargs or len(args) < 3:
+        return len(args) > 1
+    return isinstance(args[1 if several else 2], TensorBase)
 
 
 @composite()
@@ -455,17 +460,12 @@ def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any, gates: int) -> No
 
     Raises: RuntimeError in PyTorch's words, IndexError for too few dimensions.
     """
-    hidden = w_hh.size(1)
-    for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
-        if weight.size(0) != gates * hidden:
-            raise RuntimeError(
-                f"{name} first dim must be {gates} * hidden_size = {gates * hidden}, "
-                f"but got {weight.size(0)}"
-            )
-    if input.size(1) != w_ih.size(1):
+    expected = w_ih.size(1)
+    if input.size(1) != expected:
         raise RuntimeError(
-            f"input has inconsistent input_size: got {input.size(1)} expected {w_ih.size(1)}"
+            f"input has inconsistent input_size: got {input.size(1)} expected {expected}"
         )
+    hidden = w_hh.size(1)
     for k, h in enumerate(states):
         if h.size(0) != input.size(0):
             raise RuntimeError(
@@ -474,6 +474,12 @@ def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any, gates: int) -> No
         if h.size(1) != hidden:
             raise RuntimeError(
                 f"hidden{k} has inconsistent hidden_size: got {h.size(1)}, expected {hidden}"
+            )
+    for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if weight.size(0) != gates * hidden:
+            raise RuntimeError(
+                f"{name} first dim must be {gates} * hidden_size = {gates * hidden}, "
+                f"but got {weight.size(0)}"
             )
 
 
