@@ -12,7 +12,7 @@ import importlib
 import math as _math
 from typing import Any, Final
 
-from . import _loaded, _table as _ops, autograd
+from . import _loaded, autograd
 from ._array.memory import allocator as _memory
 from ._array.printing import get_printoptions, printoptions, set_printoptions
 from ._base import dtypes as _dtypes
@@ -34,6 +34,7 @@ from ._base.memory_format import (
 )
 from ._base.numeric_limits import finfo, iinfo
 from ._base.size import Size
+from ._tensor import public_functions as _functions
 from ._tensor import settings as _settings
 from ._tensor.legacy_constructors import TYPES as _TYPES
 from ._tensor.tensor import Tensor
@@ -64,7 +65,7 @@ _install_names()
 
 for _name, _dtype in {**_dtypes.BY_NAME, **_dtypes.ALIASES}.items():
     globals()[_name] = _dtype
-_TABLE: Final = _ops.namespace("")
+_TABLE: Final = _functions.namespace("")
 _TABLE.fill(globals())
 globals().update(_TYPES)
 for _name in _settings.__all__:

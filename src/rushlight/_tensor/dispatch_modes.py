@@ -12,16 +12,14 @@ passes through here like any other.
 
 from __future__ import annotations
 
-import functools
-import sys
-from typing import Any, Final
+from typing import Any
 
 from .. import _table as _ops
 from .._base.device import CPU
 from .._core import slow
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace, check_writable, write
-from .._core.mode import CURRENT, Mode, current, replaced
+from .._core.mode import CURRENT, Mode, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.storage import TensorBase, new_tensor, version_of
 from .._core.views import attach_view
@@ -29,6 +27,7 @@ from .._table.names import aten as _aten
 from .._table.names.aten import FORMS
 from .._table.names.aten_forms import parts_of, seen
 from .._table.rows.out_argument import run_into
+from .factories import FACTORIES, shown
 from .tensor import Tensor
 
 ATEN: Any = _ops.aten()
@@ -193,45 +192,9 @@ slow.HANDLERS.watch = _watch
 slow.HANDLERS.watch_out = _watch_out
 slow.HANDLERS.watch_inplace = _watch_inplace
 
+
 # ---- what does not go through rows --------------------------------------------------------------
-#: Functions that make tensors: the overload, and how many arguments make the size.
-FACTORIES: Final = {
-    "zeros": "zeros.default", "ones": "ones.default", "empty": "empty.memory_format",
-    "full": "full.default", "arange": "arange.default", "randn": "randn.default",
-    "rand": "rand.default", "eye": "eye.default", "linspace": "linspace.default",
-    "randint": "randint.default", "randperm": "randperm.default",
-    "zeros_like": "zeros_like.default", "ones_like": "ones_like.default",
-    "empty_like": "empty_like.default", "full_like": "full_like.default",
-    "tensor": "lift_fresh.default", "rand_like": "rand_like.default",
-    "randn_like": "randn_like.default",
-}  # fmt: skip
-
-
-#: What makes tensors where the class of an argument dispatches, once there is such a class.
-BY_CLASS: Final[list[Any]] = []
-
-
-def _factory(function: Any, name: str) -> Any:
-    """A function that makes tensors, which shows dispatch modes and the profiler its calls."""
-
-    @functools.wraps(function)
-    def made(*args: Any, **kwargs: Any) -> Any:
-        mode = current()
-        if mode.recorder is not None:
-            return mode.recorder.factory(function, name, args, kwargs)
-        if mode.profiler is None and not mode.dispatch:
-            if BY_CLASS and args and getattr(type(args[0]), "_dispatches", False):
-                return BY_CLASS[0](function, name, args, kwargs)
-            return function(*args, **kwargs)
-        return _shown(mode, function, name, args, kwargs)
-
-    made._shown = True  # type: ignore[attr-defined]
-    # Not the function's own, which `wraps` has copied: the class of an argument may be asked.
-    made._in_no_mode = made  # type: ignore[attr-defined]
-    return made
-
-
-def _shown(mode: Mode, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+def watch_factory(mode: Mode, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
     """A call that isn't one of a row, as those who watch see it."""
     profiler = mode.profiler
     event = (
@@ -295,22 +258,8 @@ def _as_seen(
     return tuple(given), order
 
 
-def install() -> None:
-    """Makes calls visible that are no calls of rows.
-
-    Done when a module with modes is first loaded: programs without modes don't pay for it.
-    """
-    package = sys.modules[__name__.partition(".")[0]].__dict__
-    for name, overload in FACTORIES.items():
-        if name in package and not hasattr(package[name], "_shown"):
-            package[name] = _factory(package[name], overload)
-            if name != "tensor":
-                schema = f"{overload.removesuffix('.default')}(Any size) -> Tensor"
-                FORMS[overload] = (schema, _without_place(package[name]))
-            ATEN.__dict__.pop(overload.partition(".")[0], None)
-    tensor: Any = Tensor
-    tensor.detach = _factory(tensor.detach, "detach.default")
-    tensor.item = _factory(tensor.item, "_local_scalar_dense.default")
-
-
-install()
+for _name, _overload in FACTORIES.items():
+    if _name != "tensor":
+        _schema = f"{_overload.removesuffix('.default')}(Any size) -> Tensor"
+        FORMS[_overload] = (_schema, _without_place(shown(_ops.PUBLIC["", _name], _overload)))
+    ATEN.__dict__.pop(_overload.partition(".")[0], None)

@@ -21,6 +21,7 @@ from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase, new_tensor
 from .._table import TENSOR_METHODS
 from .._table.rows.row import LOCK, ROWS
+from .public_functions import asking_function, method_of
 from .tensor import Tensor
 
 Binary = Callable[[Any, Any], Any]
@@ -292,7 +293,10 @@ def attach() -> None:
             function = ready.get(name)
             if function is None:
                 function = Later(name, partial(TENSOR_METHODS.__getitem__, name))
+            else:
+                function = method_of(name, function)
             setattr(Tensor, name, function)
+    Tensor.detach = asking_function(Tensor.detach, "detach", "detach.default")  # type: ignore[method-assign]
     Tensor.__hash__ = _hash  # type: ignore[method-assign]
     makers = operators()
     for name, maker in makers.items():

@@ -33,7 +33,9 @@ from .._table.modes import meta as _hollow
 from .._table.names.aten import found as _operator
 from .._table.names.aten_forms import parts_of, seen
 from . import dispatch_modes as watching
+from .factories import BY_CLASS
 from .tensor import Tensor
+from .torch_function import ALERTED
 
 __all__ = ["asked", "make_wrapper_subclass"]
 
@@ -298,5 +300,6 @@ slow.HANDLERS.hollow = call
 slow.HANDLERS.hollow_inplace = call_inplace
 slow.HANDLERS.hollow_received = received
 slow.HANDLERS.hollow_read = read
-watching.BY_CLASS.append(made_by_class)
+BY_CLASS.append(made_by_class)
+ALERTED.append(Tensor)
 _hollow.DISPATCHING.append(sys.modules[__name__])

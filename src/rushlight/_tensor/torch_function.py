@@ -107,6 +107,15 @@ def in_place_of(t: Any, cls: Any) -> Any:
 
 #: Classes of programs that are asked what a whole function shall do, before it runs.
 STANDINS: Final[set[type]] = set()
+#: Not empty once there are classes that whole functions may have to ask.
+ALERTED: Final[list[type]] = []
+
+
+def stand_in(cls: type) -> None:
+    """Has whole functions ask a class before they run."""
+    if cls not in STANDINS:
+        ALERTED.append(cls)
+        STANDINS.add(cls)
 
 
 def asks(value: Any) -> bool:
@@ -172,11 +181,11 @@ def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
     found = foreign([*values, *inside])
     if not any(not isinstance(item, Tensor) for item in found):
         return slow.NOT_HANDLED
-    # From here on functions that are made of operations ask such classes, too.
-    importlib.import_module(f"{_PACKAGE}._torch.overrides")
     types = tuple(type(item) for item in found)
     if not STANDINS.issuperset(kind for kind in types if not issubclass(kind, Tensor)):
-        STANDINS.update(kind for kind in types if not issubclass(kind, Tensor))
+        for kind in types:
+            if not issubclass(kind, Tensor):
+                stand_in(kind)
         if _inside_of_another():
             return slow.NOT_HANDLED  # the function that the program has called asks first
     for item in found:
@@ -296,8 +305,7 @@ def _note(cls: Any, /, **kwargs: Any) -> None:
         cls._dispatches = True
         importlib.import_module(f"{_PACKAGE}._tensor.torch_dispatch")
     if cls._overrides and own is not _inherited and not cls.__module__.startswith(_PACKAGE + "."):
-        STANDINS.add(cls)
-        importlib.import_module(f"{_PACKAGE}._torch.overrides")
+        stand_in(cls)
 
 
 Tensor.__torch_function__ = classmethod(_inherited)

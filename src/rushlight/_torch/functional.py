@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Final
 
-from .._table import namespace
+from .._tensor.public_functions import namespace
 
 _NAMES: Final = (
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_tensors",
@@ -13,15 +12,13 @@ _NAMES: Final = (
     "meshgrid", "pca_lowrank", "split", "stft", "svd_lowrank", "tensordot", "unique",
     "unique_consecutive", "unravel_index",
 )  # fmt: skip
-_PACKAGE: Final = __name__.rpartition(".")[0]
 _TABLE: Final = namespace("").module("the functions of torch")
 
 
 def __getattr__(name: str) -> Any:
     """Gives the function of this name."""
     if name in _NAMES:
-        # As the package has it: where programs have rules of their own, it asks them.
-        return sys.modules[_PACKAGE].__dict__.get(name) or getattr(_TABLE, name)
+        return getattr(_TABLE, name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

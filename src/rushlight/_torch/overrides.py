@@ -1,14 +1,13 @@
 """`__torch_function__`: asking other classes, and modes, what a function shall do.
 
 Operations ask the classes of their arguments and the function modes on the slow path. Functions
-that are made of operations (`torch.cat`, `nn.functional.linear`, `torch.zeros`) ask too once this
-module has been loaded; a program that doesn't load it doesn't pay for that.
+that are made of operations (`torch.cat`, `nn.functional.linear`, `torch.zeros`) ask too, see
+`_tensor/public_functions.py`.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import types as _types
 from collections import defaultdict, deque
@@ -17,19 +16,9 @@ from typing import Any, Final
 
 from .. import _table as _ops
 from .._core.mode import CURRENT, current, ready, replaced
-from .._core.slow import NOT_HANDLED
-from .._table.rows.composite import COMPOSITES, METHODS
-from .._tensor import dispatch_modes as _watching  # noqa: F401 - it wraps what is wrapped again here
 from .._tensor.methods import settle
 from .._tensor.tensor import Tensor
-from .._tensor.torch_function import (
-    STANDINS,
-    DisableTorchFunctionSubclass,
-    all_refused,
-    asks,
-    by_mode,
-    foreign,
-)
+from .._tensor.torch_function import DisableTorchFunctionSubclass, asks, by_mode, foreign
 from ..nn import functional as _functional
 
 _PACKAGE: Final = __name__.rpartition(".")[0]
@@ -238,162 +227,6 @@ def redispatch_function(func: Any, types: Any, args: Any = (), kwargs: Any = Non
     with DisableTorchFunctionSubclass():
         return func(*args, **(kwargs or {}))
 
-
-def _among(args: Any, kwargs: Any) -> bool:
-    """Whether one of the arguments, or of a list among them, is of a class in `STANDINS`."""
-    for a in args if not kwargs else (*args, *kwargs.values()):
-        kind = type(a)
-        if kind in STANDINS:
-            return True
-        if (kind is list or kind is tuple) and not STANDINS.isdisjoint(map(type, a)):
-            return True
-    return False
-
-
-# Functions that are handed on as they were called; PyTorch has them in its compiled part.
-_AS_CALLED: Final = frozenset({
-    "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_", "channel_shuffle", "conv1d",
-    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "cosine_similarity", "elu_", "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear",
-    "logsigmoid", "native_channel_shuffle", "one_hot", "pairwise_distance", "pdist",
-    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_", "rrelu_",
-    "scaled_dot_product_attention", "selu_", "softplus", "threshold_",
-})  # fmt: skip
-
-
-def _spelled(function: Any, module: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """The arguments of a call as PyTorch's functions in Python hand them on: defaults written out.
-
-    What has no default comes first, by position; the rest by name.
-    """
-    name = function.__name__
-    if name == "einsum":
-        operands = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
-        return (args[0], *operands), kwargs
-    in_python = module.endswith("nn.functional") and name not in _AS_CALLED
-    if not in_python and name not in ("norm", "tensordot", "cdist", "split", "stft"):
-        return args, kwargs
-    bound = inspect.signature(function).bind(*args, **kwargs)
-    bound.apply_defaults()
-    first: list[Any] = []
-    named: dict[str, Any] = {}
-    for parameter in bound.signature.parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            return args, kwargs
-        if parameter.default is parameter.empty:
-            first.append(bound.arguments[parameter.name])
-        else:
-            named[parameter.name] = bound.arguments[parameter.name]
-    return tuple(first), named
-
-
-# ---- functions made of operations ----------------------------------------------------------------
-def _asking(function: Any, name: str) -> Any:
-    """A function that asks modes and the classes of its arguments before it runs."""
-
-    # What asks modes only is passed by where there is none.
-    plain = getattr(function, "_in_no_mode", function)
-
-    @functools.wraps(function)
-    def asking(*args: Any, **kwargs: Any) -> Any:
-        mode = current()
-        run = plain
-        standing_in = STANDINS and _among(args, kwargs)
-        if mode.slow or standing_in:
-            run = function
-            if mode.functions:
-                answer = by_mode(asking, tuple(type(a) for a in foreign(args)), args, kwargs)
-                if answer is NotImplemented:
-                    raise all_refused(asking, current().functions[-1:], ())
-                return answer
-            if standing_in:
-                # Run here, the function would have its parts noted one by one.
-                handled = _of_others(asking, *_spelled(function, asking.__module__, args, kwargs))
-                if handled is not NOT_HANDLED:
-                    return handled
-        try:
-            return run(*args, **kwargs)
-        except (AttributeError, TypeError):
-            handled = _of_others(asking, args, kwargs)
-            if handled is NOT_HANDLED:
-                raise
-            return handled
-
-    asking.__name__ = asking.__qualname__ = name
-    asking._asks = True  # type: ignore[attr-defined]
-    return asking
-
-
-# Modules that were loaded before this one know functions under their first names.
-_EARLIER: Final = frozenset(sys.modules)
-
-
-def _made_before(cls: type) -> bool:
-    """Whether a class of somebody else stems from before functions were made to ask classes."""
-    return cls.__module__ in _EARLIER and not cls.__module__.startswith(f"{_PACKAGE}.")
-
-
-def _of_others(function: Any, args: Any, kwargs: Any) -> Any:
-    """What classes that are no tensors make of a call that no tensor function understands."""
-    values = [*args, *kwargs.values()]
-    inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
-    found = [x for x in foreign([*values, *inside]) if not isinstance(x, Tensor)
-             or type(x) in STANDINS]  # fmt: skip
-    if not found:
-        return NOT_HANDLED
-    types = tuple(type(item) for item in found)
-    if any(isinstance(item, Tensor) for item in found):
-        names = [function]
-    else:
-        names = [function, function.__wrapped__]
-        if all(_made_before(type(item)) for item in found):
-            names.reverse()
-    for name in names:
-        for item in found:
-            try:
-                answer = item.__torch_function__(name, types, args, kwargs or None)
-            except (NotImplementedError, TypeError, KeyError):
-                if name is names[-1]:
-                    raise
-                break  # under its other name the class may know the function
-            if answer is not NotImplemented:
-                return answer
-    raise all_refused(function, (), types)
-
-
-# Functions that the rules of programs tell from the method of the same name.
-_APART: Final = ("unbind",)
-
-
-def _install() -> None:
-    package = sys.modules[_PACKAGE].__dict__
-    places = {"": package, "nn.functional": _functional.__dict__}
-    for space, name in COMPOSITES:
-        place = places.get(space)
-        function = None if place is None else place.get(name)
-        if isinstance(function, _types.FunctionType) and not hasattr(function, "_asks"):
-            asking = _asking(function, name)
-            # Under this name a pickle finds it.
-            asking.__module__ = f"{_PACKAGE}.{space}" if space else _PACKAGE
-            place[name] = asking  # type: ignore[index]
-    for name in METHODS:
-        method = vars(Tensor).get(name)
-        if isinstance(method, _types.FunctionType) and not hasattr(method, "_asks"):
-            public = package.get(name)
-            same = hasattr(public, "_asks") and getattr(public, "__wrapped__", None) is method
-            setattr(Tensor, name, public if same else _asking(method, name))
-    for name in _APART:
-        function = getattr(sys.modules[_PACKAGE], name)
-        if not hasattr(function, "_asks"):
-            package[name] = _asking(function, name)
-            package[name].__module__ = _PACKAGE
-    for name in ("detach", "backward"):
-        method = vars(Tensor).get(name)
-        if method is not None and not hasattr(method, "_asks"):
-            setattr(Tensor, name, _asking(method, name))
-
-
-_install()
 
 __all__ = [
     "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",

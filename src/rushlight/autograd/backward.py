@@ -20,6 +20,7 @@ from .._core.run import RUNNING, inside_transform
 from .._core.storage import TensorBase, new_tensor
 from .._core.views import current_node
 from .._table.modes import meta as _hollow
+from .._tensor.public_functions import asking_function
 from .._tensor.settings import is_warn_always_enabled
 from .._tensor.tensor import Tensor
 from .edges import GradientEdge, core_of, place_of
@@ -368,6 +369,6 @@ def _tensor_backward(
 
 _tensor_backward.__name__ = "backward"
 _tensor_backward.__qualname__ = "Tensor.backward"
-Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
+Tensor.backward = asking_function(_tensor_backward, "backward")  # type: ignore[attr-defined]
 
 __all__ = ["backward", "grad"]

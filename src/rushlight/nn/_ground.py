@@ -10,7 +10,7 @@ from .._base import dtypes
 from .._base.device import device
 from .._base.handles import RemovableHandle
 from .._base.memory_format import preserve_format
-from .._table import namespace
+from .._tensor.public_functions import own_namespace
 from .._tensor.tensor import Tensor
 from ..autograd.function import Function
 from ..autograd.grad_mode import is_grad_enabled, no_grad
@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 
-f: Any = namespace("").module("rushlight's functions")
-linalg: Any = namespace("linalg").module("rushlight's linalg")
+f: Any = own_namespace("").module("rushlight's functions")
+linalg: Any = own_namespace("linalg").module("rushlight's linalg")
 
 
 def typename(value: object) -> str:

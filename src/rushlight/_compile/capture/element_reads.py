@@ -16,9 +16,8 @@ from types import FunctionType
 from typing import Any, Final
 
 from ..._core.mode import current
-from ..._tensor import dispatch_modes as watching, settings
+from ..._tensor import settings
 from ..._tensor.tensor import Tensor
-from ...nn._ground import f
 from ..refusal import is_rushlight
 from .symbolic_numbers import NUMBERS, READS, plain_number
 
@@ -92,8 +91,6 @@ def _install_questions(kind: Any) -> None:
 
 def install() -> None:
     """Makes reads visible; done when something is compiled for the first time."""
-    for name in watching.FACTORIES:  # the library's own calls
-        setattr(f, name, getattr(sys.modules["rushlight"], name))
     kind: Any = Tensor
     for name, how in {
         "__bool__": "bool()", "__float__": "float()", "__int__": "int()", "__index__": "index()",

@@ -123,13 +123,17 @@ def _checked(kind: str, name: str, function: Callable[..., Any]) -> Callable[...
         try:
             return function(*args)
         except Exception:
-            handled = check(kind, name, run_late, args, kwargs, {}, None)
+            handled = recheck(*args)
             if handled is not NOT_HANDLED:
                 return handled
             raise
 
+    def recheck(*args: Any) -> Any:
+        return check(kind, name, run_late, args, {}, {}, None)
+
     run: Any = functools.wraps(function)(run_late if late else run_checked)
-    run._guarded = function
+    run._guarded = function  # what runs for positional arguments of types that are `_settled`
+    run._settled, run._recheck = (None, recheck) if late else (settled, None)
     return run  # type: ignore[no-any-return]
 
 

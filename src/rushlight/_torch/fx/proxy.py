@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._base.error_notes import advised
-from ..._tensor.torch_function import STANDINS
+from ..._tensor.torch_function import stand_in
 from .. import overrides as _overrides
 from .graph import Graph
 from .node import Node, map_aggregate
@@ -100,7 +100,7 @@ class Proxy:
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
-        STANDINS.add(type(self))
+        stand_in(type(self))
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
@@ -159,7 +159,7 @@ class Attribute(Proxy):
         self.attr = attr
         self.tracer = root.tracer
         self._node: Node | None = None
-        STANDINS.add(type(self))
+        stand_in(type(self))
 
     @property
     def node(self) -> Node:  # type: ignore[override]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from enum import IntEnum, auto
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from ..._base.dtypes import bool_
 from ..._table import namespace
 from ..._tensor.tensor import Tensor
-from ..._tensor.torch_function import STANDINS
+from ..._tensor.torch_function import stand_in
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
@@ -91,5 +90,4 @@ def causal_lower_right(*size: int) -> CausalBias:
     return CausalBias(CausalVariant.LOWER_RIGHT, *size)
 
 
-STANDINS.add(CausalBias)  # attention asks it before it runs
-importlib.import_module(f"{__name__.partition('.')[0]}.overrides")
+stand_in(CausalBias)  # attention asks it before it runs

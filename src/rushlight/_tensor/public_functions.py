@@ -1,0 +1,235 @@
+"""The functions that users call: those of the table, which ask modes and classes before they run.
+
+Note [Functions ask from the start]
+An operation asks function modes and the classes of its arguments on its slow path. A function that
+is made of operations (`torch.cat`, `torch.zeros`, `Tensor.reshape`) is asked about as a whole, so
+what users call is an outer function, `asking`, around the table's. It is made once: whoever has
+imported it before the first mode was on has the same function as everybody after.
+
+A call where nobody is to be asked costs one look at the mode and one at `ALERTED` more; the quick
+ways of the table's own wrappers (`guard`, `aware`) are taken from here, so that most functions have
+no further call around them. The library itself calls the table's functions, which don't ask.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
+from typing import Any, Final
+
+from .._core.mode import current
+from .._core.slow import NOT_HANDLED
+from .._table import PUBLIC
+from .._table.rows.composite import COMPOSITES, METHODS
+from .._table.rows.deferred_functions import Pending, Space
+from .factories import FACTORIES, FACTORY_METHODS, shown
+from .tensor import Tensor
+from .torch_function import ALERTED, STANDINS, all_refused, by_mode, foreign
+
+#: (namespace, name) -> the function that users call
+FACES: Final[Pending[tuple[str, str]]] = Pending()
+#: The namespaces whose functions ask, and rows that do, which the rules of programs tell from the
+#: method of the same name.
+ASKING: Final = ("", "nn.functional")
+_APART: Final = (("", "unbind"),)
+#: What is asked about where its own first line does that.
+ASKS_BY_ITSELF: Final = "_asks"
+
+_FAILED: Final = (TypeError, AttributeError, ValueError, IndexError, OverflowError)
+
+
+def asking_function(function: Any, name: str, overload: str = "", module: str = "") -> Any:
+    """A function that asks modes and the classes of its arguments before it runs.
+
+    `overload` is what those who watch operations see of one that makes tensors, `module` where a
+    pickle finds it.
+    """
+    if not isinstance(function, FunctionType) or hasattr(function, ASKS_BY_ITSELF):
+        return function
+    # What asks modes only is passed by where there is none.
+    plain: Any = getattr(function, "_in_no_mode", function)
+    body: Any = getattr(plain, "_guarded", plain)
+    settled: set[Any] | None = getattr(plain, "_settled", None)
+    recheck: Any = getattr(plain, "_recheck", None)
+    whole = shown(function, overload) if overload else function
+
+    @functools.wraps(function)
+    def asking(*args: Any, **kwargs: Any) -> Any:
+        if ALERTED or current().slow:
+            handled = asked(asking, args, kwargs)
+            if handled is NOT_HANDLED:
+                try:
+                    return whole(*args, **kwargs)
+                except (AttributeError, TypeError):
+                    handled = of_others(asking, args, kwargs)
+                    if handled is NOT_HANDLED:
+                        raise
+            return handled
+        try:
+            if not kwargs and (settled is None or tuple(map(type, args)) in settled):
+                return body(*args)
+            return plain(*args, **kwargs)
+        except _FAILED as error:
+            handled = _after(asking, None if kwargs else recheck, args, kwargs, error)
+            if handled is NOT_HANDLED:
+                raise
+            return handled
+
+    asking.__name__ = asking.__qualname__ = name
+    if module:
+        asking.__module__ = module
+    setattr(asking, ASKS_BY_ITSELF, True)
+    return asking
+
+
+def asked(function: Any, args: Any, kwargs: Any) -> Any:
+    """What modes, and classes that stand in for tensors, make of a call; NOT_HANDLED if nothing."""
+    modes = current().functions
+    if modes:
+        answer = by_mode(function, tuple(type(a) for a in foreign(args)), args, kwargs)
+        if answer is NotImplemented:
+            raise all_refused(function, modes[-1:], ())
+        return answer
+    if STANDINS and _among(args, kwargs):
+        # Run here, the function would have its parts noted one by one.
+        return of_others(function, *_spelled(function, function.__module__, args, kwargs))
+    return NOT_HANDLED
+
+
+def _among(args: Any, kwargs: Any) -> bool:
+    """Whether one of the arguments, or of a list among them, is of a class in `STANDINS`."""
+    for a in args if not kwargs else (*args, *kwargs.values()):
+        kind = type(a)
+        if kind in STANDINS:
+            return True
+        if (kind is list or kind is tuple) and not STANDINS.isdisjoint(map(type, a)):
+            return True
+    return False
+
+
+def of_others(function: Any, args: Any, kwargs: Any) -> Any:
+    """What classes that are no tensors make of a call that no tensor function understands."""
+    values = [*args, *kwargs.values()]
+    inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
+    found = [x for x in foreign([*values, *inside]) if not isinstance(x, Tensor)
+             or type(x) in STANDINS]  # fmt: skip
+    if not found:
+        return NOT_HANDLED
+    types = tuple(type(item) for item in found)
+    for item in found:
+        answer = item.__torch_function__(function, types, args, kwargs or None)
+        if answer is not NotImplemented:
+            return answer
+    raise all_refused(function, (), types)
+
+
+def _after(function: Any, recheck: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+    """What is made of a call that has failed: PyTorch's error, what another class says, or nothing.
+
+    Raises:
+        TypeError: where no signature takes the arguments.
+    """
+    if recheck is not None:
+        try:
+            handled = recheck(*args)
+        except (AttributeError, TypeError):
+            handled = of_others(function, args, kwargs)
+            if handled is NOT_HANDLED:
+                raise
+        if handled is not NOT_HANDLED:
+            return handled
+    if isinstance(error, (AttributeError, TypeError)):
+        return of_others(function, args, kwargs)
+    return NOT_HANDLED
+
+
+# Functions that are handed on as they were called; PyTorch has them in its compiled part.
+_AS_CALLED: Final = frozenset({
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_", "channel_shuffle", "conv1d",
+    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "cosine_similarity", "elu_", "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear",
+    "logsigmoid", "native_channel_shuffle", "one_hot", "pairwise_distance", "pdist",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_", "rrelu_",
+    "scaled_dot_product_attention", "selu_", "softplus", "threshold_",
+})  # fmt: skip
+
+
+def _spelled(function: Any, module: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments of a call as PyTorch's functions in Python hand them on: defaults written out.
+
+    What has no default comes first, by position; the rest by name.
+    """
+    name = function.__name__
+    if name == "einsum":
+        operands = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
+        return (args[0], *operands), kwargs
+    in_python = module.endswith("nn.functional") and name not in _AS_CALLED
+    if not in_python and name not in ("norm", "tensordot", "cdist", "split", "stft"):
+        return args, kwargs
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    first: list[Any] = []
+    named: dict[str, Any] = {}
+    for parameter in bound.signature.parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            return args, kwargs
+        if parameter.default is parameter.empty:
+            first.append(bound.arguments[parameter.name])
+        else:
+            named[parameter.name] = bound.arguments[parameter.name]
+    return tuple(first), named
+
+
+def _face(key: tuple[str, str]) -> Any:
+    space, name = key
+    overload = "" if space else FACTORIES.get(name, "")
+    module = f"rushlight.{space}" if space else "rushlight"
+    return asking_function(PUBLIC[key], name, overload, module)
+
+
+def _makers() -> None:
+    for key in PUBLIC:
+        asks = key[0] in ASKING and (key in COMPOSITES or key in _APART)
+        FACES.later(key, partial(_face if asks else PUBLIC.__getitem__, key))
+
+
+_makers()
+
+
+@functools.cache
+def _method(function: Callable[..., Any], name: str) -> Any:
+    key = ("", name)
+    if key in COMPOSITES and PUBLIC[key] is function:
+        return FACES[key]
+    return asking_function(function, name, FACTORY_METHODS.get(name, ""))
+
+
+def method_of(name: str, function: Callable[..., Any]) -> Any:
+    """The method that users call for a function of the table: the public function if that is it."""
+    return _method(function, name) if name in METHODS else function
+
+
+#: The same for the library's own modules, which ask nobody but show what makes tensors.
+_SHOWN: Final[Pending[tuple[str, str]]] = Pending()
+
+
+def _show(key: tuple[str, str]) -> Any:
+    return shown(PUBLIC[key], FACTORIES[key[1]])
+
+
+for _key in PUBLIC:
+    _own = not _key[0] and _key[1] in FACTORIES
+    _SHOWN.later(_key, partial(_show if _own else PUBLIC.__getitem__, _key))
+
+
+def namespace(name: str) -> Space:
+    """The functions of a namespace as users call them, for the module that shows them."""
+    return Space(FACES, name)
+
+
+def own_namespace(name: str) -> Space:
+    """The functions of a namespace as the library calls them."""
+    return Space(_SHOWN, name)
