@@ -19,6 +19,7 @@ from .calls import call_errors as _explain
 from .calls.composite_checks import guard
 from .calls.dispatch import inplace_function, public_function, variant
 from .calls.signature_kinds import kind_of
+from .modes.autocast_functions import casting, casting_method
 from .modes.vmap_variants import aware
 from .rows import tensor_namespace as _traced
 from .rows.composite import COMPOSITES, METHODS, composite
@@ -59,7 +60,7 @@ def _function(namespace: str, short: str, rows: list[Row]) -> Any:
     own = rows[0].op.function
     if kind and kind != kind_of(rows[0].namespace[0], short):
         own = variant(rows[0].name, rows, kind)
-    return aware(short, own)
+    return casting((namespace, short), aware(short, own))
 
 
 def _method(short: str, rows: list[Row]) -> Any:
@@ -85,9 +86,10 @@ def _build() -> None:
         if any(row.inplace for row in rows):
             TENSOR_METHODS.later(short + "_", partial(_inplace, name, rows))
     for key, function in COMPOSITES.items():
-        PUBLIC[key] = aware(key[1], guard(kind_of(*key), key[1], function))
+        PUBLIC[key] = casting(key, aware(key[1], guard(kind_of(*key), key[1], function)))
     for name, function in METHODS.items():
-        TENSOR_METHODS[name] = aware(name, guard("method", name, function))
+        method = aware(name, guard("method", name, function))
+        TENSOR_METHODS[name] = casting_method(name, method)
     _traced.connect(PUBLIC, TENSOR_METHODS)
     WORLDS.raw = numpy_ns
     WORLDS.traced = _traced

@@ -53,7 +53,6 @@ def _set(**changes: Any) -> None:
     if not on and before is None:
         return
     if on:
-        _autocast.wrap_functions()
         dtype = then.dtypes["cpu"]
         if before is not None and before.dtype is dtype and before.keeps is then.keeps:
             return

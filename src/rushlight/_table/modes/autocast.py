@@ -8,30 +8,23 @@ converted; the conversion is an operation like any other, so gradients get the t
 gradients of. Which policy an operation has is what PyTorch 2.13 does on the CPU.
 
 Operations reach their policy on the slow path, which is where everything goes while autocast is on.
-Functions made of several operations that PyTorch converts as a whole are wrapped when autocast is
-first switched on (`wrap_functions`): a program that never does pays for nothing.
+For functions made of several operations that PyTorch converts as a whole see `autocast_functions`.
 """
 
 from __future__ import annotations
 
-import functools
-import sys
 import weakref
 from contextvars import ContextVar
 from typing import Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D
-from ..._core.mode import CURRENT, Mode, current, replaced
+from ..._core.mode import CURRENT, Mode, replaced
 from ..._core.op import Op
 from ..._core.slow import HANDLERS
 from ..._core.storage import TensorBase
 from ..elementwise.convert import converted
-
-AS_IT_IS: Final = 0
-LOWER: Final = 1
-SINGLE: Final = 2
-WIDEST: Final = 3
+from .autocast_functions import LOWER, SINGLE, WIDEST
 
 #: The policy of each operation of the table that has one.
 POLICY: Final[dict[str, int]] = {
@@ -58,34 +51,6 @@ POLICY: Final[dict[str, int]] = {
         SINGLE,
     ),
     **dict.fromkeys(("cat", "stack", "index_copy"), WIDEST),
-}  # fmt: skip
-
-#: The policy of functions made of several operations: (namespace, name).
-WHOLE: Final[dict[tuple[str, str], int]] = {
-    # Made of operations with a policy, but without one.
-    **dict.fromkeys((("", "mv"), ("", "dot"), ("", "bilinear"), ("nn.functional", "bilinear")),
-                    AS_IT_IS),
-    **dict.fromkeys((("linalg", "vecdot"), ("", "conv_tbc"), ("nn.functional", "conv_tbc"),
-                     ("", "prelu"), ("nn.functional", "prelu"),
-                     ("nn.functional", "scaled_dot_product_attention")), LOWER),
-    **dict.fromkeys(
-        (("", "cdist"), ("", "cosine_embedding_loss"), ("nn.functional", "cosine_embedding_loss"),
-         ("nn.functional", "cross_entropy"), ("", "ctc_loss"), ("nn.functional", "ctc_loss"),
-         ("", "grid_sampler"), ("", "hinge_embedding_loss"),
-         ("nn.functional", "hinge_embedding_loss"), ("", "inverse"), ("", "kl_div"),
-         ("nn.functional", "kl_div"), ("nn.functional", "l1_loss"), ("linalg", "cond"),
-         ("linalg", "matrix_rank"), ("linalg", "tensorinv"), ("linalg", "tensorsolve"),
-         ("", "lu_solve"), ("", "margin_ranking_loss"), ("nn.functional", "margin_ranking_loss"),
-         ("", "max_pool3d"), ("nn.functional", "max_pool3d"), ("", "pinverse"),
-         ("", "poisson_nll_loss"), ("nn.functional", "poisson_nll_loss"), ("", "quantile"),
-         ("", "nanquantile"), ("", "stft"), ("", "svd"), ("", "qr"),
-         ("nn.functional", "adaptive_avg_pool3d"), ("", "triplet_margin_loss"),
-         ("nn.functional", "triplet_margin_loss"),
-         *(("fft", name) for name in (
-             "fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "rfft", "rfft2", "rfftn", "irfft",
-             "irfft2", "irfftn", "hfft", "ihfft"))),
-        SINGLE,
-    ),
 }  # fmt: skip
 
 
@@ -182,69 +147,18 @@ def arguments(op: Op, args: list[Any], mode: Mode) -> list[Any]:
 HANDLERS.autocast = arguments
 
 
-def _wrapped(function: Any, policy: int) -> Any:
-    """The function, whose arguments are converted as a whole under autocast."""
-
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        mode = current()
-        casting = mode.autocast
-        if casting is None:
-            return function(*args, **kwargs)
-        if policy:
-            dtype = _target(policy, (*args, *kwargs.values()), casting)
-            args = tuple([cast(arg, dtype, casting) for arg in args])
-            kwargs = {name: cast(value, dtype, casting) for name, value in kwargs.items()}
-        before = CURRENT.get()
-        try:
-            CURRENT.set(replaced(mode, autocast=None))
-            return function(*args, **kwargs)
-        finally:
-            CURRENT.set(before)
-
-    return run
-
-
-@functools.cache
-def wrap_functions() -> None:
-    """Has the functions of `WHOLE` convert their arguments under autocast, wherever they are."""
-    from .. import PUBLIC, TENSOR_METHODS
-
-    made: dict[int, tuple[Any, Any, int]] = {}
-    for key, policy in WHOLE.items():
-        function = PUBLIC.get(key)
-        if function is None:
-            continue
-        if id(function) not in made:
-            made[id(function)] = (function, _wrapped(function, policy), policy)
-        PUBLIC[key] = made[id(function)][1]
-        if TENSOR_METHODS.get(key[1]) is function:
-            TENSOR_METHODS[key[1]] = made[id(function)][1]
-    names = {name for _, name in WHOLE}
-    tensor: Any = sys.modules[f"{__name__.partition('.')[0]}._tensor.tensor"].Tensor
-    for name in names & vars(tensor).keys():
-        if (casting := _casting(vars(tensor).get(name), made)) is not None:
-            setattr(tensor, name, casting)
-    for module in list(sys.modules.values()):
-        space = getattr(module, "__dict__", None)
-        if not isinstance(space, dict) or module.__name__ == __name__:
-            continue
-        for name in names & space.keys():
-            if (casting := _casting(space[name], made)) is not None:
-                space[name] = casting
-
-
-def _casting(function: Any, made: dict[int, tuple[Any, Any, int]]) -> Any:
-    """What stands for a function under autocast; None if it is none of those that are wrapped.
-
-    A function that `overrides` has wrapped already asks classes first, and keeps doing so.
-    """
-    known = made.get(id(function))
-    if known is not None:
-        return known[1]
-    known = made.get(id(getattr(function, "__wrapped__", None)))
-    if known is None or not hasattr(function, "_asks"):
-        return None
-    outer = _wrapped(function, known[2])
-    outer.__wrapped__ = known[0]
-    return outer
+def run_converted(
+    function: Any, policy: int, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode
+) -> Any:
+    """A call of a function of several operations, whose arguments are converted as a whole."""
+    casting = mode.autocast
+    if policy:
+        dtype = _target(policy, (*args, *kwargs.values()), casting)
+        args = tuple([cast(arg, dtype, casting) for arg in args])
+        kwargs = {name: cast(value, dtype, casting) for name, value in kwargs.items()}
+    before = CURRENT.get()
+    try:
+        CURRENT.set(replaced(mode, autocast=None))
+        return function(*args, **kwargs)
+    finally:
+        CURRENT.set(before)

@@ -1,0 +1,139 @@
+"""Functions that users call are the same before and after somebody wants to be asked about them."""
+
+import inspect
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import rushlight as torch
+from rushlight.nn import functional as F
+
+EARLY = """
+import inspect, pickle, sys
+import rushlight as torch
+from rushlight import add, cat, full_like, stack, tensor, unbind, zeros
+from rushlight.nn import functional as F
+from rushlight.nn.functional import cross_entropy, linear, relu
+
+FUNCTIONS = {"cat": cat, "stack": stack, "add": add, "zeros": zeros, "full_like": full_like,
+             "tensor": tensor, "unbind": unbind}
+METHODS = {name: getattr(torch.Tensor, name) for name in
+           ("reshape", "contiguous", "float", "detach", "item", "backward", "add", "__getitem__")}
+assert "rushlight.overrides" not in sys.modules
+assert "rushlight._tensor.dispatch_modes" not in sys.modules
+"""
+LOAD = """
+import rushlight.overrides
+from rushlight.utils._python_dispatch import TorchDispatchMode
+with torch.autocast("cpu"):
+    pass
+torch.compile(lambda x: x + 1)(torch.ones(2))
+"""
+USES = {
+    "mode": """
+class Log(torch.overrides.TorchFunctionMode):
+    def __init__(self): self.seen = []
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.append(func)
+        return func(*args, **(kwargs or {}))
+x = torch.ones(2, 2, requires_grad=True)
+with Log() as log:
+    cat([x, x]); stack([x, x]); add(x, x); zeros(2); full_like(x, 1); tensor([1.0]); unbind(x)
+    linear(x, x); cross_entropy(x, torch.tensor([0, 1])); relu(x)
+    x.reshape(4); x.contiguous(); x.float(); x.detach(); x.sum().item(); x.sum().backward(); x[0]
+print([f.__name__ for f in log.seen])
+print(all(any(f is g for g in log.seen) for f in (*FUNCTIONS.values(), linear, cross_entropy)))
+""",
+    "subclass": """
+class Mine(torch.Tensor):
+    seen = []
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.seen.append(func)
+        return super().__torch_function__(func, types, args, kwargs or {})
+m = torch.ones(2, 2).as_subclass(Mine)
+Mine.seen.clear()
+cat([m, m]); stack([m, m]); add(m, m); full_like(m, 1); unbind(m); linear(m, m)
+m.reshape(4); m.contiguous(); m.float(); m.detach(); m.sum().item(); m[0]
+print([f.__name__ for f in Mine.seen])
+print(all(any(f is g for g in Mine.seen) for f in (cat, stack, full_like, unbind, linear)))
+""",
+    "another class": """
+HANDLED = {cat: "cat", stack: "stack", linear: "linear", full_like: "like", relu: "relu"}
+class Duck:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return HANDLED[func]
+d = Duck()
+print(cat([d]), stack([torch.ones(1), d]), linear(d, d), full_like(d, 1), relu(d), relu(d))
+""",
+    "dispatch": """
+from rushlight.utils._python_dispatch import TorchDispatchMode
+class Log(TorchDispatchMode):
+    seen = []
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(str(func))
+        return func(*args, **(kwargs or {}))
+with Log():
+    x = zeros(2); full_like(x, 1); tensor([1.0]); x.detach(); x.sum().item()
+    torch.nn.Linear(2, 2)
+print(Log.seen)
+""",
+    "autocast": """
+with torch.autocast("cpu"):
+    print(cross_entropy(torch.ones(2, 2).bfloat16(), torch.tensor([0, 1])).dtype,
+          F.l1_loss(torch.ones(2).half(), torch.ones(2).half()).dtype)
+""",
+    "pickle": """
+print([pickle.loads(pickle.dumps(f)) is f is getattr(torch, f.__name__)
+       for f in FUNCTIONS.values()])
+print([pickle.loads(pickle.dumps(f)) is f is getattr(F, f.__name__)
+       for f in (linear, relu, cross_entropy)])
+print([getattr(torch.Tensor, name) is f for name, f in METHODS.items()])
+""",
+    "signature": """
+print([str(inspect.signature(f)) for f in (*FUNCTIONS.values(), linear, relu, *METHODS.values())])
+print([f.__module__ for f in (*FUNCTIONS.values(), linear, relu)])
+""",
+}
+
+
+def run(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_was_imported_early_behaves_as_what_was_imported_late(use: str) -> None:
+    early = run(EARLY + LOAD + USES[use])
+    late = run(
+        "import rushlight as torch\n" + LOAD + EARLY.split("assert", maxsplit=1)[0] + USES[use]
+    )
+    assert early == late
+    assert "False" not in early or use == "signature"
+
+
+@pytest.mark.parametrize("use", ["another class", "dispatch", "autocast", "subclass"])
+def test_nothing_need_be_loaded_for_it(use: str) -> None:
+    assert run(EARLY + USES[use]) == run(EARLY + LOAD + USES[use])
+
+
+def test_a_function_of_operations_shows_the_signature_that_it_has() -> None:
+    assert list(inspect.signature(F.linear).parameters) == ["input", "weight", "bias", "out"]
+
+
+@pytest.mark.parametrize("function", [torch.cat, torch.zeros, torch.tensor, F.relu, F.linear])
+def test_a_pickle_finds_the_function(function: Any) -> None:
+    assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.parametrize("function", [torch.zeros, torch.cat, F.linear, torch.Tensor.reshape])
+def test_misuse_is_the_same_error_as_ever(function: Any) -> None:
+    with pytest.raises(TypeError):
+        function("text", "text")
