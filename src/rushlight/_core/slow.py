@@ -50,6 +50,7 @@ class Handlers:
         "watch",
         "watch_inplace",
         "watch_out",
+        "whole",
     )
 
     override: Any  # (op, args, in place?, writer) -> result, for __torch_function__ and modes
@@ -75,6 +76,7 @@ class Handlers:
     strange: Any  # (op, args, error) -> result, by a class that is no tensor, of such arguments
     in_parts: Any  # (op, args) -> the result by PyTorch's steps where it takes several, or None
     autocast: Any  # (op, args, mode) -> the arguments that the operation gets under autocast
+    whole: Any  # (function, args, kwargs) -> result, for functions and methods made of operations
     noting: Any  # (op, args, mode) -> result, for anomaly mode where nothing else is on
 
     def __init__(self) -> None:
@@ -102,6 +104,7 @@ class Handlers:
         self.in_parts = None
         self.misfits = None
         self.strange = None
+        self.whole = None
 
 
 HANDLERS: Final = Handlers()
@@ -109,6 +112,8 @@ HANDLERS: Final = Handlers()
 # its base does, which gets no edge.
 NO_EDGE: Final = 1 << 60
 NOT_HANDLED: Final = object()
+# Not empty once there are classes that functions made of operations may have to ask.
+ALERTED: Final[list[Any]] = []
 
 
 def holds(test: Any, t: TensorBase) -> bool:

@@ -8,7 +8,8 @@ imported it before the first mode was on has the same function as everybody afte
 
 A call where nobody is to be asked costs one look at the mode and one at `ALERTED` more; the quick
 ways of the table's own wrappers (`guard`, `aware`) are taken from here, so that most functions have
-no further call around them. The library itself calls the table's functions, which don't ask.
+no further call around them. Methods that do next to nothing ask in their own first lines (`asks`).
+The library itself calls the table's functions, most of which don't ask.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from types import FunctionType
 from typing import Any, Final
 
 from .._core.mode import current
-from .._core.slow import NOT_HANDLED
+from .._core.slow import ALERTED, HANDLERS, NOT_HANDLED
 from .._table import PUBLIC
 from .._table.rows.composite import COMPOSITES, METHODS
 from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
 from .tensor import Tensor
-from .torch_function import ALERTED, STANDINS, all_refused, by_mode, foreign
+from .torch_function import STANDINS, all_refused, by_mode, foreign
 
 #: (namespace, name) -> the function that users call
 FACES: Final[Pending[tuple[str, str]]] = Pending()
@@ -35,7 +36,7 @@ FACES: Final[Pending[tuple[str, str]]] = Pending()
 #: method of the same name.
 ASKING: Final = ("", "nn.functional")
 _APART: Final = (("", "unbind"),)
-#: What is asked about where its own first line does that.
+#: The mark of functions that ask, see `asks` in `_table/rows/composite.py`.
 ASKS_BY_ITSELF: Final = "_asks"
 
 _FAILED: Final = (TypeError, AttributeError, ValueError, IndexError, OverflowError)
@@ -59,15 +60,7 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
     @functools.wraps(function)
     def asking(*args: Any, **kwargs: Any) -> Any:
         if ALERTED or current().slow:
-            handled = asked(asking, args, kwargs)
-            if handled is NOT_HANDLED:
-                try:
-                    return whole(*args, **kwargs)
-                except (AttributeError, TypeError):
-                    handled = of_others(asking, args, kwargs)
-                    if handled is NOT_HANDLED:
-                        raise
-            return handled
+            return _slowly(asking, whole, args, kwargs)
         try:
             if not kwargs and (settled is None or tuple(map(type, args)) in settled):
                 return body(*args)
@@ -78,11 +71,32 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
                 raise
             return handled
 
+    @functools.wraps(function)
+    def asking_alone(self: Any) -> Any:
+        if ALERTED or current().slow:
+            return _slowly(asking_alone, whole, (self,), {})
+        return body(self)
+
+    if overload and name in FACTORY_METHODS:
+        asking = asking_alone
     asking.__name__ = asking.__qualname__ = name
     if module:
         asking.__module__ = module
     setattr(asking, ASKS_BY_ITSELF, True)
     return asking
+
+
+def _slowly(function: Any, whole: Any, args: Any, kwargs: Any) -> Any:
+    """A call about which somebody may have to be asked."""
+    handled = asked(function, args, kwargs)
+    if handled is NOT_HANDLED:
+        try:
+            return whole(*args, **kwargs)
+        except (AttributeError, TypeError):
+            handled = of_others(function, args, kwargs)
+            if handled is NOT_HANDLED:
+                raise
+    return handled
 
 
 def asked(function: Any, args: Any, kwargs: Any) -> Any:
@@ -124,6 +138,9 @@ def of_others(function: Any, args: Any, kwargs: Any) -> Any:
         if answer is not NotImplemented:
             return answer
     raise all_refused(function, (), types)
+
+
+HANDLERS.whole = asked
 
 
 def _after(function: Any, recheck: Any, args: Any, kwargs: Any, error: Exception) -> Any:

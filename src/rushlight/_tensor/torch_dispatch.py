@@ -35,7 +35,6 @@ from .._table.names.aten_forms import parts_of, seen
 from . import dispatch_modes as watching
 from .factories import BY_CLASS
 from .tensor import Tensor
-from .torch_function import ALERTED
 
 __all__ = ["asked", "make_wrapper_subclass"]
 
@@ -301,5 +300,5 @@ slow.HANDLERS.hollow_inplace = call_inplace
 slow.HANDLERS.hollow_received = received
 slow.HANDLERS.hollow_read = read
 BY_CLASS.append(made_by_class)
-ALERTED.append(Tensor)
+slow.ALERTED.append(Tensor)
 _hollow.DISPATCHING.append(sys.modules[__name__])

@@ -107,14 +107,12 @@ def in_place_of(t: Any, cls: Any) -> Any:
 
 #: Classes of programs that are asked what a whole function shall do, before it runs.
 STANDINS: Final[set[type]] = set()
-#: Not empty once there are classes that whole functions may have to ask.
-ALERTED: Final[list[type]] = []
 
 
 def stand_in(cls: type) -> None:
     """Has whole functions ask a class before they run."""
     if cls not in STANDINS:
-        ALERTED.append(cls)
+        slow.ALERTED.append(cls)
         STANDINS.add(cls)
 
 

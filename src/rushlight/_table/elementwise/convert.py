@@ -12,10 +12,11 @@ from ..._base.device import CPU, cuda_asked, device as _Device, hollow as withou
 from ..._base.memory_format import memory_format as MemoryFormat, preserve_format
 from ..._core.apply import apply_n
 from ..._core.mode import current
+from ..._core.slow import ALERTED, HANDLERS, NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import misuse
 from ..modes import meta as _hollow
-from ..rows.composite import composite
+from ..rows.composite import asks, composite
 from ..rows.row import linear
 
 _type = type  # the name is taken below by the method
@@ -136,7 +137,13 @@ def _meant(dtype: Any) -> D.dtype:
 
 
 def _caster(name: str, dtype: D.dtype) -> None:
+    @asks
     def cast_to(self: Any, *, memory_format: Any = None) -> Any:
+        if ALERTED or current().slow:
+            named = {} if memory_format is None else {"memory_format": memory_format}
+            handled = HANDLERS.whole(cast_to, (self,), named)
+            if handled is not NOT_HANDLED:
+                return handled
         if memory_format is None or memory_format is preserve_format:
             return converted(self, dtype)
         if _type(memory_format) is not MemoryFormat:

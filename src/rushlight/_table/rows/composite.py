@@ -12,6 +12,18 @@ COMPOSITES: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> funct
 METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
 
 
+def asks(function: F) -> F:
+    """A method that asks by itself, in its first lines: a call around it would be felt.
+
+    if ALERTED or current().slow:
+        handled = HANDLERS.whole(method, (self,), {})
+        if handled is not NOT_HANDLED:
+            return handled
+    """
+    function._asks = True  # type: ignore[attr-defined]
+    return function
+
+
 def _with_out(name: str, function: F) -> F:
     @functools.wraps(function)
     def taking_out(*args: Any, out: Any = None, **kwargs: Any) -> Any:

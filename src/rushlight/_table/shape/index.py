@@ -18,10 +18,10 @@ from ..._base import errors
 from ..._core.apply import apply_n, apply_view
 from ..._core.inplace import apply_inplace, check_writable
 from ..._core.mode import current
-from ..._core.slow import read_by_python
+from ..._core.slow import ALERTED, HANDLERS, NOT_HANDLED, read_by_python
 from ..._core.storage import TensorBase, bump, new_tensor
 from ..calls.dtype_checks import is_mask
-from ..rows.composite import METHODS, composite
+from ..rows.composite import METHODS, asks, composite
 from ..rows.expanded_writes import warned
 from ..rows.row import linear
 from ..rows.tensor_namespace import table
@@ -217,12 +217,17 @@ _SKIP: Final = object()
 
 
 # ---- reading ----------------------------------------------------------------------------------
+@asks
 def getitem(self: Any, given: Any) -> Any:
     """The part of the tensor that an index names: a view for basic indices, else a copy.
 
     Raises:
         IndexError: for places that aren't there, or an index of another type.
     """
+    if ALERTED or current().slow:
+        handled = HANDLERS.whole(getitem, (self, given), {})
+        if handled is not NOT_HANDLED:
+            return handled
     kind = type(given)
     if kind is int:
         shape = self._raw.shape
@@ -505,4 +510,5 @@ def delitem(self: Any, given: Any) -> None:
     raise TypeError("Tensor does not support deleting items")
 
 
+getitem.__name__ = getitem.__qualname__ = "__getitem__"
 METHODS.update({"__getitem__": getitem, "__setitem__": setitem, "__delitem__": delitem})

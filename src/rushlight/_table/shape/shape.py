@@ -21,13 +21,13 @@ from ..._base.memory_format import (
 )
 from ..._core.apply import apply1, apply_n, apply_view
 from ..._core.mode import current
-from ..._core.slow import NOT_HANDLED
+from ..._core.slow import ALERTED, HANDLERS, NOT_HANDLED
 from ..._core.storage import new_tensor, version_cell
 from ..calls.argument_parser import misuse
 from ..calls.composite_checks import check
 from ..calls.conversions import integers, is_int
 from ..calls.dispatch import Dispatcher
-from ..rows.composite import METHODS, composite
+from ..rows.composite import METHODS, asks, composite
 from ..rows.row import linear
 
 # ---- shapes -----------------------------------------------------------------------------------
@@ -121,12 +121,17 @@ _expand_words = expand
 
 
 @composite("private", method=True, name="view")
+@asks
 def _view(self: Any, /, *size: Any, **kwargs: Any) -> Any:
     """The same elements in another shape (one size may be -1), or their bits as another type.
 
     Raises:
         RuntimeError: where the elements don't fit the shape, or the memory's layout doesn't.
     """
+    if ALERTED or current().slow:
+        handled = HANDLERS.whole(_view, (self, *size), kwargs)
+        if handled is not NOT_HANDLED:
+            return handled
     if not kwargs and size:
         found: Any = size
         if len(size) == 1 and isinstance(size[0], (tuple, list)):
@@ -147,6 +152,9 @@ def _view(self: Any, /, *size: Any, **kwargs: Any) -> Any:
     if isinstance(found, D.dtype):
         return _as_type(self, found)
     return _view_words(self, *size, **kwargs)
+
+
+_view.__name__ = _view.__qualname__ = "view"
 
 
 def _as_type(self: Any, dtype: D.dtype) -> Any:
@@ -177,8 +185,14 @@ def _ranked(t: Any, memory_format: Any) -> Any:
 
 
 @composite("private", method=True)
+@asks
 def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
     """The tensor itself where it lies in memory as asked, else a copy that does."""
+    if ALERTED or current().slow:
+        named = {} if memory_format is contiguous_format else {"memory_format": memory_format}
+        handled = HANDLERS.whole(contiguous, (self,), named)
+        if handled is not NOT_HANDLED:
+            return handled
     if memory_format is contiguous_format:
         return self if self._raw.flags.c_contiguous else apply1(clone_contiguous.op, self)
     if type(memory_format) is not MemoryFormat:
