@@ -57,6 +57,9 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
     recheck: Any = getattr(plain, "_recheck", None)
     whole = shown(function, overload) if overload else function
 
+    if overload and name in FACTORY_METHODS:
+        return _asking_alone(function, whole, name)
+
     @functools.wraps(function)
     def asking(*args: Any, **kwargs: Any) -> Any:
         if ALERTED or current().slow:
@@ -71,17 +74,23 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
                 raise
             return handled
 
-    @functools.wraps(function)
-    def asking_alone(self: Any) -> Any:
-        if ALERTED or current().slow:
-            return _slowly(asking_alone, whole, (self,), {})
-        return body(self)
-
-    if overload and name in FACTORY_METHODS:
-        asking = asking_alone
     asking.__name__ = asking.__qualname__ = name
     if module:
         asking.__module__ = module
+    setattr(asking, ASKS_BY_ITSELF, True)
+    return asking
+
+
+def _asking_alone(function: Any, whole: Any, name: str) -> Any:
+    """The same for a method without arguments, which is called at less cost."""
+
+    @functools.wraps(function)
+    def asking(self: Any) -> Any:
+        if ALERTED or current().slow:
+            return _slowly(asking, whole, (self,), {})
+        return function(self)
+
+    asking.__name__ = asking.__qualname__ = name
     setattr(asking, ASKS_BY_ITSELF, True)
     return asking
 
