@@ -34,8 +34,7 @@ from ._base.memory_format import (
 )
 from ._base.numeric_limits import finfo, iinfo
 from ._base.size import Size
-from ._tensor import public_functions as _functions
-from ._tensor import settings as _settings
+from ._tensor import public_functions as _functions, settings as _settings
 from ._tensor.legacy_constructors import TYPES as _TYPES
 from ._tensor.tensor import Tensor
 from ._torch.finder import install as _install_names

@@ -10,6 +10,12 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final
 
+#: Not empty once somebody has been on whom functions made of operations ask, see Note [Functions
+#: ask from the start] in `_tensor/public_functions.py`.
+ALERTED: Final[list[Any]] = []
+#: The classes of programs that such functions ask, be a mode on or not.
+ASKED_CLASSES: Final[list[type]] = []
+
 
 class Mode:
     """An immutable set of switches. `slow` sums up all that the fast path must not meet."""
@@ -73,6 +79,15 @@ class Mode:
         self.profiler = profiler  # what is told of each operation while a profile is taken
         self.recorder = recorder  # what notes each operation on arrays while a step is recorded
         self.autocast = autocast  # the type in which products are computed; None: as they come
+        if not ALERTED and (
+            functions
+            or layers
+            or dispatch
+            or profiler is not None
+            or recorder is not None
+            or autocast is not None
+        ):
+            ALERTED.append(True)
         self.slow = (
             fresh
             or bool(saved_hooks or layers or functions or dispatch)
@@ -84,6 +99,17 @@ class Mode:
             or dual
             or view_replay
         )
+
+
+def ask_class(cls: type) -> None:
+    """Has functions made of operations ask who has been on, and the class, from now on."""
+    ALERTED.append(True)
+    ASKED_CLASSES.append(cls)
+
+
+def interposed() -> bool:
+    """Whether somebody is on, or any class is to be asked; for where `ALERTED` isn't empty."""
+    return current().slow or bool(ASKED_CLASSES)
 
 
 def replaced(mode: Mode, **changes: Any) -> Mode:

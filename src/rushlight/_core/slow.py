@@ -112,8 +112,6 @@ HANDLERS: Final = Handlers()
 # its base does, which gets no edge.
 NO_EDGE: Final = 1 << 60
 NOT_HANDLED: Final = object()
-# Not empty once there are classes that functions made of operations may have to ask.
-ALERTED: Final[list[Any]] = []
 
 
 def holds(test: Any, t: TensorBase) -> bool:

@@ -6,9 +6,10 @@ is made of operations (`torch.cat`, `torch.zeros`, `Tensor.reshape`) is asked ab
 what users call is an outer function, `asking`, around the table's. It is made once: whoever has
 imported it before the first mode was on has the same function as everybody after.
 
-A call where nobody is to be asked costs one look at the mode and one at `ALERTED` more; the quick
-ways of the table's own wrappers (`guard`, `aware`) are taken from here, so that most functions have
-no further call around them. Methods that do next to nothing ask in their own first lines (`asks`).
+Until the first mode is entered, or the first class declared, that is to be asked, a call costs one
+look at the empty list `ALERTED` more, and after that one at the mode; the quick ways of the table's
+own wrappers (`guard`, `aware`) are taken from here, so that most functions have no further call
+around them. Methods that do next to nothing ask in their own first lines (`asks`).
 The library itself calls the table's functions, most of which don't ask.
 """
 
@@ -21,8 +22,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
-from .._core.mode import current
-from .._core.slow import ALERTED, HANDLERS, NOT_HANDLED
+from .._core.mode import ALERTED, current, interposed
+from .._core.slow import HANDLERS, NOT_HANDLED
 from .._table import PUBLIC
 from .._table.rows.composite import COMPOSITES, METHODS
 from .._table.rows.deferred_functions import Pending, Space
@@ -39,8 +40,6 @@ _APART: Final = (("", "unbind"),)
 #: The mark of functions that ask, see `asks` in `_table/rows/composite.py`.
 ASKS_BY_ITSELF: Final = "_asks"
 
-_FAILED: Final = (TypeError, AttributeError, ValueError, IndexError, OverflowError)
-
 
 def asking_function(function: Any, name: str, overload: str = "", module: str = "") -> Any:
     """A function that asks modes and the classes of its arguments before it runs.
@@ -50,48 +49,75 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
     """
     if not isinstance(function, FunctionType) or hasattr(function, ASKS_BY_ITSELF):
         return function
-    # What asks modes only is passed by where there is none.
-    plain: Any = getattr(function, "_in_no_mode", function)
-    body: Any = getattr(plain, "_guarded", plain)
-    settled: set[Any] | None = getattr(plain, "_settled", None)
-    recheck: Any = getattr(plain, "_recheck", None)
     whole = shown(function, overload) if overload else function
-
     if overload and name in FACTORY_METHODS:
-        return _asking_alone(function, whole, name)
+        made = _alone(function, whole)
+    else:
+        # What asks modes only is passed by where there is none.
+        plain: Any = getattr(function, "_in_no_mode", function)
+        settled: set[Any] | None = getattr(plain, "_settled", None)
+        made = _quick(function, whole, plain) if settled is None else _checked(
+            function, whole, plain, settled
+        )  # fmt: skip
+    made.__name__ = made.__qualname__ = name
+    if module:
+        made.__module__ = module
+    setattr(made, ASKS_BY_ITSELF, True)
+    return made
+
+
+def _quick(function: Any, whole: Any, plain: Any) -> Any:
+    """For what runs on positional arguments without a look at them."""
+    body: Any = getattr(plain, "_guarded", plain)
+    recheck: Any = getattr(plain, "_recheck", None)
 
     @functools.wraps(function)
     def asking(*args: Any, **kwargs: Any) -> Any:
-        if ALERTED or current().slow:
+        if ALERTED and interposed():
             return _slowly(asking, whole, args, kwargs)
         try:
-            if not kwargs and (settled is None or tuple(map(type, args)) in settled):
-                return body(*args)
-            return plain(*args, **kwargs)
-        except _FAILED as error:
+            if kwargs:
+                return plain(*args, **kwargs)
+            return body(*args)
+        except Exception as error:
             handled = _after(asking, None if kwargs else recheck, args, kwargs, error)
             if handled is NOT_HANDLED:
                 raise
             return handled
 
-    asking.__name__ = asking.__qualname__ = name
-    if module:
-        asking.__module__ = module
-    setattr(asking, ASKS_BY_ITSELF, True)
     return asking
 
 
-def _asking_alone(function: Any, whole: Any, name: str) -> Any:
-    """The same for a method without arguments, which is called at less cost."""
+def _checked(function: Any, whole: Any, plain: Any, settled: set[Any]) -> Any:
+    """For what runs unchecked on arguments of types that have been checked."""
+    body: Any = plain._guarded
+
+    @functools.wraps(function)
+    def asking(*args: Any, **kwargs: Any) -> Any:
+        if ALERTED and interposed():
+            return _slowly(asking, whole, args, kwargs)
+        try:
+            if not kwargs and tuple(map(type, args)) in settled:
+                return body(*args)
+            return plain(*args, **kwargs)
+        except Exception as error:
+            handled = _after(asking, None, args, kwargs, error)
+            if handled is NOT_HANDLED:
+                raise
+            return handled
+
+    return asking
+
+
+def _alone(function: Any, whole: Any) -> Any:
+    """For a method without arguments."""
 
     @functools.wraps(function)
     def asking(self: Any) -> Any:
-        if ALERTED or current().slow:
+        if ALERTED and interposed():
             return _slowly(asking, whole, (self,), {})
         return function(self)
 
-    asking.__name__ = asking.__qualname__ = name
-    setattr(asking, ASKS_BY_ITSELF, True)
     return asking
 
 

@@ -26,7 +26,7 @@ from .._base.device import CPU, device as _device
 from .._base.dtypes import get_default_dtype
 from .._core import slow
 from .._core.inplace import check_writable, write
-from .._core.mode import CURRENT, Mode, current, ready, replaced
+from .._core.mode import CURRENT, Mode, ask_class, current, ready, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
 from .._table.modes import meta as _hollow
@@ -300,5 +300,5 @@ slow.HANDLERS.hollow_inplace = call_inplace
 slow.HANDLERS.hollow_received = received
 slow.HANDLERS.hollow_read = read
 BY_CLASS.append(made_by_class)
-slow.ALERTED.append(Tensor)
+ask_class(Tensor)
 _hollow.DISPATCHING.append(sys.modules[__name__])

@@ -16,7 +16,7 @@ from .._array.memory.meta import Hollow
 from .._core import slow
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
-from .._core.mode import CURRENT, current, ready, replaced
+from .._core.mode import CURRENT, ask_class, current, ready, replaced
 from .._core.storage import TensorBase, init_tensor
 from .._table.modes.meta import DISPATCHING
 from .._table.shape.shape import alias
@@ -112,7 +112,7 @@ STANDINS: Final[set[type]] = set()
 def stand_in(cls: type) -> None:
     """Has whole functions ask a class before they run."""
     if cls not in STANDINS:
-        slow.ALERTED.append(cls)
+        ask_class(cls)
         STANDINS.add(cls)
 
 

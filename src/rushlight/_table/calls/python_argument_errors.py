@@ -71,7 +71,6 @@ def explained(
                 raise
             raise problem from None
 
-    run._guarded = function  # type: ignore[attr-defined]
     return run
 
 

@@ -10,6 +10,8 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply1, apply_lone
 from ..._core.inplace import apply_inplace
+from ..._core.mode import ALERTED, interposed
+from ..._core.slow import HANDLERS, NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..._formula.words import (
     absolute,
@@ -24,7 +26,7 @@ from ..._formula.words import (
 )
 from ..calls import dtype_checks as _checks
 from ..calls.conversions import numbers_for
-from ..rows.composite import composite
+from ..rows.composite import asks, composite
 from ..rows.row import Row, elementwise, general
 from ..rows.tensor_namespace import table
 
@@ -396,9 +398,17 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any, name: str = "") -> Any
 
 
 @composite("nn.functional", name="relu")
+@asks
 def relu_function(input: Any, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
+    if ALERTED and interposed():
+        handled = HANDLERS.whole(relu_function, (input,), {"inplace": inplace})
+        if handled is not NOT_HANDLED:
+            return handled
     if not isinstance(input, TensorBase):
+        handled = HANDLERS.misfits(relu_function, (input,), {"inplace": inplace})
+        if handled is not NOT_HANDLED:
+            return handled
         raise TypeError(errors.no_tensor("relu_" if inplace else "relu", "input", input))
     return apply_inplace(relu.op, [input]) if inplace else apply1(relu.op, input)
 

@@ -11,8 +11,8 @@ from ..._base import dtypes as D, errors
 from ..._base.device import CPU, cuda_asked, device as _Device, hollow as without_data, named_device
 from ..._base.memory_format import memory_format as MemoryFormat, preserve_format
 from ..._core.apply import apply_n
-from ..._core.mode import current
-from ..._core.slow import ALERTED, HANDLERS, NOT_HANDLED
+from ..._core.mode import ALERTED, current, interposed
+from ..._core.slow import HANDLERS, NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import misuse
 from ..modes import meta as _hollow
@@ -139,7 +139,7 @@ def _meant(dtype: Any) -> D.dtype:
 def _caster(name: str, dtype: D.dtype) -> None:
     @asks
     def cast_to(self: Any, *, memory_format: Any = None) -> Any:
-        if ALERTED or current().slow:
+        if ALERTED and interposed():
             named = {} if memory_format is None else {"memory_format": memory_format}
             handled = HANDLERS.whole(cast_to, (self,), named)
             if handled is not NOT_HANDLED:

@@ -15,7 +15,7 @@ METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
 def asks(function: F) -> F:
     """A method that asks by itself, in its first lines: a call around it would be felt.
 
-    if ALERTED or current().slow:
+    if ALERTED and interposed():
         handled = HANDLERS.whole(method, (self,), {})
         if handled is not NOT_HANDLED:
             return handled

@@ -17,8 +17,8 @@ from ..._array.shape import indexing as raw, writing as W
 from ..._base import errors
 from ..._core.apply import apply_n, apply_view
 from ..._core.inplace import apply_inplace, check_writable
-from ..._core.mode import current
-from ..._core.slow import ALERTED, HANDLERS, NOT_HANDLED, read_by_python
+from ..._core.mode import ALERTED, current, interposed
+from ..._core.slow import HANDLERS, NOT_HANDLED, read_by_python
 from ..._core.storage import TensorBase, bump, new_tensor
 from ..calls.dtype_checks import is_mask
 from ..rows.composite import METHODS, asks, composite
@@ -224,7 +224,7 @@ def getitem(self: Any, given: Any) -> Any:
     Raises:
         IndexError: for places that aren't there, or an index of another type.
     """
-    if ALERTED or current().slow:
+    if ALERTED and interposed():
         handled = HANDLERS.whole(getitem, (self, given), {})
         if handled is not NOT_HANDLED:
             return handled
