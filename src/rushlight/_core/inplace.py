@@ -19,6 +19,7 @@ from .._base import dtypes as D, errors
 from . import slow
 from .copyslices import plain_copy, rebase
 from .hooks import carry_retained
+from .interposers import NOT_HANDLED, WRITE
 from .mode import Mode, current, ready
 from .node import operation_name
 from .op import (
@@ -30,6 +31,7 @@ from .op import (
     SHARED_PARTLY,
     Op,
 )
+from .run import ANOMALY
 from .saved import pack_outputs
 from .storage import DEFAULT, TensorBase, bump, version_of
 from .views import current_node, follows, refuse_view
@@ -62,20 +64,16 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         elif write_plainly(op, me, args):
             return me
     mode = ready()
-    if (mode.functions or mode.layers or me._layered) or any_layered(args):
-        handled = slow.NOT_HANDLED
-        if slow.HANDLERS.override is not None:
-            handled = slow.HANDLERS.override(op, args, True, writer)
-        if handled is slow.NOT_HANDLED and slow.HANDLERS.layer_inplace is not None:
-            handled = slow.HANDLERS.layer_inplace(op, args, writer)
-        if handled is slow.NOT_HANDLED and slow.HANDLERS.hollow_inplace is not None:
-            handled = slow.HANDLERS.hollow_inplace(op, args, writer)
-        if handled is not slow.NOT_HANDLED:
-            return handled
-    if mode.profiler is not None or mode.dispatch:
-        return slow.HANDLERS.watch_inplace(op, args, writer, mode)
-    if mode.forward_grad and slow.HANDLERS.tangent_inplace is not None and any_tangent(args):
-        return slow.HANDLERS.tangent_inplace(op, args)
+    layered = any_layered(args)
+    if (
+        mode.interposed
+        or layered
+        or (mode.forward_grad and slow.TANGENTS.carry is not None and any_tangent(args))
+    ):
+        for interposer in WRITE:
+            handled = interposer.write(op, args, writer, mode, layered)
+            if handled is not NOT_HANDLED:
+                return handled
     live = 0
     recorded: Op | None = op if op.written is None else op.written(args)
     if (
@@ -141,9 +139,9 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
             refuse_shapes(op, array, raws)
             if promoted is not None and not op.gives_bool:
                 check_cast(promoted, array, op)
-        if slow.HANDLERS.explain is None:
+        if slow.ERRORS.explain is None:
             raise
-        better = slow.HANDLERS.explain(op, args, error, True)
+        better = slow.ERRORS.explain(op, args, error, True)
         if better is None:
             raise
         try:
@@ -430,7 +428,7 @@ def write(
         if mode.recorder is not None:
             mode.recorder.copied(before[0], me)
         if mode.dual:
-            slow.HANDLERS.tangent_copied(before[0], me)
+            slow.TANGENTS.copy(before[0], me)
     raws[0] = me._raw
     node = slow.make_node(op, before, raws, [me], live, mode, promoted)
     if writer is None:
@@ -459,8 +457,8 @@ def write(
         own.meta = {"alive": alive} if own.meta is None else {**own.meta, "alive": alive}
         note = {"view": (operation_name(own), ref(alive))}
         node.meta = note if node.meta is None else {**node.meta, **note}
-    if mode.anomaly and slow.HANDLERS.trace is not None:
-        slow.HANDLERS.trace(node)
+    if mode.anomaly and ANOMALY.trace is not None:
+        ANOMALY.trace(node)
 
 
 def write_result(op: Op, array: Any, result: Any) -> None:

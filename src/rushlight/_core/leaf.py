@@ -15,8 +15,8 @@ from .._array import types as T
 from .._array.types import ndarray as _ndarray
 from .._base.fork_locks import lock as make_lock
 from .hooks import SPARSE, Hooks, checked_hook_result
+from .interposers import received
 from .mode import CURRENT, current, ready, replaced, with_grad
-from .slow import HANDLERS
 from .storage import TensorBase, bump, new_tensor
 
 # Adding large arrays lets other threads run, so two threads that accumulate into one leaf must take
@@ -41,7 +41,7 @@ def receive(leaf: TensorBase, g: Any, owned: bool, traced: bool) -> None:
     if traced and current().carrying:  # on Tensors, but not recorded
         traced = False
         owned = False
-        if not g._plain and HANDLERS.hollow_received(leaf, g):
+        if not g._plain and received(leaf, g):
             return
         g = g._raw
         recorder = current().recorder

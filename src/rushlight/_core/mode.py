@@ -18,7 +18,10 @@ ASKED_CLASSES: Final[list[type]] = []
 
 
 class Mode:
-    """An immutable set of switches. `slow` sums up all that the fast path must not meet."""
+    """An immutable set of switches. `slow` sums up all that the fast path must not meet.
+
+    `interposed` sums up what an interposer answers for.
+    """
 
     __slots__ = (
         "anomaly",
@@ -31,6 +34,7 @@ class Mode:
         "functions",
         "grad",
         "inference",
+        "interposed",
         "layers",
         "multithreaded",
         "profiler",
@@ -79,25 +83,17 @@ class Mode:
         self.profiler = profiler  # what is told of each operation while a profile is taken
         self.recorder = recorder  # what notes each operation on arrays while a step is recorded
         self.autocast = autocast  # the type in which products are computed; None: as they come
-        if not ALERTED and (
-            functions
-            or layers
-            or dispatch
+        # Somebody is to be asked about operations, see Note [The order of interposers].
+        self.interposed = (
+            bool(saved_hooks or layers or functions or dispatch)
             or profiler is not None
-            or recorder is not None
-            or autocast is not None
-        ):
-            ALERTED.append(True)
-        self.slow = (
-            fresh
-            or bool(saved_hooks or layers or functions or dispatch)
-            or profiler is not None
-            or recorder is not None
             or autocast is not None
             or anomaly
-            or inference
-            or dual
-            or view_replay
+        )
+        if (self.interposed or recorder is not None) and not ALERTED:
+            ALERTED.append(True)
+        self.slow = (
+            fresh or self.interposed or recorder is not None or inference or dual or view_replay
         )
 
 

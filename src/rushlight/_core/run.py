@@ -96,14 +96,16 @@ RUNNING: Final[ContextVar[Any]] = ContextVar("rushlight_run", default=None)
 
 
 class Anomaly:
-    """What anomaly mode does when a node fails; handed in by the layers above."""
+    """What anomaly mode does with nodes; handed in by the layers above."""
 
-    __slots__ = ("explain",)
+    __slots__ = ("explain", "trace")
 
-    explain: Any  # (node) -> None: warns where the node was made
+    explain: Any  # (node) -> None: warns where a node was made whose backward has failed
+    trace: Any  # (node) -> None: notes where the node was made
 
     def __init__(self) -> None:
         self.explain = None
+        self.trace = None
 
 
 ANOMALY: Final = Anomaly()

@@ -1,6 +1,6 @@
 """Calling an operation: the path that can do everything.
 
-Overrides, layers, promotion, scalars, lists of tensors, several outputs, views, saved-tensor hooks,
+Interposers, promotion, scalars, lists of tensors, several outputs, views, saved-tensor hooks,
 anomaly mode, inference tensors and tangents are handled here, once, in this order.
 """
 
@@ -12,9 +12,11 @@ from .._array import types as T
 from .._array.memory.out_of_memory import refusal
 from .._array.types import ndarray as _ndarray
 from .._base import dtypes as D, errors
+from .interposers import CALL, FAILED, NOT_HANDLED, elements_of
 from .mode import Mode, current, ready
 from .node import FIX, GENERAL, Node, Vertex, new_node
 from .op import ARG, OUT, PROMOTE_FLOAT, PROMOTE_NONE, SHAPE, Op
+from .run import ANOMALY
 from .saved import pack, pack_outputs
 from .storage import TensorBase, bump, new_tensor, version_of
 from .views import attach_view, follows, view_target
@@ -22,96 +24,39 @@ from .views import attach_view, follows, view_target
 ndarray: Final = _ndarray
 
 
-class Handlers:
-    """What the layers above hand in: each is None until that layer is loaded."""
+class Errors:
+    """What is said of failures; handed in by the layers above."""
 
-    __slots__ = (
-        "autocast",
-        "explain",
-        "hollow",
-        "hollow_inplace",
-        "hollow_read",
-        "hollow_received",
-        "in_parts",
-        "layer",
-        "layer_call",
-        "layer_inplace",
-        "misfits",
-        "noting",
-        "override",
-        "strange",
-        "tangent",
-        "tangent_copied",
-        "tangent_inplace",
-        "tangent_of",
-        "tangent_view",
-        "tape",
-        "trace",
-        "watch",
-        "watch_inplace",
-        "watch_out",
-        "whole",
-    )
+    __slots__ = ("explain",)
 
-    override: Any  # (op, args, in place?, writer) -> result, for __torch_function__ and modes
-    layer: Any  # (op, args) -> result, for vmap
-    layer_inplace: Any  # (op, args, writer) -> the tensor written, for vmap
-    layer_call: Any  # (kind, name, function, args, kwargs) -> result, for vmap
-    hollow: Any  # (op, args) -> result, for tensors without data
-    hollow_inplace: Any  # (op, args, writer) -> the tensor written, likewise
-    hollow_read: Any  # (tensor) -> the array that is read, or None: its own; raises without data
-    hollow_received: Any  # (leaf, gradient) -> whether it has been taken as one without data
-    tangent: Any  # (op, args, outs) -> None, forward mode
-    tangent_inplace: Any  # (op, args) -> the tensor written, where an argument has a tangent
-    tangent_of: Any  # (tensor) -> its tangent or None
-    tangent_copied: Any  # (copy, tensor) -> None: the copy gets a copy of the tensor's tangent
-    tangent_view: Any  # (out, source, op, args, index) -> None: notes whose tangent it is part of
-    trace: Any  # (node) -> None, anomaly mode: notes where the node was made
-    explain: Any  # (op, args, error, inplace=False) -> exception: what PyTorch says of a failure
-    tape: Any  # (op, raws, outs) -> None, records primitives for the compiler
-    watch: Any  # (op, args, mode) -> result, for dispatch modes and the profiler
-    watch_inplace: Any  # (op, args, writer, mode) -> the tensor written, likewise
-    watch_out: Any  # (row, args, out, mode) -> `out`, likewise
-    misfits: Any  # (function, args, kwargs) -> result, for arguments that no overload takes
-    strange: Any  # (op, args, error) -> result, by a class that is no tensor, of such arguments
-    in_parts: Any  # (op, args) -> the result by PyTorch's steps where it takes several, or None
-    autocast: Any  # (op, args, mode) -> the arguments that the operation gets under autocast
-    whole: Any  # (function, args, kwargs) -> result, for functions and methods made of operations
-    noting: Any  # (op, args, mode) -> result, for anomaly mode where nothing else is on
+    explain: Any  # (op, args, error, in place?) -> PyTorch's exception, or None: let it through
 
     def __init__(self) -> None:
-        self.override = None
-        self.layer = None
-        self.layer_inplace = None
-        self.layer_call = None
-        self.hollow = None
-        self.hollow_inplace = None
-        self.hollow_received = None
-        self.hollow_read = None
-        self.tangent = None
-        self.tangent_inplace = None
-        self.tangent_of = None
-        self.tangent_view = None
-        self.tangent_copied = None
-        self.trace = None
         self.explain = None
-        self.tape = None
-        self.watch = None
-        self.watch_inplace = None
-        self.watch_out = None
-        self.noting = None
-        self.autocast = None
-        self.in_parts = None
-        self.misfits = None
-        self.strange = None
-        self.whole = None
 
 
-HANDLERS: Final = Handlers()
+class Tangents:
+    """What forward mode does beside a call; handed in by the layers above."""
+
+    __slots__ = ("carry", "copy", "find", "note_view")
+
+    carry: Any  # (op, args, outs) -> None: gives the results their tangents
+    find: Any  # (tensor) -> its tangent or None
+    copy: Any  # (copy, tensor) -> None: the copy gets a copy of the tensor's tangent
+    note_view: Any  # (out, source, op, args, index) -> None: notes whose tangent it is part of
+
+    def __init__(self) -> None:
+        self.carry = None
+        self.find = None
+        self.copy = None
+        self.note_view = None
+
+
+ERRORS: Final = Errors()
+TANGENTS: Final = Tangents()
 # A bit beside those of the arguments: the call is recorded for one that requires grad only because
 # its base does, which gets no edge.
 NO_EDGE: Final = 1 << 60
-NOT_HANDLED: Final = object()
 
 
 def holds(test: Any, t: TensorBase) -> bool:
@@ -124,11 +69,7 @@ def read_by_python(t: TensorBase, how: str) -> Any:
     recorder = current().recorder
     if recorder is not None:
         recorder.read(t, how, None)
-    if t._layered and HANDLERS.hollow_read is not None:
-        found = HANDLERS.hollow_read(t)
-        if found is not None:
-            return found
-    return t._raw
+    return elements_of(t) if t._layered else t._raw
 
 
 def as_array(value: Any) -> Any:
@@ -139,11 +80,7 @@ def as_array(value: Any) -> Any:
 def apply(op: Op, args: list[Any]) -> Any:
     """The result of `op` on `args` (schema order, defaults filled in)."""
     mode = ready()
-    if mode.anomaly and HANDLERS.noting is not None:
-        handled = HANDLERS.noting(op, args, mode)
-        if handled is not NOT_HANDLED:
-            return handled
-    special = bool(mode.functions or mode.layers)
+    layered = False
     tangents = False
     unseen = False
     for arg in args:
@@ -154,7 +91,7 @@ def apply(op: Op, args: list[Any]) -> Any:
                 if may_have_tangent(arg):
                     tangents = True
                 if arg._layered:
-                    special = True
+                    layered = True
         elif type(arg) is list or type(arg) is tuple:
             for item in arg:
                 if isinstance(item, TensorBase) and not item._plain:
@@ -163,31 +100,17 @@ def apply(op: Op, args: list[Any]) -> Any:
                     if may_have_tangent(item):
                         tangents = True
                     if item._layered:
-                        special = True
-        elif type(arg) is T.ndarray and HANDLERS.explain is not None:
-            refused = HANDLERS.explain(op, args, TypeError())
+                        layered = True
+        elif type(arg) is T.ndarray and ERRORS.explain is not None:
+            refused = ERRORS.explain(op, args, TypeError(), False)
             if refused is not None:
                 raise refused
-    if special and HANDLERS.override is not None:
-        handled = HANDLERS.override(op, args, False, None)
-        if handled is not NOT_HANDLED:
-            return handled
-    if mode.autocast is not None:
-        args = HANDLERS.autocast(op, args, mode)
-    if special and HANDLERS.layer is not None:
-        handled = HANDLERS.layer(op, args)
-        if handled is not NOT_HANDLED:
-            return handled
-    if mode.profiler is not None or mode.dispatch:
-        return HANDLERS.watch(op, args, mode)
-    if special and HANDLERS.hollow is not None:
-        handled = HANDLERS.hollow(op, args)
-        if handled is not NOT_HANDLED:
-            return handled
-    if mode.saved_hooks and HANDLERS.in_parts is not None:
-        made = HANDLERS.in_parts(op, args)
-        if made is not None:
-            return made
+    if mode.interposed or layered:
+        args = list(args)
+        for interposer in CALL:
+            handled = interposer.call(op, args, mode, layered)
+            if handled is not NOT_HANDLED:
+                return handled
     raws = [to_raw(arg) for arg in args]
     if mode.recorder is not None:
         raws = mode.recorder.bare(raws)
@@ -210,17 +133,17 @@ def apply(op: Op, args: list[Any]) -> Any:
     except Exception as error:
         if refusal(error, raws) is not error:  # in no variable: a cycle
             raise refusal(error, raws) from None
-        if HANDLERS.strange is not None:
-            handled = HANDLERS.strange(op, args, error)
+        for interposer in FAILED:
+            handled = interposer.failed(op, args, error)
             if handled is not NOT_HANDLED:
                 return handled
         if mode.grad and not mode.inference:
             live_mask(op, args)  # a view that can't follow its base says so first
         if op.broadcasts and isinstance(error, NotImplementedError):
             refuse_shapes(raws)  # these PyTorch looks at first
-        if HANDLERS.explain is None:
+        if ERRORS.explain is None:
             raise
-        better = HANDLERS.explain(op, args, error)
+        better = ERRORS.explain(op, args, error, False)
         if better is None:
             raise
         try:
@@ -236,8 +159,8 @@ def apply(op: Op, args: list[Any]) -> Any:
             record(op, args, raws, outs, live, mode, promoted)
     if unseen and not mode.inference and op.copies:
         bump(outs[0])  # PyTorch writes the copy of an inference tensor in place
-    if tangents and mode.forward_grad and HANDLERS.tangent is not None:
-        HANDLERS.tangent(op, args, outs)
+    if tangents and mode.forward_grad and TANGENTS.carry is not None:
+        TANGENTS.carry(op, args, outs)
     if op.n_out == 1:
         return outs[0]
     return tuple(outs) if op.returns is None else op.returns(outs)
@@ -320,7 +243,7 @@ def wrap(op: Op, args: list[Any], results: Any, mode: Mode) -> list[TensorBase]:
             attach_view(out, source, op, rest, -1 if op.n_out == 1 else k)
             if mode.dual:  # a later write may give the base a tangent, and so this view
                 out._plain = False
-                HANDLERS.tangent_view(out, source, op, rest, -1 if op.n_out == 1 else k)
+                TANGENTS.note_view(out, source, op, rest, -1 if op.n_out == 1 else k)
             if source._inference:
                 out._inference = True
                 out._plain = False
@@ -583,5 +506,5 @@ def finish(node: Node, op: Op, outs: list[TensorBase], mode: Mode) -> None:
         out._node = node
         out._nr = k + 1 if several else 0
         out._requires_grad = True
-    if mode.anomaly and HANDLERS.trace is not None:
-        HANDLERS.trace(node)
+    if mode.anomaly and ANOMALY.trace is not None:
+        ANOMALY.trace(node)

@@ -19,6 +19,7 @@ from .._base.device import CPU
 from .._core import slow
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace, check_writable, write
+from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import CURRENT, Mode, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.storage import TensorBase, new_tensor, version_of
@@ -188,11 +189,6 @@ def _watch_out(row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
     return asked(mode, getattr(packet, name), (), given, {**named, "out": out})
 
 
-slow.HANDLERS.watch = _watch
-slow.HANDLERS.watch_out = _watch_out
-slow.HANDLERS.watch_inplace = _watch_inplace
-
-
 # ---- what does not go through rows --------------------------------------------------------------
 def watch_factory(mode: Mode, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
     """A call that isn't one of a row, as those who watch see it."""
@@ -257,6 +253,34 @@ def _as_seen(
     order.update({k: v for k, v in named.items() if k not in order})
     return tuple(given), order
 
+
+class _Modes(Interposer):
+    """Dispatch modes and the profiler."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """An operation that somebody watches."""
+        if mode.profiler is None and not mode.dispatch:
+            return NOT_HANDLED
+        return _watch(op, args, mode)
+
+    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+        """A write, likewise."""
+        if mode.profiler is None and not mode.dispatch:
+            return NOT_HANDLED
+        return _watch_inplace(op, args, writer, mode)
+
+    def write_out(self, row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+        """A result that goes into a tensor, likewise."""
+        return _watch_out(row, args, out, mode) if mode.dispatch else NOT_HANDLED
+
+    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+        """A tensor that is made of nothing, likewise."""
+        if mode.profiler is None and not mode.dispatch:
+            return NOT_HANDLED
+        return watch_factory(mode, function, name, args, kwargs)
+
+
+interpose("modes", _Modes())
 
 for _name, _overload in FACTORIES.items():
     if _name != "tensor":

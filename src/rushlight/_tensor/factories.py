@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from typing import Any, Final
 
-from .._core.mode import ALERTED, current
+from .._core.interposers import MAKE, NOT_HANDLED, Interposer, interpose
+from .._core.mode import ALERTED, Mode, current, interposed
 
 #: Functions and methods of no row: their overload.
 FACTORIES: Final = {
@@ -22,31 +22,34 @@ FACTORIES: Final = {
 #: The same of methods.
 FACTORY_METHODS: Final = {"detach": "detach.default", "item": "_local_scalar_dense.default"}
 
-#: What makes tensors where the class of an argument dispatches, once there is such a class.
-BY_CLASS: Final[list[Any]] = []
-
 
 def shown(function: Any, name: str) -> Any:
-    """A function that makes tensors, which shows dispatch modes and the profiler its calls.
+    """A function that makes tensors, which shows those who watch operations its calls.
 
     `name` is the overload that they see.
     """
 
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:
-        if not ALERTED:
-            return function(*args, **kwargs)
-        mode = current()
-        if mode.recorder is not None:
-            return mode.recorder.factory(function, name, args, kwargs)
-        if mode.profiler is None and not mode.dispatch:
-            if BY_CLASS and args and getattr(type(args[0]), "_dispatches", False):
-                return BY_CLASS[0](function, name, args, kwargs)
-            return function(*args, **kwargs)
-        return _watching().watch_factory(mode, function, name, args, kwargs)
+        if ALERTED and interposed():
+            mode = current()
+            for interposer in MAKE:
+                handled = interposer.make(function, name, args, kwargs, mode)
+                if handled is not NOT_HANDLED:
+                    return handled
+        return function(*args, **kwargs)
 
     return made
 
 
-def _watching() -> Any:
-    return importlib.import_module(f"{__package__}.dispatch_modes")
+class _Recording(Interposer):
+    """The recording of a compiled step."""
+
+    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+        """A tensor that is made of nothing: a step makes it anew each time."""
+        if mode.recorder is None:
+            return NOT_HANDLED
+        return mode.recorder.factory(function, name, args, kwargs)
+
+
+interpose("recording", _Recording())

@@ -19,6 +19,7 @@ from .._table.rows.warn_once import warn_of_array
 from .._table.shape.create import size_of
 from . import torch_function as subclasses
 from .tensor import Tensor
+from .torch_function import torch_dispatch
 
 
 def legacy_array(dtype: D.dtype, args: tuple[Any, ...]) -> Any:
@@ -107,7 +108,7 @@ def _make_subclass(cls: Any, data: Any, require_grad: bool = False, **kwargs: An
         made._plain = False
         made._layered = True
         if cls._dispatches:
-            _hollow.DISPATCHING[0].noted(made)
+            torch_dispatch().noted(made)
     return made
 
 

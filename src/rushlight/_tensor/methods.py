@@ -16,8 +16,8 @@ from typing import Any, Final
 from .._array import types as T
 from .._core.apply import apply1, apply2, apply_n
 from .._core.inplace import apply_inplace
+from .._core.interposers import NOT_HANDLED, misfit
 from .._core.op import Op
-from .._core.slow import HANDLERS, NOT_HANDLED
 from .._core.storage import TensorBase, new_tensor
 from .._table import TENSOR_METHODS
 from .._table.rows.row import LOCK, ROWS
@@ -106,7 +106,7 @@ def _otherwise(function: Binary, self: Any, other: Any) -> Any:
         return function(self, other)
     except TypeError:
         if hasattr(type(other), "__torch_function__"):
-            handled = HANDLERS.misfits(function, (self, other), {})
+            handled = misfit(function, (self, other), {})
             return NotImplemented if handled is NOT_HANDLED else handled
         return NotImplemented
 

@@ -25,8 +25,8 @@ def printed(t: Any, contents: Any = None) -> str:
         suffixes.append(f"grad_fn=<{type(node).__name__}>")
     elif t.requires_grad and not suffixes:
         suffixes.append("requires_grad=True")
-    if not t._plain and slow.HANDLERS.tangent_of is not None and current().forward_grad:
-        tangent = slow.HANDLERS.tangent_of(t)
+    if not t._plain and slow.TANGENTS.find is not None and current().forward_grad:
+        tangent = slow.TANGENTS.find(t)
         if tangent is not None:
             suffixes.append(f"tangent={tangent.item() if not tangent.ndim else printed(tangent)}")
     name = "tensor" if type(t) is CLASSES.tensor or type(t)._printed_as_tensor else type(t).__name__

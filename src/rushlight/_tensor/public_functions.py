@@ -22,14 +22,23 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
-from .._core.mode import ALERTED, current, interposed
-from .._core.slow import HANDLERS, NOT_HANDLED
+from .._core.interposers import NOT_HANDLED, Interposer, interpose
+from .._core.mode import ALERTED, Mode, current, interposed
+from .._core.op import Op
 from .._table import PUBLIC
 from .._table.rows.composite import COMPOSITES, METHODS
 from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
 from .tensor import Tensor
-from .torch_function import STANDINS, all_refused, by_mode, foreign
+from .torch_function import (
+    STANDINS,
+    all_refused,
+    ask_of_failure,
+    ask_of_misfit,
+    ask_of_operation,
+    by_mode,
+    foreign,
+)
 
 #: (namespace, name) -> the function that users call
 FACES: Final[Pending[tuple[str, str]]] = Pending()
@@ -175,7 +184,33 @@ def of_others(function: Any, args: Any, kwargs: Any) -> Any:
     raise all_refused(function, (), types)
 
 
-HANDLERS.whole = asked
+class _Functions(Interposer):
+    """Function modes, and classes with a `__torch_function__`."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """An operation; so what a function called inside of another is made of."""
+        return ask_of_operation(op, args, False, None) if mode.functions or layered else NOT_HANDLED
+
+    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+        """A write, under the name of a method."""
+        if mode.functions or layered:
+            return ask_of_operation(op, args, True, writer)
+        return NOT_HANDLED
+
+    def call_whole(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """A function made of operations."""
+        return asked(function, args, kwargs)
+
+    def misfit(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Arguments among which there may be one of a class that is no tensor."""
+        return ask_of_misfit(function, args, kwargs)
+
+    def failed(self, op: Op, args: list[Any], error: Exception) -> Any:
+        """The same for an operation that has come upon one."""
+        return ask_of_failure(op, args, error)
+
+
+interpose("functions", _Functions())
 
 
 def _after(function: Any, recheck: Any, args: Any, kwargs: Any, error: Exception) -> Any:

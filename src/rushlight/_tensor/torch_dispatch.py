@@ -15,7 +15,6 @@ This module is loaded when the first such class is declared.
 
 from __future__ import annotations
 
-import sys
 import weakref
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from .._base.device import CPU, device as _device
 from .._base.dtypes import get_default_dtype
 from .._core import slow
 from .._core.inplace import check_writable, write
+from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import CURRENT, Mode, ask_class, current, ready, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
@@ -33,7 +33,6 @@ from .._table.modes import meta as _hollow
 from .._table.names.aten import found as _operator
 from .._table.names.aten_forms import parts_of, seen
 from . import dispatch_modes as watching
-from .factories import BY_CLASS
 from .tensor import Tensor
 
 __all__ = ["asked", "make_wrapper_subclass"]
@@ -154,16 +153,11 @@ def _own(value: Any, args: list[Any]) -> Any:
     return _again(value) if type(value) is not Tensor else new_tensor(value._raw)
 
 
-_call_hollow = slow.HANDLERS.hollow
-_call_hollow_inplace = slow.HANDLERS.hollow_inplace
-_received_hollow = slow.HANDLERS.hollow_received
-
-
 def call(op: Op, args: list[Any]) -> Any:
     """The result of an operation that gets an instance of a dispatching class."""
     found = instances(args)
     if not found:
-        return _call_hollow(op, args)
+        return NOT_HANDLED
     parts = parts_of(op)
     if parts is not None:
         return parts(*args)
@@ -205,7 +199,7 @@ def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     """The tensor written by an operation that gets an instance of a dispatching class."""
     found = instances(args)
     if not found:
-        return _call_hollow_inplace(op, args, writer)
+        return NOT_HANDLED
     me: Any = args[0]
     mode = ready()
     live = 0
@@ -231,7 +225,7 @@ def received(leaf: Any, g: Any) -> bool:
     """Gives a leaf a gradient of a dispatching class; False where it is of none."""
     old = leaf._grad
     if not (type(g)._dispatches or (old is not None and type(old)._dispatches)):
-        return bool(_received_hollow(leaf, g))
+        return False
     former_mode = CURRENT.get()
     try:
         CURRENT.set(replaced(ready(), grad=False))
@@ -275,7 +269,7 @@ def answered(name: str, args: tuple[Any, ...]) -> Any:
     """
     found = instances(args)
     if not found:
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     return asked(ready(), found, _operator(name, "default"), args, {})
 
 
@@ -295,10 +289,35 @@ def read(t: Any) -> Any:
     return full((), number, T.from_raw(t._raw.dtype))
 
 
-slow.HANDLERS.hollow = call
-slow.HANDLERS.hollow_inplace = call_inplace
-slow.HANDLERS.hollow_received = received
-slow.HANDLERS.hollow_read = read
-BY_CLASS.append(made_by_class)
+class _Classes(Interposer):
+    """Classes with a `__torch_dispatch__`."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """An operation, as the classes of its arguments do it."""
+        return call(op, args) if layered else NOT_HANDLED
+
+    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+        """A write, likewise."""
+        return call_inplace(op, args, writer) if layered else NOT_HANDLED
+
+    def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
+        """What is made like an instance, or of it."""
+        if args and getattr(type(args[0]), "_dispatches", False):
+            return made_by_class(function, name, args, kwargs)
+        return NOT_HANDLED
+
+    def look(self, name: str, args: tuple[Any, ...]) -> Any:
+        """What the class says of an instance."""
+        return answered(name, args)
+
+    def read(self, t: TensorBase) -> Any:
+        """The elements, which the class has."""
+        return read(t)
+
+    def receive(self, leaf: TensorBase, g: Any) -> Any:
+        """A gradient of such a class."""
+        return leaf if received(leaf, g) else NOT_HANDLED
+
+
+interpose("classes", _Classes())
 ask_class(Tensor)
-_hollow.DISPATCHING.append(sys.modules[__name__])

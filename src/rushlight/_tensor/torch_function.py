@@ -7,18 +7,18 @@ gives the results the subclass. `Parameter` opts out: its results are plain tens
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from contextvars import ContextVar
 from typing import Any, Final
 
 from .._array.memory.meta import Hollow
-from .._core import slow
 from .._core.apply import apply_n
 from .._core.inplace import apply_inplace
+from .._core.interposers import NOT_HANDLED
 from .._core.mode import CURRENT, ask_class, current, ready, replaced
 from .._core.storage import TensorBase, init_tensor
-from .._table.modes.meta import DISPATCHING
 from .._table.shape.shape import alias
 from .tensor import Tensor
 
@@ -99,10 +99,16 @@ def in_place_of(t: Any, cls: Any) -> Any:
         made._plain = False
         made._layered = True
         if cls._dispatches:
-            DISPATCHING[0].noted(made)
+            torch_dispatch().noted(made)
     else:
         made._plain = t._plain or not t._inference
     return made
+
+
+@functools.cache
+def torch_dispatch() -> Any:
+    """The module that asks classes with a `__torch_dispatch__`, loaded with the first of them."""
+    return importlib.import_module(f"{_PACKAGE}._tensor.torch_dispatch")
 
 
 #: Classes of programs that are asked what a whole function shall do, before it runs.
@@ -172,20 +178,20 @@ def _inside_of_another() -> bool:
     return False
 
 
-def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
+def ask_of_misfit(function: Any, args: Any, kwargs: Any) -> Any:
     """What classes that are no tensors make of arguments that no overload takes."""
     values = [*args, *kwargs.values()]
     inside = [v for a in values if isinstance(a, (list, tuple)) for v in a]
     found = foreign([*values, *inside])
     if not any(not isinstance(item, Tensor) for item in found):
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     types = tuple(type(item) for item in found)
     if not STANDINS.issuperset(kind for kind in types if not issubclass(kind, Tensor)):
         for kind in types:
             if not issubclass(kind, Tensor):
                 stand_in(kind)
         if _inside_of_another():
-            return slow.NOT_HANDLED  # the function that the program has called asks first
+            return NOT_HANDLED  # the function that the program has called asks first
     for item in found:
         answer = item.__torch_function__(function, types, args, kwargs or None)
         if answer is not NotImplemented:
@@ -193,26 +199,26 @@ def _misfits(function: Any, args: Any, kwargs: Any) -> Any:
     raise all_refused(function, (), types)
 
 
-def _strange(op: Any, args: list[Any], error: Exception) -> Any:
+def ask_of_failure(op: Any, args: list[Any], error: Exception) -> Any:
     """What classes that are no tensors make of an operation that has failed on their instances."""
     if not isinstance(error, (TypeError, AttributeError)):
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     if not any(hasattr(type(arg), "__torch_function__") for arg in args
                if not isinstance(arg, TensorBase)):  # fmt: skip
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     package = sys.modules[_PACKAGE]
     function = getattr(package, op.row.schema.name.lstrip("_"), None) or _function_of(op)
     if hasattr(function, "_asks"):  # it asks the classes itself when it hears of the error
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     first, named = _given(op, args)
-    return _misfits(function, first, named)
+    return ask_of_misfit(function, first, named)
 
 
-def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
+def ask_of_operation(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
     """What modes, then the subclasses among the arguments, make of an operation."""
     stack = current().functions
     if _off.get() and not stack:
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     found: list[Any] = []
     for arg in args:
         for item in arg if type(arg) in (list, tuple) else (arg,):
@@ -227,7 +233,7 @@ def _asked(op: Any, args: list[Any], inplace: bool, writer: Any) -> Any:
     if _off.get():
         found.clear()
     if not found and not stack:
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     types = tuple(type(item) for item in found)
     if inplace:
         function = _writing(op, writer)
@@ -301,13 +307,10 @@ def _note(cls: Any, /, **kwargs: Any) -> None:
     cls._overrides = not getattr(own, "_opts_out", False)
     if "__torch_dispatch__" in cls.__dict__ and not cls._dispatches:
         cls._dispatches = True
-        importlib.import_module(f"{_PACKAGE}._tensor.torch_dispatch")
+        torch_dispatch()
     if cls._overrides and own is not _inherited and not cls.__module__.startswith(_PACKAGE + "."):
         stand_in(cls)
 
 
 Tensor.__torch_function__ = classmethod(_inherited)
 Tensor.__init_subclass__ = classmethod(_note)  # type: ignore[assignment]
-slow.HANDLERS.override = _asked
-slow.HANDLERS.misfits = _misfits
-slow.HANDLERS.strange = _strange

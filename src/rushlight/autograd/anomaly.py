@@ -8,8 +8,8 @@ import warnings
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from .._core import slow
 from .._core.apply import apply1, apply2, apply_list, apply_n
+from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import CURRENT, STARTING, Mode, ready, replaced
 from .._core.node import Node
 from .._core.op import Op
@@ -95,7 +95,7 @@ def _noting(op: Op, args: list[Any], mode: Mode) -> Any:
     """An operation by the fast path; its node is told where it was made."""
     quick = _QUICK.of(mode)
     if quick is None or op.is_view:
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     before = CURRENT.get()
     try:
         CURRENT.set(quick)
@@ -155,8 +155,16 @@ def _explain(node: Node) -> None:
         parent = parent.metadata.get("parent_")
 
 
-slow.HANDLERS.trace = _trace
-slow.HANDLERS.noting = _noting
+class _Anomaly(Interposer):
+    """Runs operations by the fast path where nothing else is on."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """An operation in anomaly mode, whose node is told where it was made."""
+        return _noting(op, args, mode) if mode.anomaly else NOT_HANDLED
+
+
+interpose("anomaly", _Anomaly())
+ANOMALY.trace = _trace
 ANOMALY.explain = _explain
 
 

@@ -23,6 +23,7 @@ from .._table.modes import meta as _hollow
 from .._tensor.public_functions import asking_function
 from .._tensor.settings import is_warn_always_enabled
 from .._tensor.tensor import Tensor
+from .._tensor.torch_function import torch_dispatch
 from .edges import GradientEdge, core_of, place_of
 from .hooks import retain_grad
 from .output_metadata import outputs_of
@@ -79,7 +80,7 @@ def root_gradient(t: Any, g: Any, position: int, traced: bool, batched: bool = F
                 raise RuntimeError(errors.real_scalar_only(T.from_raw(t._raw.dtype)))
         kind: Any = type(t)
         if not t._plain and kind._dispatches:
-            return _hollow.DISPATCHING[0].started(t)
+            return torch_dispatch().started(t)
         one = T.ones_like(t._raw) if t._plain else hollow.ones_like(t._raw)
         recorder = ready().recorder
         if recorder is not None:

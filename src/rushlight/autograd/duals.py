@@ -193,9 +193,9 @@ def note_saved(node: Any, number: int, tangent: Any) -> None:
     LEVELS[-1].nodes.append(node)
 
 
-slow.HANDLERS.tangent_of = tangent_of
-slow.HANDLERS.tangent_copied = copy_tangent
-slow.HANDLERS.tangent_view = note_view
+slow.TANGENTS.find = tangent_of
+slow.TANGENTS.copy = copy_tangent
+slow.TANGENTS.note_view = note_view
 
 __all__ = [
     "LEVELS",

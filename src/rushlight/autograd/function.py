@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from .._array import types as T
 from .._base import errors
-from .._core import slow
 from .._core.copyslices import custom_op, rebase
 from .._core.hooks import carry_retained
+from .._core.interposers import NOT_HANDLED
 from .._core.mode import CURRENT, Mode, ready, replaced, unrecorded
 from .._core.node import Vertex, new_node
+from .._core.run import ANOMALY
 from .._core.storage import (
     DEFAULT,
     IN_CUSTOM_FUNCTION,
@@ -39,7 +40,7 @@ class Transforms:
     __slots__ = ("apply", "depth")
 
     depth: Any  # a context variable: how many transforms are running
-    apply: Any  # (function class, args) -> result, or slow.NOT_HANDLED
+    apply: Any  # (function class, args) -> result, or NOT_HANDLED
 
     def __init__(self) -> None:
         self.apply = None
@@ -155,7 +156,7 @@ class Function(_SingleLevelFunction):
             mode.layers or _any_layered(args) or TRANSFORMS.depth.get()
         ):
             handled = TRANSFORMS.apply(cls, args)
-            if handled is not slow.NOT_HANDLED:
+            if handled is not NOT_HANDLED:
                 return handled
         node, executable = _opened(cls, args, mode)
         ctx = node.shown()
@@ -338,8 +339,8 @@ def _closed(node: FunctionNode, args: tuple[Any, ...], result: Any, executable: 
         carry_tangents(node, args, ready_outputs, live, dirty or ())
     if executable:
         node.keep(to_save or (), mode)
-        if mode.anomaly and slow.HANDLERS.trace is not None:
-            slow.HANDLERS.trace(node)
+        if mode.anomaly and ANOMALY.trace is not None:
+            ANOMALY.trace(node)
     return tuple(ready_outputs) if isinstance(result, tuple) else ready_outputs[0]
 
 

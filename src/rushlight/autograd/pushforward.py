@@ -18,8 +18,9 @@ from typing import Any, Final
 from .._array import types as T
 from .._core import formulas, slow
 from .._core.hooks import wrapped
-from .._core.inplace import apply_inplace
-from .._core.mode import CURRENT, ready, replaced
+from .._core.inplace import any_tangent, apply_inplace
+from .._core.interposers import NOT_HANDLED, Interposer, interpose
+from .._core.mode import CURRENT, Mode, ready, replaced
 from .._core.op import CALL_G, CALL_G_SAVED, PICK_G, Op
 from .._core.storage import TensorBase, new_tensor
 from .backward import grad as gradient
@@ -317,7 +318,17 @@ def carry_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
     return me
 
 
-slow.HANDLERS.tangent = carry
-slow.HANDLERS.tangent_inplace = carry_inplace
+class _Tangents(Interposer):
+    """Carries forward-mode derivatives along writes."""
+
+    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+        """A write where a tensor has a tangent."""
+        if mode.forward_grad and any_tangent(args):
+            return carry_inplace(op, args)
+        return NOT_HANDLED
+
+
+slow.TANGENTS.carry = carry
+interpose("tangents", _Tangents())
 
 __all__ = ["carry", "carry_inplace"]

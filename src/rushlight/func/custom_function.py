@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any, Final
 
-from .._core import slow
+from .._core.interposers import NOT_HANDLED
 from .._core.mode import CURRENT, ready
 from .._core.run import TRANSFORMS as DERIVATIVES
 from .._core.storage import TensorBase
@@ -38,13 +38,13 @@ def apply(cls: Any, args: tuple[Any, ...]) -> Any:
     mode = ready()
     layer: Layer | None = mode.layers[-1] if mode.layers else None
     if layer is not None and layer.randomness == "unsupported":
-        return slow.NOT_HANDLED  # a batch of gradients: the function's own code runs on it
+        return NOT_HANDLED  # a batch of gradients: the function's own code runs on it
     if layer is None and not TRANSFORMS.depth.get():
-        return slow.NOT_HANDLED  # tensors of another kind, such as sparse ones: none is running
+        return NOT_HANDLED  # tensors of another kind, such as sparse ones: none is running
     if not _is_setup_context_defined(cls.setup_context):
         raise RuntimeError(NO_SETUP)
     if layer is None:
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     own = cls.vmap is not Function.vmap
     name = cls.__name__
     if cls.generate_vmap_rule:

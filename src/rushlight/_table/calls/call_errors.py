@@ -183,4 +183,4 @@ def explain_forward(
     return None
 
 
-slow.HANDLERS.explain = explain_forward
+slow.ERRORS.explain = explain_forward

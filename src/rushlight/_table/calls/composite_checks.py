@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D, errors
+from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.mode import current
-from ..._core.slow import HANDLERS, NOT_HANDLED
 from ..._core.storage import TensorBase
 from .python_argument_errors import PASSED, explained
 from .signature_kinds import PYTHON_NAMES
@@ -189,7 +189,7 @@ def check(
             lists += [k for k, v in kwargs.items() if isinstance(v, (list, tuple))]
             fine[key] = tuple(lists) or None
         return NOT_HANDLED
-    handled = HANDLERS.misfits(run, args, kwargs) if HANDLERS.misfits else NOT_HANDLED
+    handled = misfit(run, args, kwargs)
     if handled is NOT_HANDLED:
         raise problem
     return handled

@@ -15,8 +15,8 @@ from typing import Any, Final
 from ..._base.schema import REQUIRED, Parameter
 from ..._core.apply import apply1, apply2, apply_n, runner
 from ..._core.inplace import apply_inplace
+from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.op import Op
-from ..._core.slow import HANDLERS, NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..rows.out_argument import apply_out
 from ..rows.row import Row
@@ -104,7 +104,7 @@ class Dispatcher:
             except (TypeError, ValueError):
                 if self.function is None:  # a part of a function that asks by itself
                     raise
-                handled = HANDLERS.misfits(self.function, args, given)
+                handled = misfit(self.function, args, given)
                 if handled is NOT_HANDLED:
                     raise
                 return handled

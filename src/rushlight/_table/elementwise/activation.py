@@ -10,8 +10,8 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply1, apply_lone
 from ..._core.inplace import apply_inplace
+from ..._core.interposers import NOT_HANDLED, call_whole, misfit
 from ..._core.mode import ALERTED, interposed
-from ..._core.slow import HANDLERS, NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..._formula.words import (
     absolute,
@@ -402,11 +402,11 @@ def _run(row: Row, inplace: bool, input: Any, *rest: Any, name: str = "") -> Any
 def relu_function(input: Any, inplace: bool = False) -> Any:
     """Each element where it is positive, else 0."""
     if ALERTED and interposed():
-        handled = HANDLERS.whole(relu_function, (input,), {"inplace": inplace})
+        handled = call_whole(relu_function, (input,), {"inplace": inplace})
         if handled is not NOT_HANDLED:
             return handled
     if not isinstance(input, TensorBase):
-        handled = HANDLERS.misfits(relu_function, (input,), {"inplace": inplace})
+        handled = misfit(relu_function, (input,), {"inplace": inplace})
         if handled is not NOT_HANDLED:
             return handled
         raise TypeError(errors.no_tensor("relu_" if inplace else "relu", "input", input))

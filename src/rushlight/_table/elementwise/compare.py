@@ -9,7 +9,8 @@ from ..._array import numpy_namespace as raw, types as T
 from ..._array.elementwise import comparison as relations, masks
 from ..._array.number import filling
 from ..._base import dtypes as D, errors
-from ..._core.slow import NOT_HANDLED, read_by_python
+from ..._core.interposers import NOT_HANDLED
+from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..._formula.words import where as choose
 from ..calls import dtype_checks as _checks

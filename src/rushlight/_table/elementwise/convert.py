@@ -11,8 +11,8 @@ from ..._base import dtypes as D, errors
 from ..._base.device import CPU, cuda_asked, device as _Device, hollow as without_data, named_device
 from ..._base.memory_format import memory_format as MemoryFormat, preserve_format
 from ..._core.apply import apply_n
+from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
-from ..._core.slow import HANDLERS, NOT_HANDLED
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import misuse
 from ..modes import meta as _hollow
@@ -141,7 +141,7 @@ def _caster(name: str, dtype: D.dtype) -> None:
     def cast_to(self: Any, *, memory_format: Any = None) -> Any:
         if ALERTED and interposed():
             named = {} if memory_format is None else {"memory_format": memory_format}
-            handled = HANDLERS.whole(cast_to, (self,), named)
+            handled = call_whole(cast_to, (self,), named)
             if handled is not NOT_HANDLED:
                 return handled
         if memory_format is None or memory_format is preserve_format:
@@ -249,7 +249,7 @@ def tolist(self: Any) -> Any:
     """The elements as (nested lists of) Python numbers."""
     if not self._plain and _hollow.is_hollow(self):
         raise NotImplementedError(_hollow.NO_DATA)
-    if _hollow.DISPATCHING and self.__class__._dispatches:
+    if not self._plain and self.__class__._dispatches:
         kind = self.__class__.__name__
         raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {kind}")
     return T.nested_list(self._raw)
@@ -267,7 +267,7 @@ def numpy(self: Any, *, force: bool = False) -> Any:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
-    if _hollow.DISPATCHING and self.__class__._dispatches:
+    if not self._plain and self.__class__._dispatches:
         raise RuntimeError(".numpy() is not supported for tensor subclasses.")
     if not self._plain and _hollow.is_hollow(self):
         if force:

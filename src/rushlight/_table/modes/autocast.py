@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D
+from ..._core.interposers import NOT_HANDLED, Interposer, interpose
 from ..._core.mode import CURRENT, Mode, replaced
 from ..._core.op import Op
-from ..._core.slow import HANDLERS
 from ..._core.storage import TensorBase
 from ..elementwise.convert import converted
 from .autocast_functions import LOWER, SINGLE, WIDEST
@@ -144,7 +144,17 @@ def arguments(op: Op, args: list[Any], mode: Mode) -> list[Any]:
     return [cast(arg, dtype, casting) for arg in args]
 
 
-HANDLERS.autocast = arguments
+class _Autocast(Interposer):
+    """Computes products in a lower type."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """Changes the arguments."""
+        if mode.autocast is not None:
+            args[:] = arguments(op, args, mode)
+        return NOT_HANDLED
+
+
+interpose("autocast", _Autocast())
 
 
 def run_converted(

@@ -19,9 +19,10 @@ from ..._base import dtypes as D, errors
 from ..._base.device import hollow as elsewhere
 from ..._core import slow
 from ..._core.inplace import check_cast, check_writable, write
-from ..._core.mode import current, ready
+from ..._core.interposers import NOT_HANDLED, Interposer, elements_of, interpose, look
+from ..._core.mode import Mode, current, ready
 from ..._core.op import PROMOTE_NONE, Op
-from ..._core.slow import HANDLERS, NOT_HANDLED
+from ..._core.slow import ERRORS
 from ..._core.storage import TensorBase, bump, new_tensor
 
 _FEW: Final = 4096  # elements up to which an operation is just run
@@ -33,8 +34,6 @@ _BY_DATA: Final = ("nonzero", "_nonzero", "_unique2", "unique_dim", "unique_cons
                    "masked_select", "bincount", "histc")  # fmt: skip
 
 
-#: The module that has the classes of tensors say what happens, once there is such a class.
-DISPATCHING: Final[list[Any]] = []
 #: The instances of such classes that live, by identity: weak references.
 LIVE: Final[dict[int, Any]] = {}
 
@@ -117,13 +116,12 @@ def elements(t: Any) -> Any:
     Raises:
         RuntimeError: where there is no data.
     """
-    found = None if t._plain else HANDLERS.hollow_read(t)
-    return t._raw if found is None else found
+    return t._raw if t._plain else elements_of(t)
 
 
 def dispatched(name: str, *args: Any) -> Any:
     """What the class of a tensor among the arguments answers to a call, or NOT_HANDLED."""
-    return DISPATCHING[0].answered(name, args) if DISPATCHING else NOT_HANDLED
+    return look(name, args)
 
 
 def refuse_item(t: Any) -> None:
@@ -238,7 +236,7 @@ def _run(op: Op, args: list[Any], raws: list[Any]) -> Any:
     try:
         return op.raw(*raws)
     except Exception as error:
-        better = None if HANDLERS.explain is None else HANDLERS.explain(op, args, error)
+        better = None if ERRORS.explain is None else ERRORS.explain(op, args, error, False)
         if better is None:
             raise
         raise better from None
@@ -412,7 +410,25 @@ def received(leaf: Any, g: Any) -> bool:
     return True
 
 
-HANDLERS.hollow = call
-HANDLERS.hollow_read = refuse_item
-HANDLERS.hollow_received = received
-HANDLERS.hollow_inplace = call_inplace
+class _Dataless(Interposer):
+    """Tensors without data."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """An operation that computes shapes and types."""
+        return call(op, args) if layered else NOT_HANDLED
+
+    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+        """A write that changes nothing but the version."""
+        return call_inplace(op, args, writer) if layered else NOT_HANDLED
+
+    def read(self, t: TensorBase) -> Any:
+        """Refuses to read what isn't there."""
+        refuse_item(t)
+        return NOT_HANDLED
+
+    def receive(self, leaf: TensorBase, g: Any) -> Any:
+        """A gradient without data."""
+        return leaf if received(leaf, g) else NOT_HANDLED
+
+
+interpose("dataless", _Dataless())

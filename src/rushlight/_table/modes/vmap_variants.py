@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..._core import slow
+from ..._core.interposers import CALL_KIND, NOT_HANDLED
 from ..._core.mode import current
 
 #: What kind of function each name is: see `_tensor/batching/calls.py`, which handles them.
@@ -53,10 +53,11 @@ def aware(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if current().layers and slow.HANDLERS.layer_call is not None:
-            handled = slow.HANDLERS.layer_call(kind, name, function, args, kwargs)
-            if handled is not slow.NOT_HANDLED:
-                return handled
+        if current().layers:
+            for interposer in CALL_KIND:
+                handled = interposer.call_kind(kind, name, function, args, kwargs)
+                if handled is not NOT_HANDLED:
+                    return handled
         return function(*args, **kwargs)
 
     run._in_no_mode = function  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from ..._core.copyslices import custom_op
 from ..._core.inplace import check_writable, count_write, set_history
 from ..._core.mode import ready
 from ..._core.node import Node, new_node
-from ..._core.slow import HANDLERS
+from ..._core.slow import TANGENTS
 from ..._core.views import view_target
 from ..modes import meta as _hollow
 
@@ -55,7 +55,7 @@ def refill(self: Any, name: str, fill: Any, *operands: Any, edges: int = 1) -> A
         mode.recorder.refilled(self, fill, operands)
     count_write(self, mode)
     if mode.dual:
-        tangent = HANDLERS.tangent_of(self)
+        tangent = TANGENTS.find(self)
         if tangent is not None:
             tangent.zero_()
     if recorded:

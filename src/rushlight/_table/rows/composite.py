@@ -16,7 +16,7 @@ def asks(function: F) -> F:
     """A method that asks by itself, in its first lines: a call around it would be felt.
 
     if ALERTED and interposed():
-        handled = HANDLERS.whole(method, (self,), {})
+        handled = call_whole(method, (self,), {})
         if handled is not NOT_HANDLED:
             return handled
     """

@@ -20,13 +20,13 @@ from typing import Any, Final
 
 from ..._array import types as T
 from ..._base import dtypes as D
-from ..._core.mode import CURRENT, READY
+from ..._core.interposers import NOT_HANDLED, Interposer, interpose
+from ..._core.mode import CURRENT, READY, Mode
 from ..._core.node import Node, Vertex
 from ..._core.op import ARG, FREED, Op
 from ..._core.run import RUNNING
 from ..._core.saved import free, unpack
 from ..._core.slots import slots
-from ..._core.slow import HANDLERS
 from ..._core.storage import TensorBase, new_tensor
 from ..linalg.matmul import (
     _linear_2d,
@@ -194,13 +194,17 @@ def _place(node: Any, made: Any, freed: bool) -> None:
         free(node)
 
 
-def in_parts(op: Op, args: list[Any]) -> Any:
-    """The result of an operation by its parts; None where it has none."""
-    found = PARTS.get(op)
-    return None if found is None else found[0](*args)
+class _Parts(Interposer):
+    """Records operations by their parts where programs watch what is saved."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """The result of an operation by its parts."""
+        found = PARTS.get(op) if mode.saved_hooks else None
+        made = None if found is None else found[0](*args)
+        return NOT_HANDLED if made is None else made
 
 
-HANDLERS.in_parts = in_parts
+interpose("parts", _Parts())
 
 
 # ---- the parts -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ..._base import dtypes as D, errors
 from ..._core import slow
 from ..._core.apply import apply_n
 from ..._core.inplace import announce_write, count_write
+from ..._core.interposers import NOT_HANDLED, WRITE_OUT
 from ..._core.mode import CURRENT, ready, replaced
 from ..._core.storage import TensorBase
 from ..calls.out_dtypes import refusal
@@ -38,13 +39,11 @@ def apply_out(row: Any, args: list[Any], out: Any, name: str = "") -> Any:
         TypeError: where `out` isn't a tensor.
     """
     mode = ready()
-    if mode.dispatch:
-        return slow.HANDLERS.watch_out(row, args, out, mode)
-    if mode.layers and any(isinstance(a, TensorBase) and a._layered for a in (*args, out)):
-        raise RuntimeError(
-            f"Batching rule not implemented for aten::{row.schema.name.lstrip('_')}.out; the "
-            "fallback path doesn't work on out= or view ops."
-        )
+    if mode.interposed:
+        for interposer in WRITE_OUT:
+            handled = interposer.write_out(row, args, out, mode)
+            if handled is not NOT_HANDLED:
+                return handled
     return run_into(
         name or row.schema.name,
         lambda: apply_n(row.op, args),
@@ -156,7 +155,7 @@ def _refuse_tangents(name: str, values: list[Any]) -> None:
     for a in values:
         items = a if isinstance(a, (list, tuple)) else (a,)
         for t in items:
-            if isinstance(t, TensorBase) and slow.HANDLERS.tangent_of(t) is not None:
+            if isinstance(t, TensorBase) and slow.TANGENTS.find(t) is not None:
                 raise NotImplementedError(
                     f"Trying to use forward AD with {name}_out that does not support it because it "
                     "is an out= function"

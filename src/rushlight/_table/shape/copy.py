@@ -18,7 +18,7 @@ from ..._base.memory_format import (
 from ..._core.hooks import carry_retained
 from ..._core.inplace import apply_inplace, check_writable, count_write
 from ..._core.mode import current, ready
-from ..._core.slow import HANDLERS, live_mask, make_node, only_inference, to_raw
+from ..._core.slow import TANGENTS, live_mask, make_node, only_inference, to_raw
 from ..._core.storage import TensorBase, bump, version_of
 from ..._core.views import Step
 from ..calls.argument_parser import complaint, dimension, misuse
@@ -223,7 +223,7 @@ def resize_(self: Any, *size: Any, memory_format: Any = None) -> Any:
         RuntimeError: for a tensor that requires grad, or where NumPy looks at memory that is short.
     """
     _refuse_grad(self)
-    if current().dual and HANDLERS.tangent_of(self) is not None:
+    if current().dual and TANGENTS.find(self) is not None:
         raise RuntimeError("cannot resize variables that has a forward grad")
     if not size:
         raise TypeError('resize_() missing 1 required positional arguments: "size"')
@@ -384,9 +384,9 @@ def _change_tangent(t: Any, row: Row, args: tuple[Any, ...]) -> None:
     Raises:
         NotImplementedError: where the tensor would show other memory.
     """
-    tangent = HANDLERS.tangent_of(t)
+    tangent = TANGENTS.find(t)
     if row is _set or row is _set_empty:
-        others = [HANDLERS.tangent_of(a) for a in args if isinstance(a, TensorBase)]
+        others = [TANGENTS.find(a) for a in args if isinstance(a, TensorBase)]
         if tangent is not None or any(other is not None for other in others):
             raise NotImplementedError(
                 "Trying to use forward AD with set_ that does not support it because it has not "

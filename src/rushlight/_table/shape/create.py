@@ -11,8 +11,9 @@ from ..._array.shape import create as raw
 from ..._array.shape.nested_sequences import array_of, infer, refuse_array
 from ..._base import dtypes as D, errors
 from ..._base.device import hollow
+from ..._core.interposers import NOT_HANDLED
 from ..._core.mode import current
-from ..._core.slow import NOT_HANDLED, read_by_python
+from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, new_tensor
 from ..calls.argument_parser import is_number_tensor
 from ..modes import meta as _hollow

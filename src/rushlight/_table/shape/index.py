@@ -17,8 +17,9 @@ from ..._array.shape import indexing as raw, writing as W
 from ..._base import errors
 from ..._core.apply import apply_n, apply_view
 from ..._core.inplace import apply_inplace, check_writable
+from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
-from ..._core.slow import HANDLERS, NOT_HANDLED, read_by_python
+from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase, bump, new_tensor
 from ..calls.dtype_checks import is_mask
 from ..rows.composite import METHODS, asks, composite
@@ -225,7 +226,7 @@ def getitem(self: Any, given: Any) -> Any:
         IndexError: for places that aren't there, or an index of another type.
     """
     if ALERTED and interposed():
-        handled = HANDLERS.whole(getitem, (self, given), {})
+        handled = call_whole(getitem, (self, given), {})
         if handled is not NOT_HANDLED:
             return handled
     kind = type(given)

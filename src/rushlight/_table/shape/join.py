@@ -11,7 +11,8 @@ from ..._array.axes import axis_of
 from ..._array.shape import concatenate as raw
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_list, apply_n, apply_view
-from ..._core.slow import HANDLERS, NOT_HANDLED, read_by_python
+from ..._core.interposers import NOT_HANDLED, misfit
+from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
 from ..calls.argument_parser import complaint_of_c
 from ..calls.call_errors import combination
@@ -97,7 +98,7 @@ def _joining(name: str, row: Row, doc: str) -> Any:
             return words(*args, **kwargs)
         except TypeError:
             # What classes that are no tensors make of it.
-            handled = HANDLERS.misfits(function, args, kwargs)
+            handled = misfit(function, args, kwargs)
             if handled is NOT_HANDLED:
                 raise
             return handled

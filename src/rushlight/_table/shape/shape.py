@@ -20,8 +20,8 @@ from ..._base.memory_format import (
     preserve_format,
 )
 from ..._core.apply import apply1, apply_n, apply_view
+from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
-from ..._core.slow import HANDLERS, NOT_HANDLED
 from ..._core.storage import new_tensor, version_cell
 from ..calls.argument_parser import misuse
 from ..calls.composite_checks import check
@@ -129,7 +129,7 @@ def _view(self: Any, /, *size: Any, **kwargs: Any) -> Any:
         RuntimeError: where the elements don't fit the shape, or the memory's layout doesn't.
     """
     if ALERTED and interposed():
-        handled = HANDLERS.whole(_view, (self, *size), kwargs)
+        handled = call_whole(_view, (self, *size), kwargs)
         if handled is not NOT_HANDLED:
             return handled
     if not kwargs and size:
@@ -190,7 +190,7 @@ def contiguous(self: Any, memory_format: Any = contiguous_format) -> Any:
     """The tensor itself where it lies in memory as asked, else a copy that does."""
     if ALERTED and interposed():
         named = {} if memory_format is contiguous_format else {"memory_format": memory_format}
-        handled = HANDLERS.whole(contiguous, (self,), named)
+        handled = call_whole(contiguous, (self,), named)
         if handled is not NOT_HANDLED:
             return handled
     if memory_format is contiguous_format:

@@ -7,14 +7,15 @@ from typing import Any, Final
 
 from ..._array import types as T
 from ..._base import errors
-from ..._core import slow
-from ..._core.mode import CURRENT, ready
+from ..._core.interposers import NOT_HANDLED, Interposer, interpose
+from ..._core.mode import CURRENT, Mode, ready
+from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..._table import TENSOR_METHODS
 from ..._table.modes.batching_rules import front, spread
 from ..._table.random.generator import default_generator
 from ..._table.rows.tensor_namespace import table
-from .wrapper import BatchedTensor, Layer, innermost, wrap
+from .wrapper import BatchedTensor, Layer, dispatch, dispatch_inplace, innermost, wrap
 
 UNSUPPORTED: Final = (
     "vmap: We do not yet support calling random operations inside of vmap. Please perform random "
@@ -65,18 +66,18 @@ def handle(kind: str, name: str, function: Call, args: Any, kwargs: Any) -> Any:
     if kind == "refused":
         if layer is not None:
             raise RuntimeError(REFUSED[name])
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     if kind == "each":
         if layer is None:
-            return slow.NOT_HANDLED
+            return NOT_HANDLED
         with Outer(layer):
             return _each(_again(name, function), args, kwargs, layer)
     if kind in ("like", "new", "reshape_"):
         if not args or not isinstance(args[0], BatchedTensor):
-            return slow.NOT_HANDLED
+            return NOT_HANDLED
         return FORMS[kind](name, function, args, kwargs)
     if kind == "drop" and not _drops(name, args, kwargs):
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     last: Layer = ready().layers[-1]
     if last.randomness == "error":
         raise RuntimeError(errors.RANDOM_UNDER_VMAP)
@@ -280,4 +281,30 @@ DRAWS: Final = {
     "drop": _drop, "draw_into": _draw_into,
 }  # fmt: skip
 
-slow.HANDLERS.layer_call = handle
+
+class _Batching(Interposer):
+    """vmap: batches among the arguments, and functions that draw numbers."""
+
+    def call(self, op: Op, args: list[Any], mode: Mode, layered: bool) -> Any:
+        """An operation on batches."""
+        return dispatch(op, args) if layered or mode.layers else NOT_HANDLED
+
+    def write(self, op: Op, args: list[Any], writer: Any, mode: Mode, layered: bool) -> Any:
+        """A write into a batch, or of one."""
+        return dispatch_inplace(op, args, writer) if layered or mode.layers else NOT_HANDLED
+
+    def write_out(self, row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
+        """Refuses results that go into a tensor given by the caller."""
+        if any(isinstance(a, TensorBase) and a._layered for a in (*args, out)):
+            raise RuntimeError(
+                f"Batching rule not implemented for aten::{row.schema.name.lstrip('_')}.out; the "
+                "fallback path doesn't work on out= or view ops."
+            )
+        return NOT_HANDLED
+
+    def call_kind(self, kind: str, name: str, function: Any, args: Any, kwargs: Any) -> Any:
+        """A function that is no operation."""
+        return handle(kind, name, function, args, kwargs)
+
+
+interpose("batching", _Batching())

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from ..._array.memory.example import CONTROL_FLOW, ITEM, example_of
 from ..._base import errors
-from ..._core import slow
 from ..._core.inplace import apply_inplace
+from ..._core.interposers import NOT_HANDLED
 from ..._core.mode import CURRENT, Mode, current, ready, replaced
 from ..._core.op import Op
 from ..._core.storage import TensorBase, init_tensor
@@ -188,7 +188,7 @@ def dispatch(op: Op, args: list[Any]) -> Any:
         if mine is not None and (layer is None or mine.level > layer.level):
             layer = mine
     if layer is None:
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     if layer.over:
         raise RuntimeError(ESCAPED)
     values: list[Any] = []
@@ -250,7 +250,7 @@ def dispatch_inplace(op: Op, args: list[Any], writer: Any) -> Any:
     """Runs an operation on batches in place; NOT_HANDLED where there is none among `args`."""
     layer = innermost(args)
     if layer is None:
-        return slow.NOT_HANDLED
+        return NOT_HANDLED
     if layer.over:
         raise RuntimeError(ESCAPED)
     me = args[0]
@@ -369,7 +369,3 @@ def layers_of(tensors: Any) -> tuple[Layer, ...]:
             found[t._layer.level] = t._layer
             t = t._value
     return tuple([found[level] for level in sorted(found)])
-
-
-slow.HANDLERS.layer = dispatch
-slow.HANDLERS.layer_inplace = dispatch_inplace
