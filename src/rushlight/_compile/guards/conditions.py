@@ -8,7 +8,7 @@ __all__ = ["Argument", "Geometry", "Looked", "Uncovered"]
 
 
 class Uncovered(Exception):
-    """A condition that isn't understood."""
+    """A condition that machine code can't look at."""
 
 
 class Looked:
@@ -42,6 +42,10 @@ class Geometry:
         self.shape: Any = None
         self.strides: Any = None
         self.dtype: Any = None
+
+    def take(self, shape: Any, strides: Any, dtype: Any) -> None:
+        """Notes all of it."""
+        self.shape, self.strides, self.dtype = shape, strides, dtype
 
 
 class Argument:

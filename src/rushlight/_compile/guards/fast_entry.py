@@ -49,7 +49,7 @@ def quickened(variant: Variant, args: Any, kwargs: Any) -> Any:
     text = variant.text
     loose = _loose(variant)
     own = dict(variant.names)  # what the guards name leads to nothing that leads to them
-    cover = Cover(text[: variant.guards], own, loose)
+    cover = Cover(variant.lines.guards, loose)
     if not all(a.complete() for a in cover.arguments.values()):
         return None
     guarded = compiled_text("guarded", "args, kwargs", [*text[: variant.guards], "return True"],

@@ -1,7 +1,7 @@
 """Guards: the conditions under which a program may run, as one generated function.
 
-The checks are plain Python in a flat list of `if` statements: identity for objects, type and value
-for numbers and texts, geometry for arrays. `None` from the generated function is a miss.
+A guard is a record (see `records`): identity for objects, type and value for numbers and texts,
+geometry for arrays. As Python they are a flat list of `if` statements, where None is a miss.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from abc import get_cache_token
 from collections import OrderedDict, defaultdict, deque
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from ..._array.memory import aliasing as A
 from ..._base.device import DEFAULTS, default_device
 from ..._core.mode import NO_GRAD, READY
 from ..._core.storage import CLASSES, TensorBase
@@ -22,12 +21,50 @@ from ..refusal import Refusal
 from .captured_state import State
 from .name_lookups import MISSING, Versions
 from .places import Place, current_entries, is_set, plain, unchanged
+from .records import (
+    Attribute,
+    Bare,
+    Bind,
+    ByClass,
+    Call,
+    ClassEntry,
+    Condition,
+    Content,
+    Default,
+    Equal,
+    Geometry,
+    Given,
+    Guard,
+    Held,
+    Is,
+    Item,
+    Keys,
+    Length,
+    Local,
+    Mode,
+    NoneOf,
+    Python,
+    Replaced,
+    Source,
+    Truth,
+    Unless,
+    literal,
+    written,
+)
 
 #: Containers whose methods are those that guards mean.
 KNOWN: Final = (dict, OrderedDict, defaultdict, list, deque)
 TABLES_OF_HOOKS = frozenset({
     "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
 })  # fmt: skip
+
+
+class Rendered(NamedTuple):
+    """A guard, and what it is in Python."""
+
+    guard: Guard
+    text: list[str]
+    timed: bool  # whether an unchanged version of its dictionary says the same
 
 
 class Lines:
@@ -38,7 +75,10 @@ class Lines:
         self.names: dict[str, Any] = {}
         self.known: dict[int, str] = {}
         self.count = 0
-        self.timed: Any = None  # versions, and from where to where lie the guards of dictionaries
+        self.guards: list[Rendered] = []  # what the text begins with
+        self.versions: Versions | None = None  # which tell whether a timed guard has to be asked,
+        self.asking: Guard | None = None  # and the guard that asks them
+        self.timed = False  # of the guards that are being written
 
     def beside(self, text: list[str], names: dict[str, Any]) -> Lines:
         """Another text that names the same objects."""
@@ -62,61 +102,64 @@ class Lines:
         """One line of the function's body."""
         self.text.append(line)
 
-    def unless(self, condition: str) -> None:
-        """Leaves the function where the condition doesn't hold."""
-        self.text.append(f"if not ({condition}): return None")
+    def guard(self, guard: Guard) -> None:
+        """A guard, at the beginning of the text."""
+        text = guard.lines(self.name)
+        self.guards.append(Rendered(guard, text, self.timed))
+        self.text += text
 
-    def constant(self, expression: str, value: Any) -> str:
-        """The condition that an expression has a value as it had when recorded."""
-        if value is None or value is True or value is False:
-            return f"{expression} is {value}"
+    def unless(self, *conditions: Condition) -> None:
+        """Leaves the function where a condition doesn't hold."""
+        self.guard(Unless(conditions))
+
+    def python(self, *text: str) -> None:
+        """A guard that machine code knows nothing of."""
+        self.guard(Python(text))
+
+    def as_recorded(self, source: Source, value: Any) -> Condition:
+        """The condition that a source has a value as it had when recorded."""
         if type(value) is Free:  # the program takes any number of this type
-            return (
-                f"({value.source.name} := {expression}).__class__ is {value.source.type.__name__}"
-            )
-        if plain(value):
-            c = self.name(value)
-            kind = self.name(type(value))
-            x = f"x{self.count}"
+            return ByClass(source, value.source.type, value.source.name)
+        if plain(value) and value is not None and value is not True and value is not False:
             self.count += 1
-            alike = f"{x}.__class__ is {kind} and {x} == {c}"
-            if value == 0 and not isinstance(value, int):  # -0.0 is equal to 0.0, and another
-                alike += f" and repr({x}) == {repr(value)!r}"
-            return f"(({x} := {expression}) is {c} or ({alike}))"
-        return f"{expression} is {self.name(value)}"
+            return Equal(source, value, f"x{self.count - 1}")
+        return Is(source, value)
 
 
 def guard_state(state: State, lines: Lines) -> None:
     """Checks of everything that the step's code can see besides its arguments."""
     timed = [p for p in state.places if _has_version(p)]
-    versions = Versions(state.lookups, [p.container for p in timed])
-    lines.unless(f"{lines.name(versions)}()")
+    lines.versions = Versions(state.lookups, [p.container for p in timed])
+    lines.unless(Call(lines.versions))
+    lines.asking = lines.guards[-1].guard
     kinds = []
     for x in state.seen.values():
         if is_heap_type(type(x)) or isinstance(x, ModuleType):
-            kinds.append(f"{lines.name(x)}.__class__ is {lines.name(type(x))}")
+            kinds.append(Is(Attribute(Held(x), "__class__"), type(x)))
     for place, x in state.objects:
-        kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(place.container)}")
+        kinds.append(Is(Attribute(Held(x), "__dict__"), place.container))
     for x in state.owners:
-        kinds.append(f"{lines.name(x)}.__dict__ is {lines.name(vars(x))}")
+        kinds.append(Is(Attribute(Held(x), "__dict__"), vars(x)))
     for start in range(0, len(kinds), 8):
-        lines.unless(" and ".join(kinds[start : start + 8]))
+        lines.unless(*kinds[start : start + 8])
     if DEFAULTS.told:
-        lines.unless(f"{lines.name(default_device)}() is {lines.name(default_device())}")
+        device = default_device()
+        lines.python(f"if {lines.name(default_device)}() is not {lines.name(device)}: return None")
     if state.classes_asked():
-        lines.unless(f"{lines.name(get_cache_token)}() == {lines.name(get_cache_token())}")
+        token = lines.name(get_cache_token())
+        lines.python(f"if {lines.name(get_cache_token)}() != {token}: return None")
     untimed = [p for p in state.places if not _has_version(p)]
     for places in (untimed, timed):
-        start = len(lines.text)
-        empty: list[str] = []
+        lines.timed = places is timed
+        empty: list[Held] = []
         for place in places:
             if place.kind in ("dict", "list") and not place.entries and place.guarded is None:
-                empty.append(lines.name(place.container))
+                empty.append(Held(place.container))
             else:
                 _guard_place(place, lines)
         for k in range(0, len(empty), 40):
-            lines.add(f"if {' or '.join(empty[k : k + 40])}: return None")
-    lines.timed = versions, start, len(lines.text)
+            lines.guard(NoneOf(tuple(empty[k : k + 40])))
+    lines.timed = False
 
 
 def _has_version(place: Place) -> bool:
@@ -130,86 +173,78 @@ def _has_version(place: Place) -> bool:
 
 
 def by_versions(lines: Lines) -> list[str]:
-    """The text, with the guards of dictionaries left out as long as none has changed."""
-    versions, start, end = lines.timed
-    name = lines.name(versions)
-    asking = lines.text.index(f"if not ({name}()): return None")
-    inner = [line for x in lines.text[start:end] for line in x.split("\n")]
-    return [
-        *lines.text[:asking], *lines.text[asking + 1 : start],
+    """The guards' text, with those of dictionaries left out as long as none has changed."""
+    name = lines.name(lines.versions)
+    inner = [line for one in lines.guards if one.timed for line in one.text]
+    block = [
         f"if (now := {name}.changed()) is not None:",
-        *("    " + x for x in inner),
+        *("    " + line for line in inner),
         f"    if not {name}.same(now): return None",
-        *lines.text[end:],
-    ]  # fmt: skip
+    ]
+    asking = next(k for k, one in enumerate(lines.guards) if one.guard is lines.asking)
+    first = next((k for k, one in enumerate(lines.guards) if one.timed), asking)
+    text: list[str] = []
+    for k, one in enumerate(lines.guards):
+        if k == first:
+            text += block
+        if not one.timed and one.guard is not lines.asking:
+            text += one.text
+    return text
 
 
 def _guard_place(place: Place, lines: Lines) -> None:
     wanted = place.guarded
     entries = {k: v for k, v in place.entries.items() if wanted is None or k in wanted}
-    kind = place.kind
+    kind, thing = place.kind, Held(place.container)
     if kind == "array":
         c = lines.name(place.container)
-        shape = f"{c}.shape == {place.container.shape!r}"
-        shape += f" and {c}.strides == {place.container.strides!r}"
-        dtype = lines.name(place.container.dtype)
-        shape += f" and ({c}.dtype is {dtype} or {c}.dtype == {dtype})"
-        lines.unless(f"{shape} and {c}.tobytes() == {lines.name(entries['bytes'])}")
+        raw = place.container
+        shape = Geometry(c, raw.shape, raw.strides, raw.dtype).text(lines.name)
+        same = f"{c}.tobytes() == {lines.name(entries['bytes'])}"
+        lines.python(f"if not ({shape} and {same}): return None")
         return
     if kind == "set":
         if len(place.entries) > 100:
             raise Refusal(f"{place.label} is a set of more entries than can be checked")
-        c = lines.name(place.container)
-        lines.name([*place.container])  # kept alive: an id means the same object
-        lines.unless(f"[*map(id, {c})] == {lines.name([id(y) for y in place.container])}")
+        # Compared by their ids, in the set's own order.
+        keys = Keys(thing, (*place.container,)).by_identity(lines.name)
+        lines.python(f"if not ({keys}): return None")
         return
     if kind == "unset":
         there = ", ".join(lines.name(x) for x in (wanted, place.container))
-        lines.unless(f"not {lines.name(is_set)}({there})")
+        lines.python(f"if {lines.name(is_set)}({there}): return None")
         return
     if type(place.container) not in KNOWN and kind in ("dict", "list"):
-        lines.unless(f"{lines.name(Same(place))}()")
+        lines.unless(Call(Same(place)))
         return
     if len(entries) > 2000:
         raise Refusal(f"{place.label} has more entries than can be checked")
     if not entries and kind != "list" and (wanted is not None or kind != "dict"):
         return
-    c = lines.name(place.container)
     if kind == "cell":
         for value in entries.values():
-            lines.unless(lines.constant(f"{lines.name(content)}({c})", value))
+            lines.unless(lines.as_recorded(Content(thing, content), value))
         return
     if kind in ("slots", "function"):
         for key, value in entries.items():
-            lines.unless(lines.constant(f"getattr({c}, {key!r}, {lines.name(MISSING)})", value))
+            lines.unless(lines.as_recorded(Default(thing, key, MISSING), value))
         return
     if kind == "class":
         for key, value in entries.items():
-            lines.unless(lines.constant(f"{c}.__dict__.get({key!r})", value))
+            lines.unless(lines.as_recorded(ClassEntry(thing, key), value))
         return
     if kind == "dict" and wanted is None and len(place.entries) > 1 and place.ordered:
-        lines.unless(_same_keys(c, place.entries, lines))  # their order counts as well
+        lines.unless(Keys(thing, tuple(place.entries)))  # their order counts as well
     elif kind == "list" or (kind == "dict" and wanted is None):
-        lines.unless(f"len({c}) == {len(place.entries)}")
-    access = ".get({0!r})" if kind in ("names", "dict") else "[{0!r}]"
+        lines.unless(Length(thing, len(place.entries)))
+    get = kind in ("names", "dict")
     conditions = []
     for key, value in entries.items():
         if key in TABLES_OF_HOOKS and not value:
             continue  # the table itself is looked at, and stays what it is
-        expression = c + access.format(key) if isinstance(key, (str, int)) else (
-            f"{c}.get({lines.name(key)})"
-        )  # fmt: skip
-        conditions.append(lines.constant(expression, value))
+        conditions.append(lines.as_recorded(Item(thing, key, get or not literal(key)), value))
     for start in range(0, len(conditions), 8):
-        lines.unless(" and ".join(conditions[start : start + 8]))
-
-
-def _same_keys(expression: str, entries: dict[Any, Any], lines: Lines) -> str:
-    """The condition that a dict has the same keys in the same order."""
-    if all(type(key) is str for key in entries):
-        return f"[*{expression}] == {lines.name(list(entries))}"
-    lines.name([*entries])  # kept alive: an id means the same object
-    return f"[*map(id, {expression})] == {lines.name([id(key) for key in entries])}"
+        lines.unless(*conditions[start : start + 8])
 
 
 class Same:
@@ -247,15 +282,12 @@ def guard_numbers(program: Program, lines: Lines) -> None:
     """Checks what the step has found out about the numbers that it was given."""
     for expr, outcome in program.conditions:
         text = expr.text(lambda leaf: str(leaf.parts[0]), lines.name)
-        lines.unless(text if outcome else f"not {text}")
+        lines.python(f"if {'not ' if outcome else ''}({text}): return None")
 
 
 def guard_mode(grad: bool, lines: Lines) -> None:
     """Checks that the step runs in the mode in which it was recorded."""
-    expected = READY if grad else NO_GRAD
-    lines.add("m = current()")
-    other = f"m.slow or m.carrying or m.grad is not {grad}"
-    lines.add(f"if m is not {lines.name(expected)} and ({other}): return None")
+    lines.guard(Mode(READY if grad else NO_GRAD, grad))
 
 
 def structure_of(x: Any, found: list[TensorBase], depth: int = 0) -> Any:
@@ -284,54 +316,53 @@ class Spot:
 
 def guard_arguments(structure: Any, expression: str, lines: Lines, bound: dict[int, str]) -> None:
     """Checks the structure of arguments, and binds `t0`, `t1`, … to the tensors in it."""
+    here = Given(expression)
     if type(structure) is Spot:
         n = structure.position
         if n in bound:
-            lines.unless(f"{expression} is {bound[n]}")
+            lines.unless(Is(here, Local(bound[n])))
         else:
             bound[n] = f"t{n}"
-            lines.add(f"t{n} = {expression}")
+            lines.guard(Bind(f"t{n}", here))
         return
     if type(structure) in (list, tuple, dict):
-        kind = lines.name(type(structure))
-        lines.unless(f"{expression}.__class__ is {kind} and len({expression}) == {len(structure)}")
+        lines.unless(Is(Attribute(here, "__class__"), type(structure)),
+                     Length(here, len(structure)))  # fmt: skip
         if type(structure) is dict:
             if structure:
-                lines.unless(_same_keys(expression, structure, lines))
+                lines.unless(Keys(here, tuple(structure)))
             for key, value in structure.items():
-                name = repr(key) if isinstance(key, (str, int)) else lines.name(key)
-                guard_arguments(value, f"{expression}[{name}]", lines, bound)
+                inner = f"{expression}[{written(key, lines.name)}]"
+                guard_arguments(value, inner, lines, bound)
         else:
             for place, value in enumerate(structure):
                 guard_arguments(value, f"{expression}[{place}]", lines, bound)
         return
-    lines.unless(lines.constant(expression, structure))
+    lines.unless(lines.as_recorded(here, structure))
 
 
-def guard_tensor(name: str, raw_name: str, t: TensorBase, lines: Lines, *, geometry: bool,
-                 same_array: bool, history: bool = False) -> None:  # fmt: skip
-    """Checks one tensor, and binds the name of its array."""
+def guard_argument(position: int, t: TensorBase, lines: Lines, *, history: bool) -> None:
+    """Checks one tensor among the arguments, and binds the name of its array."""
+    tensor, raw = Local(f"t{position}"), t._raw
+    conditions: list[Condition] = [
+        Is(Attribute(tensor, "__class__"), getattr(t, "kind", None) or type(t)),
+        Truth(Attribute(tensor, "_plain")),
+        Is(Attribute(tensor, "_requires_grad"), t._requires_grad),
+    ]
+    if not history:
+        conditions += [Is(Attribute(tensor, "_node"), None), Is(Attribute(tensor, "hooks"), None)]
+    lines.unless(*conditions)
+    if getattr(t, "roomy", False) or hasattr(t, "__dict__"):
+        lines.unless(Bare(tensor))
+    lines.guard(Bind(f"a{position}", Attribute(tensor, "_raw")))
+    lines.unless(Geometry(f"a{position}", raw.shape, raw.strides, raw.dtype))
+
+
+def guard_array(t: TensorBase, name: str, lines: Lines) -> None:
+    """Binds the name of a tensor's array, and checks it where it isn't the one that it was."""
     raw = t._raw
-    if not geometry:
-        kind = lines.name(getattr(t, "kind", None) or type(t))
-        own = "" if history else f" and {name}._node is None and {name}.hooks is None"
-        lines.unless(
-            f"{name}.__class__ is {kind} and {name}._plain and "
-            f"{name}._requires_grad is {t._requires_grad}{own}"
-        )
-        if getattr(t, "roomy", False) or hasattr(t, "__dict__"):
-            lines.unless(f"not getattr({name}, '__dict__', None)")
-    lines.add(f"{raw_name} = {name}._raw")
-    dtype = lines.name(raw.dtype)
-    shape = f"{raw_name}.shape == {raw.shape!r} and {raw_name}.strides == {raw.strides!r}"
-    same = f"{raw_name}.dtype is {dtype} or {raw_name}.dtype == {dtype}"
-    if same_array:
-        fixed = lines.name(raw)
-        lines.add(f"if {raw_name} is not {fixed}:")
-        lines.add(f"    if not ({shape} and ({same})): return None")
-        lines.add("    moved = True")
-    else:
-        lines.unless(f"{shape} and ({same})")
+    lines.guard(Bind(name, Attribute(Held(t), "_raw")))
+    lines.guard(Replaced(Geometry(name, raw.shape, raw.strides, raw.dtype), raw))
 
 
 def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
@@ -365,5 +396,6 @@ def check_inputs(program: Program, arguments: list[TensorBase]) -> None:
             raise Refusal("the step reads a tensor of a subclass")
 
 
-__all__ = ["A", "Lines", "Spot", "check_inputs", "guard_arguments", "guard_mode", "guard_state",
-           "guard_tensor", "structure_of"]  # fmt: skip
+__all__ = ["Lines", "Rendered", "Spot", "by_versions", "check_inputs", "guard_argument",
+           "guard_arguments", "guard_array", "guard_mode", "guard_numbers", "guard_state",
+           "structure_of"]  # fmt: skip

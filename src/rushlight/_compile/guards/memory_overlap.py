@@ -15,6 +15,7 @@ from typing import Any
 from ..._array.memory import aliasing as A
 from ..ir.program import Program, Value
 from .guards import Lines
+from .records import Apart, Is, Local, Writable
 
 _KINDS = ("argument", "tensor", "gradient")
 
@@ -70,20 +71,14 @@ def guard_memory(program: Program, names: dict[int, str], lines: Lines) -> None:
         return
     fixed = [v.holder._raw for v in inputs if v.kind == "tensor"]
     own = frozenset(id(x) for raw in fixed for x in (raw, A.memory_of(raw)))
-    loose = [names[v.number] for v in inputs if v.kind != "tensor"]
-    roots = [v.root for v in inputs if v.kind != "tensor"]
-    conditions = ["moved"]
-    if len(set(roots)) < len(roots) or any(v.root in roots for v in inputs if v.kind == "tensor"):
-        conditions = ["True"]
-    else:
-        known = lines.name(own)
-        conditions += [f"{a}.base is not None" for a in loose]
-        conditions += [f"id({a}) in {known}" for a in loose if own]
-        conditions += [f"{a} is {b}" for k, a in enumerate(loose) for b in loose[:k]]
+    loose = [v for v in inputs if v.kind != "tensor"]
+    roots = [v.root for v in loose]
+    always = len(set(roots)) < len(roots) or any(
+        v.root in roots for v in inputs if v.kind == "tensor"
+    )
     layout = [(v.root, v.offset, w) for v, w in zip(inputs, written)]
-    arrays = ", ".join(names[v.number] for v in inputs)
-    test = f"{lines.name(apart)}({lines.name(layout)}, ({arrays},))"
-    lines.add(f"if ({' or '.join(conditions)}) and not {test}: return None")
+    arrays, given = (tuple(Local(names[v.number]) for v in some) for some in (inputs, loose))
+    lines.guard(Apart(apart, layout, arrays, given, own, always))
 
 
 def apart(layout: list[tuple[int, int, bool]], arrays: tuple[Any, ...]) -> bool:
@@ -109,7 +104,7 @@ def guard_writable(program: Program, names: dict[int, str], lines: Lines) -> Non
     written = {root for i in program.instructions for root in i.overwrites()}
     for value in program.inputs:
         if value.root in written and value.kind != "constant":
-            lines.unless(f"{names[value.number]}.flags.writeable")
+            lines.unless(Writable(Local(names[value.number])))
 
 
 def _may_be_read(t: Any, state: Any) -> bool:
@@ -139,7 +134,7 @@ def guard_shared(program: Program, arguments: list[Any], state: Any, lines: Line
     for t in (*state.tensors.values(), *program.leaves, *held):
         name = found.setdefault(id(t), (t, ""))[1]
         if name and _may_be_read(t, state):
-            lines.unless(f"t{name[1:]} is {lines.name(t)}")
+            lines.unless(Is(Local(f"t{name[1:]}"), t))
             found[id(t)] = t, ""
     often = Counter(id(t._raw) for t, _ in found.values())
     first: dict[int, str] = {}
@@ -148,7 +143,7 @@ def guard_shared(program: Program, arguments: list[Any], state: Any, lines: Line
             text = name or f"{lines.name(t)}._raw"
             known = first.setdefault(id(t._raw), text)
             if known != text:
-                lines.unless(f"{text} is {known}")
+                lines.python(f"if {text} is not {known}: return None")
 
 
 __all__ = ["apart", "guard_memory", "guard_shared", "guard_writable", "separated"]

@@ -18,6 +18,18 @@ from ...optim import optimizer as rules
 from ...optim.adam import Adam
 from ...optim.adamw import AdamW
 from ...optim.sgd import SGD
+from ..guards.records import (
+    Attribute,
+    ByClass,
+    Call,
+    Condition,
+    Filled,
+    Held,
+    Is,
+    Item,
+    NoneOf,
+    Writable,
+)
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
 from .optimizer_updates import NESTEROV, RULED, Rule, decayed, largest, largest_coupled, rule_of
@@ -226,41 +238,38 @@ _MAKERS: Final[dict[Any, Any]] = {SGD: _sgd_part, Adam: _adam_part, AdamW: _adam
 def guard_sweep(sweep: Sweep, lines: Any) -> None:
     """Checks that an optimizer's state and the options that choose its formula are as they were."""
     optimizer = sweep.optimizer
-    o = lines.name(optimizer)
     hooks = {name: getattr(optimizer, name) for name in
              ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")}  # fmt: skip
-    lines.unless(" and ".join(f"{o}.{name} is {lines.name(x)}" for name, x in hooks.items()))
+    lines.unless(*(Is(Attribute(Held(optimizer), name), x) for name, x in hooks.items()))
     everywhere = (rules._global_optimizer_pre_hooks, rules._global_optimizer_post_hooks)
-    tables = [lines.name(x) for x in (*hooks.values(), *everywhere)]
-    lines.add(f"if {' or '.join(tables)}: return None")
-    own = lines.name(vars(optimizer))
-    lines.unless(f"{own}.get('step') is {lines.name(vars(optimizer).get('step'))}")
-    state = lines.name(optimizer.state)
-    lines.unless(f"{o}.state is {state}")
+    lines.guard(NoneOf(tuple(Held(x) for x in (*hooks.values(), *everywhere))))
+    own = vars(optimizer)
+    lines.unless(Is(Item(Held(own), "step", get=True), own.get("step")))
+    state = optimizer.state
+    lines.unless(Is(Attribute(Held(optimizer), "state"), state))
     for part in sweep.groups:
-        o = lines.name(part.options)
-        flags = [f"{o}.get({flag!r})" for flag in _FLAGS if flag in part.options]
-        lines.add(f"if {' or '.join(flags)}: return None")
-        lines.unless(f"{o}['lr'].__class__ is float")
+        options = Held(part.options)
+        lines.guard(NoneOf(tuple(Item(options, flag, get=True) for flag in _FLAGS
+                                 if flag in part.options)))  # fmt: skip
+        lines.unless(ByClass(Item(options, "lr"), float))
         for choice in _CHOICES:
             if choice in part.options:
-                lines.unless(f"({o}[{choice!r}] != 0) is {bool(part.options[choice])}")
+                lines.unless(Filled(Item(options, choice), bool(part.options[choice])))
         if "betas" in part.options:
-            lines.unless(f"{lines.name(betas_usable)}({o}['betas'])")
+            lines.unless(Call(betas_usable, Item(options, "betas")))
         if not part.names:
             continue
         for k, leaf in enumerate(part.leaves):
-            own = optimizer.state[leaf]
-            s = lines.name(own)
+            own = state[leaf]
             tensors = dict(zip(part.names, part.state[k]))
             if part.counts:
                 tensors["step"] = part.counts[k]
-            checks = [f"{state}.get({lines.name(leaf)}) is {s}"]
+            checks: list[Condition] = [Is(Item(Held(state), leaf, get=True), own)]
             for name, t in tensors.items():
-                checks.append(f"{s}.get({name!r}) is {lines.name(t)}")
-                checks.append(f"{lines.name(t)}._raw is {lines.name(t._raw)}")
-                checks.append(f"{lines.name(t)}._raw.flags.writeable")
-            lines.unless(" and ".join(checks))
+                array = Attribute(Held(t), "_raw")
+                checks.append(Is(Item(Held(own), name, get=True), t))
+                checks += [Is(array, t._raw), Writable(array)]
+            lines.unless(*checks)
 
 
 def betas_usable(betas: Any) -> bool:

@@ -12,13 +12,15 @@ from ..guards.branch_guards import Expectations, outcomes
 from ..guards.guards import (
     Lines,
     by_versions,
+    guard_argument,
     guard_arguments,
+    guard_array,
     guard_mode,
     guard_numbers,
     guard_state,
-    guard_tensor,
 )
 from ..guards.memory_overlap import guard_memory, guard_shared, guard_writable
+from ..guards.records import Attribute, Held, Is, IsNone, Local, Start, Truth
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Program, Value
 from ..lowering.lower import planned
@@ -96,7 +98,7 @@ class Variant:
         body.write(self.left.slow)
         self.lines, self.text, self.names = lines, lines.text, lines.names
         self.source = text_of("run", "args, kwargs", lines.text)
-        text = self.placed(by_versions(lines), lines.names)
+        text = self.placed([*by_versions(lines), *lines.text[self.guards :]], lines.names)
         self.reference = compiled_text("run", "args, kwargs", text, lines.names)
         self.run = self.reference  # until there is a quicker way, see `warming`
 
@@ -121,22 +123,22 @@ def _bind_inputs(
 ) -> dict[int, str]:
     """Checks all tensors that the program reads, and names their arrays."""
     names: dict[int, str] = {}
-    lines.add("moved = False")
+    lines.guard(Start())
     spots = {v.holder: v for v in program.inputs if v.kind == "argument"}
     # Tensors that the program names, not by their place among the arguments.
     held_by_name = [i.holder for i in program.instructions if i.kind == "grad"]
     held_by_name += [v.holder for v in program.inputs if v.kind in ("gradient", "tensor")]
     held_by_name += program.without
     for position, t in enumerate(arguments):
-        guard_tensor(f"t{position}", f"a{position}", t, lines, geometry=False, same_array=False,
-                     history=program.joint is not None)  # fmt: skip
+        guard_argument(position, t, lines, history=program.joint is not None)
         if any(t is holder for holder in held_by_name):
-            lines.unless(f"t{position} is {lines.name(t)}")
+            lines.unless(Is(Local(f"t{position}"), t))
         if state.apart:  # the step may ask whether it is one of those that were there before
             if id(t) in state.tensors:
-                lines.unless(f"t{position} is {lines.name(t)}")
+                lines.unless(Is(Local(f"t{position}"), t))
             elif state.tensors:
-                lines.unless(f"id(t{position}) not in {lines.name(frozenset(state.tensors))}")
+                known = lines.name(frozenset(state.tensors))
+                lines.python(f"if id(t{position}) in {known}: return None")
         if position in spots:
             names[spots[position].number] = f"a{position}"
     held: set[int] = set()
@@ -145,42 +147,41 @@ def _bind_inputs(
         if value.kind == "constant":
             names[value.number] = lines.name(value.raw)
         elif value.kind == "tensor":
-            t = lines.name(value.holder)
+            t = Held(value.holder)
             held.add(id(value.holder))
             lines.unless(
-                f"{t}._requires_grad is {value.holder._requires_grad} and {t}._node is None and "
-                f"{t}.hooks is None and {t}._plain"
-            )
-            guard_tensor(t, name, value.holder, lines, geometry=True, same_array=True)
+                Is(Attribute(t, "_requires_grad"), value.holder._requires_grad),
+                Is(Attribute(t, "_node"), None), Is(Attribute(t, "hooks"), None),
+                Truth(Attribute(t, "_plain")),
+            )  # fmt: skip
+            guard_array(value.holder, name, lines)
             names[value.number] = name
         elif value.kind == "gradient":
-            leaf = lines.name(value.holder)
-            lines.add(f"g{value.number} = {leaf}._grad")
-            lines.unless(f"g{value.number} is not None and g{value.number}._plain")
-            lines.add(f"{name} = g{value.number}._raw")
-            dtype = lines.name(value.dtype)
-            lines.unless(f"{name}.shape == {value.shape!r} and {name}.strides == {value.strides!r}"
-                         f" and {name}.dtype == {dtype}")  # fmt: skip
+            leaf, g = lines.name(value.holder), f"g{value.number}"
+            same = (f"{name}.shape == {value.shape!r} and {name}.strides == {value.strides!r}"
+                    f" and {name}.dtype == {lines.name(value.dtype)}")  # fmt: skip
+            lines.python(f"{g} = {leaf}._grad", f"if {g} is None or not {g}._plain: return None",
+                         f"{name} = {g}._raw", f"if not ({same}): return None")  # fmt: skip
             names[value.number] = name
     for leaf in program.fresh_leaves():
-        lines.unless(f"{lines.name(leaf)}._grad is None")
+        lines.unless(Is(Attribute(Held(leaf), "_grad"), None))
     for number, leaf in enumerate(program.leaves):
         if id(leaf) not in held and not any(leaf is t for t in arguments):
-            x = lines.name(leaf)
-            lines.unless(f"{x}._requires_grad is {leaf._requires_grad} and {x}.hooks is None")
-            guard_tensor(x, f"leaf{number}", leaf, lines, geometry=True, same_array=True)
+            lines.unless(Is(Attribute(Held(leaf), "_requires_grad"), leaf._requires_grad),
+                         Is(Attribute(Held(leaf), "hooks"), None))  # fmt: skip
+            guard_array(leaf, f"leaf{number}", lines)
     guard_memory(program, names, lines)
     guard_writable(program, names, lines)
     guard_shared(program, arguments, state, lines)
     _guard_unread(program, arguments, state, lines)
     if "grad" in state.names:  # the user's code may ask whether there is one
         for leaf, none in program.entry:
-            lines.unless(f"({lines.name(leaf)}._grad is None) is {none}")
+            lines.unless(IsNone(Attribute(Held(leaf), "_grad"), none))
     elif "zero_grad" in state.names:  # which leaves no trace where there is none
         touched = {id(i.holder) for i in program.instructions if i.kind == "grad"}
         for leaf, none in program.entry:
             if none and id(leaf) not in touched:
-                lines.unless(f"{lines.name(leaf)}._grad is None")
+                lines.unless(Is(Attribute(Held(leaf), "_grad"), None))
     return names
 
 
@@ -190,9 +191,8 @@ def _guard_unread(program: Program, arguments: list[Any], state: Any, lines: Lin
     seen |= {id(t) for t in arguments}
     for number, t in enumerate(state.tensors.values()):
         if id(t) not in seen:
-            name = lines.name(t)
-            lines.unless(f"{name}._requires_grad is {t._requires_grad}")
-            guard_tensor(name, f"unread{number}", t, lines, geometry=True, same_array=True)
+            lines.unless(Is(Attribute(Held(t), "_requires_grad"), t._requires_grad))
+            guard_array(t, f"unread{number}", lines)
 
 
 class NativeBody(Body):
