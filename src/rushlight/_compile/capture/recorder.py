@@ -228,7 +228,7 @@ class Recorder(Readings):
             self.refuse("random numbers are drawn in a way that follows a tensor")
         inputs = (self.value_under(t), *[self.value_of(x) for x in operands])
         self.note_write(t)
-        self.add("write", fill, "fill", inputs, (), holder=True)
+        self.add("write", fill, "fill", inputs, (), holder=True, draws=draws > 0)
 
     def filled(self, t: Any) -> None:
         """The library has made a tensor from numbers and a shape: a copy of a constant."""
@@ -243,7 +243,7 @@ class Recorder(Readings):
         args = self.constants(args, "random numbers")
         inputs = tuple(self.value_of(a) if isinstance(a, TensorBase) else a for a in args)
         outs = tuple(self.define(t._raw) for t in made)
-        self.add("call", function, "random", inputs, outs, several=True)
+        self.add("call", function, "random", inputs, outs, several=True, draws=True)
 
     def factory(self, function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
         """A function that makes a tensor from numbers and shapes is asked for one."""
@@ -268,7 +268,8 @@ class Recorder(Readings):
         made = self.define(result._raw)
         self._watch(result)
         if made is not None:
-            self.add("call", make, stem, (), (made,), pure=not stem.startswith("rand"))
+            draws = stem.startswith("rand")
+            self.add("call", make, stem, (), (made,), pure=not draws, draws=draws)
         return result
 
     def quietly(self, function: Any, args: Any, kwargs: Any) -> Any:

@@ -19,15 +19,13 @@ place. No copies are made of what is written after that row: as a rule, of gradi
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from ..._array import types as T
 from ..._array.memory import aliasing as A
 from ..._core.storage import TensorBase, version_of
 from ..._table.random.generator import Generator, default_generator
 from ..ir.program import Instruction, Program, cells
-
-_DRAWING: Final = ("random", "fill", "randn", "randint", "randperm")
 
 
 def outcomes(program: Program) -> tuple[bool, ...]:
@@ -37,7 +35,7 @@ def outcomes(program: Program) -> tuple[bool, ...]:
 
 def may_refuse(i: Instruction) -> bool:
     """Whether a row may raise for the values that it is given."""
-    refused = "" if i.op is None else i.op.row.refuses_values
+    refused = "" if i.row is None else i.row.refuses_values
     return refused == "any" or (
         refused == "whole" and not any(v.dtype.kind == "f" for v in i.reads())
     )
@@ -163,7 +161,7 @@ class Expectations:
         generators: dict[int, Any] = {}
         groups = {id(i.holder): i.holder for i in self.before if i.kind == "option"}
         for i in self.before:
-            if i.name in _DRAWING or i.name.startswith("rand"):
+            if i.draws:
                 for g in _generators(i.function):
                     generators[id(g)] = g
         if not (arrays or leaves or steps or generators or groups):

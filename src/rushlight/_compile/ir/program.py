@@ -18,14 +18,19 @@ the formulas' namespace. `kind` says what else it does:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from types import FunctionType
-from typing import Any, Final
+from typing import Any
 
 from ..._array.memory import aliasing as T
 from ..capture.expressions import GIVEN, READ, Expr
 
-#: Operations that write some of their operands: running statistics.
-BUFFERS: Final = {"native_batch_norm": (3, 4)}
+
+@cache
+def written_by(row: Any) -> tuple[int, ...]:
+    """The places of the operands that a row writes: running statistics."""
+    params = () if row is None else row.schema.params
+    return tuple(place for place, p in enumerate(params) if "!" in p.alias)
 
 
 def row_major(shape: tuple[int, ...], size: int) -> list[int]:
@@ -75,18 +80,22 @@ class Instruction:
     """One call on values."""
 
     __slots__ = ("kind", "function", "name", "inputs", "outputs", "op", "where", "pure", "holder",
-                 "several", "part")  # fmt: skip
+                 "several", "part", "row", "rule", "draws")  # fmt: skip
 
     def __init__(self, kind: str, function: Any, name: str, inputs: tuple[Any, ...],
                  outputs: tuple[Value | None, ...], *, op: Any = None, where: Any = None,
-                 pure: bool = False, holder: Any = None,
-                 several: bool = False) -> None:  # fmt: skip
+                 pure: bool = False, holder: Any = None, several: bool = False,
+                 draws: bool = False) -> None:  # fmt: skip
         self.kind = kind
         self.function = function
         self.name = name
         self.inputs = inputs  # values, lists with values, and anything else as it is
         self.outputs = outputs  # None: not a new value
         self.op = op  # the table's operation, where it is one
+        self.row = None if op is None else op.row
+        #: What lowering knows it by: what the row says, or the name of a function on arrays.
+        self.rule = name if self.row is None else self.row.lowering
+        self.draws = draws  # random numbers
         self.where = where  # (file, line) in the user's program
         self.pure = pure  # may be left out, or done once for two
         self.part = 0  # 1: belongs to the gradients of results, see `joint.py`
@@ -101,8 +110,8 @@ class Instruction:
         """The roots of the memory that it writes."""
         if self.kind == "write":
             return {self.inputs[0].root}
-        if self.kind == "call" and self.name in BUFFERS:
-            found = (self.inputs[k] for k in BUFFERS[self.name])
+        if self.kind == "call":
+            found = (self.inputs[k] for k in written_by(self.row))
             return {x.root for x in found if type(x) is Value}
         return {v.root for v in self.reads()} if self.kind == "step" else set()
 

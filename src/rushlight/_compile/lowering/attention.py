@@ -315,6 +315,6 @@ def attention_backward(i: Instruction, plan: Any) -> Command | None:
 
 
 MAKERS: Final = {
-    "_scaled_dot_product_flash_attention_for_cpu": attention,
+    "attention": attention,
     "attention_backward": attention_backward,
 }

@@ -121,7 +121,7 @@ def _copied(i: Instruction, plan: Any) -> Command | None:
         return None
     if x.dtype.itemsize not in (4, 8) or size_of(x.shape) != size_of(out.shape) or not x.shape:
         return None
-    if i.name == "in_layout" and x.shape != out.shape:
+    if i.rule == "in_layout" and x.shape != out.shape:
         return None
     steps = row_major(x.shape, x.dtype.itemsize)
     if len(merged(x.shape, steps, list(x.strides))) > 4:
@@ -139,7 +139,7 @@ def _joined(i: Instruction, plan: Any) -> Command | None:
     if type(parts) not in (list, tuple) or out is None or not _own(out) or type(axis) is not int:
         return None
     axis %= len(out.shape)
-    stacked = i.name == "stack"
+    stacked = i.rule == "stack"
     if out.dtype.itemsize not in (4, 8):
         return None
     steps = row_major(out.shape, out.dtype.itemsize)
@@ -248,6 +248,6 @@ def _zeros(i: Instruction, plan: Any) -> Command | None:
 MAKERS: Final[dict[str, Maker]] = {
     "embedding": _embedding, "embedding_gradient": _embedding_back, "reshape": _copied,
     "clone": _copied, "contiguous": _copied, "in_layout": _copied, "cat": _joined, "stack": _joined,
-    "select_backward": _select_back, "max_pool2d_with_indices": _pool,
+    "select_backward": _select_back, "max_pool": _pool,
     "place_in_planes": _pool_back, "zeros": _zeros, "zeros_like": _zeros,
 }  # fmt: skip

@@ -278,7 +278,7 @@ def _scanned(i: Instruction, plan: Any) -> Command | None:
         return None
     dim %= len(x.shape)
     outer, inner = size_of(x.shape[:dim]), size_of(x.shape[dim + 1 :])
-    words = [out, x, outer, x.shape[dim], inner, int(i.name == "reverse_cumsum")]
+    words = [out, x, outer, x.shape[dim], inner, int(i.rule == "reverse_cumsum")]
     name = f"scan_{x.dtype.name}"
     return Command([x], [out], lambda machine: [(addresses()[name], machine.words_of(words), 1)])
 
@@ -324,7 +324,7 @@ def _scattered(i: Instruction, plan: Any) -> Command | None:
         return None
     x, dim, index, source = i.inputs
     out = i.outputs[0]
-    added = i.name == "scatter_add"
+    added = i.rule == "scatter_add"
     if not _alike(x, out) or not _alike(source, out) or out is None or x.shape != out.shape:
         return None
     if type(dim) is not int or not in_order(out) or not in_order(source) or not x.shape:
@@ -386,9 +386,9 @@ def _lone(i: Instruction, place: int) -> Value | None:
 def _taken(i: Instruction, plan: Any) -> Command | None:
     """index(x, [index]), index_select(x, 0, index): rows of the first dimension."""
     x, out = i.inputs[0], i.outputs[0]
-    if i.name == "index_select" and i.inputs[1] != 0:
+    if i.rule == "index_select" and i.inputs[1] != 0:
         return None
-    index = _lone(i, 2 if i.name == "index_select" else 1)
+    index = _lone(i, 2 if i.rule == "index_select" else 1)
     if not _alike(x, out) or index is None or out is None or not in_order(x) or not in_order(out):
         return None
     if not x.shape or out.shape != index.shape + x.shape[1:] or not plan.check(index, x.shape[0]):
@@ -408,14 +408,14 @@ def _added(i: Instruction, plan: Any) -> Command | None:
     if out is None or out.view or not in_order(out) or out.dtype.name not in ("float32", "float64"):
         return None
     x: Any = None
-    if i.name == "index_add":
+    if i.rule == "index_add":
         x, dim, _, g, alpha = i.inputs
         index = _lone(i, 2)
         if dim != 0 or type(alpha) is not int or alpha != 1 or not _alike(x, out):
             return None
         if x.shape != out.shape:
             return None
-    elif i.name == "index_select_backward":
+    elif i.rule == "index_select_backward":
         g, index = i.inputs[0], _lone(i, 3)
         if i.inputs[2] != 0:
             return None
@@ -440,7 +440,7 @@ def _added(i: Instruction, plan: Any) -> Command | None:
 
 
 MAKERS: Final[dict[str, Maker]] = {
-    "in_order": copied, "_clone_contiguous": copied, "clone": copied, "contiguous": copied,
+    "in_order": copied, "clone": copied, "contiguous": copied,
     "copy": copied, "reshape": copied, "in_layout": copied, "filled": copied,
     "broadcast_to": expanded, "expand_reduced": expanded, "repeat": _repeated, "flip": _flipped,
     "constant_pad_nd": _padded, "slice_backward": _slice_back, "cumsum": _scanned,

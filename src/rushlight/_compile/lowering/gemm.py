@@ -118,9 +118,9 @@ def product_of(i: Instruction) -> Product | None:
     out = i.outputs[0] if len(i.outputs) == 1 else None
     if out is None or out.view or i.several or out.dtype.name not in FLOATS or not in_order(out):
         return None
-    if i.name == "_linear" and len(i.inputs) == 3:
+    if i.rule == "linear" and len(i.inputs) == 3:
         x, w = i.inputs[:2]
-    elif i.name in ("matmul", "mm", "bmm", "_matmul") and len(i.inputs) == 2:
+    elif i.rule == "matmul" and len(i.inputs) == 2:
         x, w = i.inputs
     else:
         return None
@@ -132,13 +132,13 @@ def product_of(i: Instruction) -> Product | None:
         a, b = matrix_of(x, flat=True), matrix_of(w)
         if a is None or b is None:
             return None
-        if i.name == "_linear":
+        if i.rule == "linear":
             b = turned(b)
         c = matrix_of(out, flat=True)
         if c is None or a.columns != b.rows or (a.rows, b.columns) != (c.rows, c.columns):
             return None
         return _single(out, a, b, c)
-    return None if i.name == "_linear" else _stacked(out, x, w)
+    return None if i.rule == "linear" else _stacked(out, x, w)
 
 
 def _single(out: Value, a: Matrix, b: Matrix, c: Matrix) -> Product | None:

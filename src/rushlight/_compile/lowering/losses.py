@@ -100,7 +100,7 @@ def _classes(logits: Any, target: Any, reduction: Any, ignored: Any) -> bool:
 def _entropy(i: Instruction) -> Meaning | None:
     """_cross_entropy(logits, target, reduction, ignored), and backward with g before."""
     logits, target, reduction, ignored = i.inputs[-4:]
-    back = i.name == "cross_entropy_backward"
+    back = i.rule == "cross_entropy_backward"
     if not _classes(logits, target, reduction, ignored):
         return None
     if back and (type(i.inputs[0]) is not Value or i.inputs[0].shape):
@@ -133,7 +133,7 @@ def _entropy(i: Instruction) -> Meaning | None:
 def _likelihood(i: Instruction) -> Meaning | None:
     """nll_loss(x, target, weight, reduction, ignored), and backward with g before."""
     x, target, weight, reduction, ignored = i.inputs[-5:]
-    back = i.name == "nll_loss_backward"
+    back = i.rule == "nll_loss_backward"
     out = i.outputs[0]
     if weight is not None or not _classes(x, target, reduction, ignored) or len(i.outputs) != 1:
         return None
@@ -161,20 +161,20 @@ def _likelihood(i: Instruction) -> Meaning | None:
 
 def target_of(i: Instruction) -> tuple[Value, int] | None:
     """The class numbers of a loss and their limit, which are checked before anything runs."""
-    if i.name in ("_cross_entropy", "cross_entropy_backward"):
+    if i.rule in ("cross_entropy", "cross_entropy_backward"):
         return i.inputs[-3], i.inputs[-4].shape[1]
-    if i.name in ("nll_loss", "nll_loss_backward"):
+    if i.rule in ("nll_loss", "nll_loss_backward"):
         return i.inputs[-4], i.inputs[-5].shape[1]
     return None
 
 
 MAKERS: Final[dict[str, Maker]] = {
-    "_cross_entropy": _entropy, "cross_entropy_backward": _entropy,
+    "cross_entropy": _entropy, "cross_entropy_backward": _entropy,
     "nll_loss": _likelihood, "nll_loss_backward": _likelihood,
     "mse_loss": loss(E.squares), "mse_loss_backward": _squares_slope,
     "smooth_l1_loss": loss(E.smooth_l1, 1), "smooth_l1_loss_backward": slope(E.smooth_l1_slope, 1),
     "huber_loss": loss(E.bounded_squares, 1), "huber_loss_backward": slope(E.bounded_slope, 1),
-    "binary_cross_entropy_with_logits": loss(E.logits, 0, 2),
+    "logits_loss": loss(E.logits, 0, 2),
     "binary_cross_entropy_logits_backward": slope(E.logits_slope, 0, 2),
     "binary_cross_entropy_backward": slope(E.probabilities_slope, 0, 1),
     "soft_margin_loss": loss(E.soft_margin),

@@ -46,8 +46,6 @@ from .plan import Plan, made_by, reads_of
 FLAT = 4096
 
 
-#: What counts elements from where a tensor's memory begins, which the arena has none of.
-_BEHIND = ("as_strided", "_as_strided", "_as_strided_copy")
 #: Why programs have no native form, the last few.
 PROBLEMS: list[Exception] = []
 MACHINES: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -430,7 +428,7 @@ def planned(program: Program, found: list[str] | None = None) -> Machine | None:
     if wrong is not None:
         notes.append(f"no native code: {wrong}")
         return None
-    if any(i.name in _BEHIND for i in program.instructions):
+    if any(i.rule == "as_strided" for i in program.instructions):  # the arena has no such memory
         notes.append("no native code: it looks at the memory behind a tensor, whole")
         return None
     program = native_form(program)

@@ -26,7 +26,7 @@ def meaning_of(i: Instruction, written: bool = False) -> Meaning | None:
     outs = [o for o in i.outputs if o is not None]
     if any(o.view and not written for o in outs) or any(0 in v.shape for v in (*outs, *i.reads())):
         return None
-    make = _MAKERS.get(i.name)
+    make = _MAKERS.get(i.rule)
     if make is not None:
         if any(o is not None and not in_order(o) for o in i.outputs):
             return None
@@ -89,7 +89,7 @@ def _rows(formula: Callable[..., Any], count: int) -> Callable[[Instruction], Me
 
 def _gelu(i: Instruction) -> Meaning | None:
     form = i.inputs[-1] if isinstance(i.inputs[-1], str) else "none"
-    back = i.name == "gelu_backward"
+    back = i.rule == "gelu_backward"
     values = [x for x in i.inputs if type(x) is Value]
     if not _float(*values) or len(values) != 1 + back or form not in ("none", "tanh"):
         return None
@@ -155,5 +155,5 @@ _MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
     "_softmax_backward": _rows(formulas.softmax_backward, 2),
     "_log_softmax_backward": _rows(formulas.log_softmax_backward, 2),
     "gelu": _gelu, "gelu_backward": _gelu,
-    "native_layer_norm": _layer_norm, "_layer_kernel": _layer_norm_back,
+    "layer_norm": _layer_norm, "_layer_kernel": _layer_norm_back,
 }  # fmt: skip

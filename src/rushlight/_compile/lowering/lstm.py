@@ -93,7 +93,7 @@ def _partner(i: Instruction, plan: Any) -> Instruction | None:
     if not readers:
         return i
     one = readers[0]
-    fits = len(readers) == 1 and one.name == "lstm_backward" and one.kind == "call"
+    fits = len(readers) == 1 and one.rule == "lstm_backward" and one.kind == "call"
     return one if fits and id(one) not in plan.refused and _back_layer(one) is not None else None
 
 
@@ -266,4 +266,4 @@ def lstm_backward(i: Instruction, plan: Any) -> Command | None:
     return Command(reads, [*outputs, *rooms], write)
 
 
-MAKERS: Final = {"_lstm_layer": lstm, "lstm_backward": lstm_backward}
+MAKERS: Final = {"lstm": lstm, "lstm_backward": lstm_backward}

@@ -130,7 +130,7 @@ class Plan:
         return True
 
     def _command(self, i: Instruction) -> bool:
-        make = _MAKERS.get(i.name)
+        make = _MAKERS.get(i.rule)
         command = None if make is None else make(i, self)
         if command is None:
             return False

@@ -109,8 +109,8 @@ def _sum(i: Instruction) -> Meaning | None:
     if over is None:
         return None
     if x.dtype == out.dtype and x.dtype.name in FLOATS:
-        return _summed(i, over, 1.0 / over.count if i.name == "mean" else 1.0)
-    if i.name == "sum" and out.dtype.name == "int64" and x.dtype.name in ("bool", "int64"):
+        return _summed(i, over, 1.0 / over.count if i.rule == "mean" else 1.0)
+    if i.rule == "sum" and out.dtype.name == "int64" and x.dtype.name in ("bool", "int64"):
         return _along(i, over, lambda a, _: (G.row_sum(G.cast(G.everywhere(a[0]), "i64")),))
     return None
 
@@ -169,7 +169,7 @@ def _logsumexp_back(i: Instruction) -> Meaning | None:
 def _extreme(i: Instruction) -> Meaning | None:
     """amax, amin(x, dims, keepdim); max, min(x), or with places (x, dim, keepdim)."""
     x = i.inputs[0]
-    reduce = G.row_max if i.name in ("amax", "max") else G.row_min
+    reduce = G.row_max if i.rule in ("amax", "max") else G.row_min
     if len(i.outputs) == 2:
         return _with_places(i, reduce)
     over = _over(i, i.inputs[1] if len(i.inputs) > 1 else None)
@@ -206,7 +206,7 @@ def _arg(i: Instruction) -> Meaning | None:
     over = _over(i, dim) if _float(x) and (dim is None or type(dim) is int) else None
     if over is None or over.count >= 1 << 31:
         return None
-    reduce = G.row_max if i.name == "argmax" else G.row_min
+    reduce = G.row_max if i.rule == "argmax" else G.row_min
     return _along(i, over, lambda a, _: (_place(a[0], reduce(a[0])),))
 
 
@@ -229,7 +229,7 @@ def _norm(i: Instruction) -> Meaning | None:
 def _variance(i: Instruction) -> Meaning | None:
     """_var, _std, _var_mean, _std_mean(x, dims, correction, keepdim)."""
     x, dims, correction = i.inputs[:3]
-    both = i.name.endswith("_mean")
+    both = i.rule.endswith("_mean")
     over = _over(i, dims, 1 + both) if _float(x) and None not in i.outputs else None
     free = 1 if correction is None else correction
     if over is None or type(free) not in (int, float) or over.count - free <= 0:
@@ -240,7 +240,7 @@ def _variance(i: Instruction) -> Meaning | None:
         mean = G.row_sum(a[0]) * part
         d = a[0] - mean
         found = G.row_sum(d * d) / float(share)
-        found = G.sqrt(found) if i.name.startswith("_std") else found
+        found = G.sqrt(found) if i.rule.startswith("std") else found
         return (found, mean) if both else (found,)
 
     return _along(i, over, body)
@@ -298,7 +298,7 @@ MAKERS: Final[dict[str, Callable[[Instruction], Meaning | None]]] = {
     "sum": _sum, "mean": _sum, "sum_to": _sum_to, "logsumexp": _logsumexp,
     "logsumexp_backward": _logsumexp_back,
     "amax": _extreme, "amin": _extreme, "max": _extreme, "min": _extreme,
-    "argmax": _arg, "argmin": _arg, "vector_norm": _norm, "_norm": _norm,
-    "_var": _variance, "_std": _variance, "_var_mean": _variance, "_std_mean": _variance,
-    "_safe_softmax": _safe_softmax, "astype": _cast, "_to_copy": _cast,
+    "argmax": _arg, "argmin": _arg, "vector_norm": _norm,
+    "var": _variance, "std": _variance, "var_mean": _variance, "std_mean": _variance,
+    "safe_softmax": _safe_softmax, "astype": _cast,
 }  # fmt: skip

@@ -199,7 +199,7 @@ def _in_rows(machine: Any, layer: Layer, to: Value, given: Value) -> list[Call]:
 
 def _back_of(i: Instruction) -> Layer | None:
     """The layer of a backward call; None where it has no native form."""
-    if i.name == "gru_backward":
+    if i.rule == "gru_backward":
         sizes, reverse = i.inputs[11:13]
         gates = 3
     else:
@@ -392,6 +392,6 @@ def rnn_backward(i: Instruction, plan: Any) -> Command | None:
 
 
 MAKERS: Final = {
-    "_gru_layer": gru, "gru_backward": gru_backward, "_rnn_layer": rnn,
+    "gru": gru, "gru_backward": gru_backward, "rnn": rnn,
     "rnn_backward": rnn_backward,
 }  # fmt: skip

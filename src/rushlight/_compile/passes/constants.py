@@ -6,6 +6,7 @@ them become arrays that the program keeps. Products with nothing but ones are le
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
 from ..._array.memory import aliasing as A
@@ -13,7 +14,11 @@ from ..ir.program import Instruction, Program, Value, replaced_in
 
 #: Bytes of memory that a folded result may need.
 LIMIT: Final = 1 << 20
-_ONES: Final = ("mul", "_times", "div", "_over", "multiply", "divide")
+#: Functions on arrays to which one is the unit, and on which side, beside the rows that say so.
+_UNITS: Final[dict[Any, str]] = {
+    operator.mul: "both", A.UFUNC_OF[operator.mul]: "both",
+    A.UFUNC_OF[operator.truediv]: "right",
+}  # fmt: skip
 
 
 def folded(program: Program) -> None:
@@ -101,12 +106,15 @@ def _raw(x: Any) -> Any:
 
 def _unchanged(i: Instruction, taken: set[int]) -> Value | None:
     """The operand that a product with ones, or a quotient by ones, gives as it is."""
-    if i.kind != "call" or not i.pure or i.part or i.name not in _ONES or len(i.inputs) != 2:
+    if i.kind != "call" or not i.pure or i.part or len(i.inputs) != 2:
+        return None
+    unit = _UNITS.get(i.function, "") if i.row is None else i.row.unit
+    if not unit:
         return None
     out = i.outputs[0]
     x, y = i.inputs
     if type(x) is not Value or (type(y) is Value and y.kind != "constant"):
-        x, y = (y, x) if i.name in ("mul", "_times", "multiply") else (None, None)
+        x, y = (y, x) if unit == "both" else (None, None)
     if type(x) is not Value or out is None or x.kind == "constant" or out.view:
         return None
     if x.shape != out.shape or x.dtype != out.dtype or x.strides != out.strides:

@@ -50,7 +50,7 @@ def with_product(plan: Any, i: Instruction) -> bool:
 
 def with_relu(plan: Any, i: Instruction) -> bool:
     """Whether a product before has taken over the zeros for negatives."""
-    if i.name != "relu" or len(i.inputs) != 1:
+    if i.rule != "relu" or len(i.inputs) != 1:
         return False
     x, out = i.inputs[0], i.outputs[0]
     if type(x) is not Value or out is None or out.view:

@@ -31,7 +31,7 @@ def fused(plan: Any, i: Instruction) -> bool:
     if place is None:
         return False
     for out in m.outputs:
-        if out.dtype.name == "int64" and i.name in PLACES:
+        if out.dtype.name == "int64" and i.rule in PLACES:
             plan.places[out.number] = dimension_of(i)
     return True
 

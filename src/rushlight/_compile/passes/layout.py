@@ -18,7 +18,7 @@ from ..lowering.lowering_rules import meaning_of
 
 #: Commands that take operands in order only: from which to which.
 NEEDED: Final = {
-    "_lstm_layer": (0, 3), "_gru_layer": (0, 2), "_rnn_layer": (0, 2), "lstm_backward": (3, 6),
+    "lstm": (0, 3), "gru": (0, 2), "rnn": (0, 2), "lstm_backward": (3, 6),
     "gru_backward": (2, 4), "rnn_backward": (2, 4), "placed_along": (0, 2), "gather": (0, 1),
     "cumsum": (0, 1), "reverse_cumsum": (0, 1), "index": (0, 1), "index_select": (0, 1),
     "index_backward": (0, 1), "index_select_backward": (0, 1), "index_add": (3, 4),
@@ -48,10 +48,10 @@ def _unread(i: Instruction) -> list[tuple[Value, tuple[int, ...]]]:
     """The operands to copy, each with the shape of its copy; none where that wouldn't help."""
     if i.kind != "call":
         return []
-    if i.name in ("_linear", "mm", "matmul", "_matmul"):
+    if i.rule in ("linear", "matmul"):
         return _of_product(i)
-    if i.name in NEEDED:
-        first = NEEDED[i.name]
+    if i.rule in NEEDED:
+        first = NEEDED[i.rule]
         values = [x for x in i.inputs[first[0] : first[1]] if type(x) is Value]
         return [(v, v.shape) for v in dict.fromkeys(values)
                 if v.shape and 0 not in v.shape and not in_order(v)]  # fmt: skip

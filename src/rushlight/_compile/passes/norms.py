@@ -31,19 +31,18 @@ class _Steps:
         self._add("call", name, function, inputs, (out,))
         return out
 
-    def apply(self, name: str, x: Any, y: Any, out: Value | None = None) -> Value:
+    def apply(self, operator: Any, x: Any, y: Any, out: Value | None = None) -> Value:
         """An operator on two values, or a value and a number."""
         larger = y if type(y) is Value and len(y.shape) > len(x.shape) else x
-        return self.call(name, UFUNC_OF[_OPERATORS[name]], (x, y), out, larger)
+        return self.call(operator.__name__, UFUNC_OF[operator], (x, y), out, larger)
 
-    def down(self, name: str, x: Value, of: Value, out: Value | None = None) -> Value:
+    def down(self, function: Any, x: Value, of: Value, out: Value | None = None) -> Value:
         """A sum or mean of the rows."""
-        function = reduce.sum if name == "sum" else reduce.mean
-        return self.call(name, function, (x, (0,), False, None), out, of)
+        return self.call(function.__name__, function, (x, (0,), False, None), out, of)
 
     def moved(self, target: Value, x: Value, kept: float, part: float) -> None:
         """A running statistic that moves towards a value."""
-        step = self.apply("mul", x, part)
+        step = self.apply(operator.mul, x, part)
         self._add("write", "mul", UFUNC_OF[operator.mul], (target, kept), ())
         self._add("write", "add", UFUNC_OF[operator.add], (target, step), ())
 
@@ -55,14 +54,11 @@ class _Steps:
         self.found.append(made)
 
 
-_OPERATORS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
-
-
 def apart(program: Program) -> None:
     """Puts simple instructions in the places of batch norms."""
     kept: list[Instruction] = []
     for i in program.instructions:
-        make = _FORMS.get(i.name) if i.kind == "call" else None
+        make = _FORMS.get(i.rule) if i.kind == "call" else None
         kept += (make(program, i) if make is not None else None) or [i]
     program.instructions[:] = kept
 
@@ -93,14 +89,14 @@ def _forward(program: Program, i: Instruction) -> list[Instruction] | None:
         return None
     count = x.shape[0]
     s = _Steps(program, i)
-    s.down("mean", x, mean, mean)
-    d = s.apply("sub", x, mean)
-    variance = s.down("mean", s.apply("mul", d, d), mean)
-    deviation = s.call("sqrt", root, (s.apply("add", variance, float(eps)),), None, mean)
+    s.down(reduce.mean, x, mean, mean)
+    d = s.apply(operator.sub, x, mean)
+    variance = s.down(reduce.mean, s.apply(operator.mul, d, d), mean)
+    deviation = s.call("sqrt", root, (s.apply(operator.add, variance, float(eps)),), None, mean)
     s.call("reciprocal", reciprocal, (deviation,), inverse, mean)
-    hat = s.apply("mul", d, inverse, None if weight is not None else out)
+    hat = s.apply(operator.mul, d, inverse, None if weight is not None else out)
     if weight is not None:
-        s.apply("add", s.apply("mul", hat, weight), bias, out)
+        s.apply(operator.add, s.apply(operator.mul, hat, weight), bias, out)
     if running is not None:
         s.moved(running, mean, 1 - momentum, momentum)
         s.moved(spread, variance, 1 - momentum, momentum * count / (count - 1))
@@ -118,15 +114,15 @@ def _backward(program: Program, i: Instruction) -> list[Instruction] | None:
     if any(o is not None and (o.view or not in_order(o)) for o in i.outputs):
         return None
     s = _Steps(program, i)
-    hat = s.apply("mul", s.apply("sub", x, mean), inverse)
-    level = s.down("sum", g, mean, db)
-    along = s.down("sum", s.apply("mul", g, hat), mean, dw)
+    hat = s.apply(operator.mul, s.apply(operator.sub, x, mean), inverse)
+    level = s.down(reduce.sum, g, mean, db)
+    along = s.down(reduce.sum, s.apply(operator.mul, g, hat), mean, dw)
     if dx is not None:
-        both = s.apply("add", s.apply("mul", hat, along), level)
-        rest = s.apply("sub", g, s.apply("mul", both, 1.0 / x.shape[0]))
-        scale = inverse if weight is None else s.apply("mul", inverse, weight)
-        s.apply("mul", rest, scale, dx)
+        both = s.apply(operator.add, s.apply(operator.mul, hat, along), level)
+        rest = s.apply(operator.sub, g, s.apply(operator.mul, both, 1.0 / x.shape[0]))
+        scale = inverse if weight is None else s.apply(operator.mul, inverse, weight)
+        s.apply(operator.mul, rest, scale, dx)
     return s.found
 
 
-_FORMS = {"native_batch_norm": _forward, "batch_norm_backward": _backward}
+_FORMS = {"batch_norm": _forward, "batch_norm_backward": _backward}

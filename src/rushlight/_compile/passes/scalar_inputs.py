@@ -7,15 +7,19 @@ that are read from the program's own tensors aren't there before, and stay with 
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
+from ..._array.memory.aliasing import UFUNC_OF
+from ..._array.numpy_namespace import add_scaled
 from ..capture.expressions import Expr
 from ..ir.iteration_values import FLOATS
 from ..ir.program import Instruction, Program, Value
 
-_NAMES: Final = frozenset((
-    "add", "sub", "mul", "div", "rsub", "_rsub", "_plus", "_minus", "_times", "_over", "truediv",
-    "multiply", "subtract", "divide", "addcmul", "addcdiv", "pow", "lerp", "add_scaled",
+_OPERATORS: Final = (operator.add, operator.sub, operator.mul, operator.truediv)
+#: Functions on arrays that take numbers which are given in each call, beside the rows that say so.
+_FUNCTIONS: Final = frozenset((
+    *_OPERATORS, *map(UFUNC_OF.get, _OPERATORS), operator.pow, add_scaled,
 ))  # fmt: skip
 
 
@@ -23,7 +27,7 @@ def told(program: Program) -> None:
     """Puts values in the places of numbers that are given in each call."""
     known: dict[Any, Value] = {}
     for k, i in enumerate(program.instructions):
-        if i.kind not in ("call", "write") or i.name not in _NAMES:
+        if i.kind not in ("call", "write") or not _takes_numbers(i):
             continue
         if not any(type(x) is Expr for x in i.inputs):
             continue
@@ -34,6 +38,10 @@ def told(program: Program) -> None:
             continue
         inputs = tuple(_value(program, x, like, known) if type(x) is Expr else x for x in i.inputs)
         program.instructions[k] = _with(i, inputs)
+
+
+def _takes_numbers(i: Instruction) -> bool:
+    return i.function in _FUNCTIONS if i.row is None else i.row.given_numbers
 
 
 def _value(program: Program, expr: Expr, like: Value, known: dict[Any, Value]) -> Value:

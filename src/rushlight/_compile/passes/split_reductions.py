@@ -27,7 +27,7 @@ def in_pieces(program: Program) -> None:
 
 
 def _taken_apart(program: Program, i: Instruction) -> list[Instruction] | None:
-    if i.kind != "call" or i.name not in ("channel_sums", "sum", "mean") or len(i.outputs) != 1:
+    if i.kind != "call" or i.rule not in ("channel_sums", "sum", "mean") or len(i.outputs) != 1:
         return None
     x, out = i.inputs[0], i.outputs[0]
     if type(x) is not Value or out is None or out.view or not in_order(out) or 0 in x.shape:
@@ -35,15 +35,15 @@ def _taken_apart(program: Program, i: Instruction) -> list[Instruction] | None:
     if x.dtype.name not in FLOATS or x.dtype != out.dtype or len(x.shape) < 2 or not in_order(x):
         return None
     dims: Any = (0, *range(2, len(x.shape)))
-    if i.name != "channel_sums":
+    if i.rule != "channel_sums":
         dims, _, dtype = (*i.inputs[1:], None, None, None)[:3]
         if dtype is not None or not isinstance(dims, (tuple, list)):
             return None
     over = Over(x, dims)
     if over.none or over.whole:
         return None
-    if over.leading and i.name == "channel_sums":
-        return [_sum(i, "sum", x, tuple(over.dims), out)]
+    if over.leading and i.rule == "channel_sums":
+        return [_sum(i, reduce.sum, x, tuple(over.dims), out)]
     last = [d for d in over.dims if x.shape[d] != 1]
     first = [d for d in last if d < len(x.shape) - 1 and all(e in last for e in range(d))]
     after = [d for d in last if d not in first]
@@ -55,17 +55,17 @@ def _taken_apart(program: Program, i: Instruction) -> list[Instruction] | None:
         or not Over(x, tuple(after)).trailing
     ):
         return None
-    name = "mean" if i.name == "mean" else "sum"
+    function = reduce.mean if i.rule == "mean" else reduce.sum
     between = like(program, x, x.shape[: after[0]])
     return [
-        _sum(i, name, x, tuple(after), between), _sum(i, name, between, tuple(first), out),
+        _sum(i, function, x, tuple(after), between), _sum(i, function, between, tuple(first), out),
     ]  # fmt: skip
 
 
-def _sum(i: Instruction, name: str, x: Value, dims: tuple[int, ...], out: Value) -> Instruction:
-    function = reduce.mean if name == "mean" else reduce.sum
+def _sum(i: Instruction, function: Any, x: Value, dims: tuple[int, ...], out: Value) -> Instruction:
     keepdim = len(out.shape) == len(x.shape)
-    made = Instruction("call", function, name, (x, dims, keepdim, None), (out,), where=i.where,
+    inputs = (x, dims, keepdim, None)
+    made = Instruction("call", function, function.__name__, inputs, (out,), where=i.where,
                        pure=True)  # fmt: skip
     made.part = i.part
     return made

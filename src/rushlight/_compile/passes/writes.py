@@ -8,7 +8,7 @@ that kernel reads the old value, and if the kernel reads the target's memory in 
 from __future__ import annotations
 
 import operator
-from typing import Any, Final
+from typing import Any
 
 from ..._array.memory.aliasing import UFUNC_OF
 from ..._formula import ir as G
@@ -17,8 +17,6 @@ from ..lowering.fusion import Kernel
 from ..lowering.lowering_rule import Meaning, Shared
 from ..lowering.lowering_rules import meaning_of
 from .fuse import joined, renewed
-
-_FILLS: Final = ("_zero", "_fill_", "_copy")
 
 
 def written(plan: Any, i: Instruction) -> bool:
@@ -72,13 +70,13 @@ def _meaning(plan: Any, target: Value, i: Instruction) -> Meaning | None:
     """The new value of the target, in its memory."""
     out = _new(plan, target)
     first = i.inputs[0]
-    name = "add" if i.name == "add_into" else i.name
-    if i.name in _FILLS:
+    name = "add" if i.rule == "add_into" else i.name
+    if i.rule == "store":
         found = _filled(i, out, first)
-    elif i.holder and i.name != "add_into":
+    elif i.holder and i.rule != "add_into":
         found = None  # a writer of its own
     else:
-        into = i.name == "add_into"
+        into = i.rule == "add_into"
         function = UFUNC_OF[operator.add] if into else i.function
         made = Instruction("call", function, name, i.inputs, (out,), op=i.op, pure=True)
         found = meaning_of(made, written=True)

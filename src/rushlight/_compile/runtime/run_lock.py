@@ -16,7 +16,7 @@ import threading
 from typing import Any, Final
 
 from ..._array.memory import arena
-from ..ir.program import BUFFERS, Program
+from ..ir.program import Program, written_by
 
 _LASTING: Final = ("write", "grad", "step", "option")
 
@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
 def lasting(program: Program) -> bool:
     """Whether a program changes anything that is there after its call, beside its results."""
     return bool(program.effects or program.stores) or any(
-        i.kind in _LASTING or i.name in BUFFERS for i in program.instructions
+        i.kind in _LASTING or written_by(i.row) for i in program.instructions
     )
 
 

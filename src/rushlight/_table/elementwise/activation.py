@@ -40,6 +40,7 @@ relu = elementwise(
     formula=lambda self: maximum(self, 0),
     self=lambda xp, g, out: xp.keep(g, out != 0),
     check=_checks.NO_COMPLEX_CLAMP,
+    lowering="relu",
     doc="Each element where it is positive, else 0; nan stays.",
 )
 
@@ -124,6 +125,7 @@ gelu = elementwise(
     inplace=False,
     namespace="nn.functional",
     check=_checks.takes("GeluKernelImpl", "f"),
+    lowering="gelu",
     samples=lambda mk: [(mk(3, 4), "none"), (mk(3, 4), "tanh")],
     doc="x Φ(x), or its approximation by a tanh.",
 )

@@ -29,6 +29,7 @@ add = elementwise(
     promote_at=("self", "other"),
     check=_checks.scaling,
     vmap_write="shape",
+    given_numbers=True,
     doc="Adds `alpha` times `other` to `input`, elementwise, with broadcasting.",
 )
 sub = elementwise(
@@ -41,6 +42,7 @@ sub = elementwise(
     promote_at=("self", "other"),
     check=_checks.subtraction,
     vmap_write="inplace arithmetic",
+    given_numbers=True,
     doc="Subtracts `alpha` times `other` from `input`, elementwise, with broadcasting.",
 )
 rsub = elementwise(
@@ -66,6 +68,7 @@ rsub_scalar = elementwise(
     check=_checks.subtraction,
     method=False,
     inplace=False,
+    given_numbers=True,
     samples=lambda mk: [(mk(3, 4), 2, 1), (mk(3, 4), 0.5, 3)],
     doc="Subtracts `alpha` times `input` from a number.",
 )
@@ -81,6 +84,7 @@ rsub_number = elementwise(
     method=False,
     public=False,
     inplace=False,
+    given_numbers=True,
     doc="`other` less `input`, where `other` is a number: what `2 - x` calls.",
 )
 mul = elementwise(
@@ -90,6 +94,8 @@ mul = elementwise(
     other=lambda g, self: g * self,
     wide=True,
     vmap_write="inplace arithmetic",
+    unit="both",
+    given_numbers=True,
     doc="Multiplies `input` by `other`, elementwise, with broadcasting.",
 )
 div = elementwise(
@@ -101,6 +107,8 @@ div = elementwise(
     wide=True,
     vmap_write="inplace arithmetic",
     refuses_values="whole",
+    unit="right",
+    given_numbers=True,
     doc="Divides `input` by `other`, elementwise, with broadcasting; integers divide to floats.",
 )
 
@@ -127,6 +135,7 @@ div_mode = elementwise(
     promote_at=("self", "other"),
     node="DivBackward2",
     refuses_values="whole",
+    given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4, low=1, high=2), None), (mk(3), mk(3), "floor"),
                         (mk(3), mk(3), "trunc")],
     check=_rounded_types,
@@ -323,6 +332,7 @@ pow = elementwise(
     self=_power_base_tensor,
     exponent=_power_exponent,
     refuses_values="whole",
+    given_numbers=True,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), mk(3, 4)), (mk(3, 1, low=0.5, high=2), mk(4))],
     node="PowBackward1",
     numbers=False,
@@ -335,6 +345,7 @@ pow_scalar = elementwise(
     formula=quotients.power_formula,
     self=_power_base,
     refuses_values="whole",
+    given_numbers=True,
     samples=lambda mk: [(mk(3, 4, low=0.5, high=2), p) for p in (2, 3, 0.5, -1, 1.7, 0)],
     node="PowBackward0",
     check=_whole_power,
@@ -348,6 +359,7 @@ pow_number = elementwise(
     method=False,
     inplace=False,
     refuses_values="whole",
+    given_numbers=True,
     samples=lambda mk: [(2, mk(3, 4)), (0.5, mk(3))],
     node="PowBackward2",
     check=_checks.takes("pow", "fic"),
@@ -461,6 +473,7 @@ addcmul = elementwise(
     tensor2=lambda g, tensor1, value: g * (tensor1 * value),
     promote_at=("self", "tensor1", "tensor2"),
     check=_checks.takes("addcmul_cpu_out", "fic"),
+    given_numbers=True,
     doc="Adds `value` times the product of two tensors to `input`.",
 )
 addcdiv = elementwise(
@@ -472,6 +485,7 @@ addcdiv = elementwise(
     tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
     promote_at=("self", "tensor1", "tensor2"),
     check=_checks.whole_quotient,
+    given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4, low=0.5, high=2))],
     doc="Adds `value` times the quotient of two tensors to `input`.",
 )
@@ -489,6 +503,7 @@ lerp = elementwise(
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     weight=lambda g, self, end: g * (end - self),
+    given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), mk(3, 4))],
     node="LerpBackward1",
     numbers=False,
@@ -502,6 +517,7 @@ lerp_scalar = elementwise(
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     promote="none",
+    given_numbers=True,
     samples=lambda mk: [(mk(3, 4), mk(3, 4), 0.3), (mk(3, 4), mk(4), 0.8)],
     node="LerpBackward0",
     check=_checks.both(_checks.same_type, _checks.takes("lerp_kernel_scalar", "fc")),

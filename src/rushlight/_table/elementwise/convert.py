@@ -37,6 +37,7 @@ cast = linear(
     public=False,
     method=False,
     out=False,
+    lowering="astype",
     samples=lambda mk: [(mk(3, 4), D.float64), (mk(3, 4), D.complex128)],
     copies=True,
     doc="A copy with elements of another type.",

@@ -38,6 +38,7 @@ def _declare(
         out=False,
         samples=lambda mk: [(mk(3, 4), 2.5)],
         doc="Arithmetic with a number.",
+        given_numbers=True,
         **declared,
     )
 
@@ -45,7 +46,13 @@ def _declare(
 plus = _declare("_plus", operator.add, raw.add, lambda g: g, "AddBackward1")
 minus = _declare("_minus", operator.sub, raw.subtract, lambda g: g, "SubBackward1")
 times = _declare(
-    "_times", operator.mul, raw.multiply, lambda g, other: g * other, "MulBackward1", wide=True
+    "_times",
+    operator.mul,
+    raw.multiply,
+    lambda g, other: g * other,
+    "MulBackward1",
+    wide=True,
+    unit="both",
 )
 over = _declare(
     "_over",
@@ -54,6 +61,7 @@ over = _declare(
     lambda g, other: g / other,
     "DivBackward1",
     wide=True,
+    unit="right",
     refuses_values="whole",
 )
 

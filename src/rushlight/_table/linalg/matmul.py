@@ -30,6 +30,7 @@ mm = multilinear(
     self=lambda xp, g, mat2: xp.matmul(g, mat2.T),
     mat2=lambda xp, g, self: xp.matmul(self.T, g),
     node_shows=matrix_sizes,
+    lowering="matmul",
     samples=_PAIR,
     doc="The product of two matrices.",
 )
@@ -54,6 +55,7 @@ bmm = multilinear(
     raw.bmm,
     self=lambda xp, g, mat2: xp.matmul(g, xp.matrix_transpose(mat2)),
     mat2=lambda xp, g, self: xp.matmul(xp.matrix_transpose(self), g),
+    lowering="matmul",
     samples=lambda mk: [(mk(2, 3, 4), mk(2, 4, 2))],
     doc="A stack of products of matrices.",
 )
@@ -93,6 +95,7 @@ def _stacked(name: str) -> Row:
         method=False,
         public=False,
         out=False,
+        lowering="matmul",
         samples=lambda mk: [
             (mk(5, 2, 3), mk(3, 4)), (mk(5, 2, 3), mk(5, 3, 4)), (mk(2, 3), mk(5, 3, 4)),
             (mk(5, 2, 3), mk(3)), (mk(3), mk(5, 3, 2)), (mk(3), mk(3, 2)),
@@ -170,6 +173,7 @@ def _linear(name: str) -> Row:
         public=False,
         out=False,
         saved_as={"input": "mat1", "weight": "mat2"},
+        lowering="linear",
         samples=lambda mk: [
             (mk(2, 3), mk(4, 3), mk(4)),
             (mk(5, 2, 3), mk(4, 3), mk(4)),

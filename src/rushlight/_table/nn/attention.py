@@ -33,6 +33,7 @@ _safe_softmax = general(
     method=False,
     out=False,
     dtypes="float",
+    lowering="safe_softmax",
     samples=lambda mk: [(mk(3, 4), -1)],
     doc="The softmax along the last dimension, with zeros for rows of -inf.",
 )
@@ -79,7 +80,7 @@ def _joint(
     return dq, dk, dv, None
 
 
-def _declare(name: str, node: str) -> Any:
+def _declare(name: str, node: str, lowering: str = "") -> Any:
     return general(
         f"{name}(Tensor query, Tensor key, Tensor value, "
         "float dropout_p=0.0, bool is_causal=False, *, Tensor? attn_mask=None, "
@@ -96,12 +97,15 @@ def _declare(name: str, node: str) -> Any:
             (mk(2, 3, 4), mk(2, 3, 4), mk(2, 3, 4)),
             (mk(2, 3, 4), mk(1, 5, 4), mk(1, 5, 2), 0.0, True),
         ],
+        lowering=lowering,
         doc="softmax(scale q kᵀ + mask) v, and the logarithms of the denominators.",
     )
 
 
 _flash = _declare(
-    "_scaled_dot_product_flash_attention_for_cpu", "ScaledDotProductFlashAttentionForCpuBackward0"
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "ScaledDotProductFlashAttentionForCpuBackward0",
+    "attention",
 )
 _fused = _declare("_scaled_dot_product_fused_attention", "UnsafeViewBackward0")
 

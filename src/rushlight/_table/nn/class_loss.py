@@ -58,6 +58,7 @@ _nll = general(
     public=False,
     method=False,
     refuses_values="any",
+    lowering="nll_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="Minus the log-probability of each row's class, reduced.",
 )
@@ -163,6 +164,7 @@ _cross_entropy = general(
     method=False,
     out=False,
     refuses_values="any",
+    lowering="cross_entropy",
     samples=lambda mk: [(mk(3, 4), mk(3, low=0, high=4, integer=True))],
     doc="The cross-entropy of logits and classes, reduced.",
 )

@@ -34,6 +34,7 @@ channel_sums = linear(
     node="SumBackward1",
     namespace="private",
     method=False,
+    lowering="channel_sums",
     samples=lambda mk: [(mk(2, 3, 4),), (mk(2, 3, 2, 2),)],
     doc="The sums over all but the second dimension: the gradient of a bias.",
 )

@@ -91,6 +91,7 @@ _norm = general(
     public=False,
     method=False,
     out=False,
+    lowering="vector_norm",
     samples=lambda mk: [(mk(3, 4), 2, (1,)), (mk(3, 4), 3, (1,), True)],
     doc="The p-norm over the dimensions `dim`.",
 )

@@ -58,6 +58,7 @@ _embedding = linear(
     out=False,
     saved_as={"weight_shape": None},
     refuses_values="any",
+    lowering="embedding",
     samples=lambda mk: [(mk(5, 3), mk(2, 2, low=0, high=5, integer=True))],
     doc="The rows of `weight` that `indices` name.",
 )

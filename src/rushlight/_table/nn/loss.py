@@ -83,6 +83,7 @@ _mse = general(
     promote_at=("self", "target"),
     public=False,
     method=False,
+    lowering="mse_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0), (mk(3), mk(3), 2)],
     doc="The squared differences, reduced.",
 )
@@ -161,6 +162,7 @@ _smooth_l1 = general(
     node="SmoothL1LossBackward0",
     public=False,
     method=False,
+    lowering="smooth_l1_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
     doc="The differences, squared near zero and absolute far off, reduced.",
 )
@@ -209,6 +211,7 @@ _huber = general(
     target=_huber_target,
     public=False,
     method=False,
+    lowering="huber_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
     doc="The differences, squared near zero and absolute far off, reduced.",
 )
@@ -248,6 +251,7 @@ _soft_margin = general(
     ),
     public=False,
     method=False,
+    lowering="soft_margin_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4))],
     doc="log(1 + exp(-target input)), reduced.",
 )
@@ -407,6 +411,7 @@ _bcel = general(
     method=False,
     public=False,
     out=False,
+    lowering="logits_loss",
     samples=lambda mk: [
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9)),
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9), None, mk(4, low=0.5, high=2.0), 2),

@@ -170,6 +170,7 @@ LAYER_NORM = general(
     saved_as={"mean": "result1", "rstd": "result2"},
     differentiable_out=(True, False, False),
     method=False,
+    lowering="layer_norm",
     samples=lambda mk: [(mk(3, 4), (4,), mk(4), mk(4), 1e-5)],
     doc="The input normalised over its last dimensions, the means, and 1 / deviations.",
 )
@@ -292,8 +293,8 @@ def _batch_joint(
 
 
 BATCH_NORM = general(
-    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Buffer? running_mean, "
-    "Buffer? running_var, bool training, float momentum, float eps)"
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Buffer(a!)? running_mean, "
+    "Buffer(b!)? running_var, bool training, float momentum, float eps)"
     " -> (Tensor output, Tensor save_mean, Tensor save_invstd)",
     _batch_norm,
     joint=_batch_joint,
@@ -302,6 +303,7 @@ BATCH_NORM = general(
     differentiable_out=(True, False, False),
     public=False,
     method=False,
+    lowering="batch_norm",
     samples=lambda mk: [(mk(3, 4), mk(4), mk(4), None, None, True, 0.1, 1e-5)],
     doc="The input normalised by channel, the batch's means, and 1 / deviations.",
 )

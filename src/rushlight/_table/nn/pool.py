@@ -233,6 +233,7 @@ place_in_planes = linear(
     namespace="private",
     method=False,
     refuses_values="any",
+    lowering="place_in_planes",
     samples=lambda mk: [(mk(2, 2, 2), mk(2, 2, 2, low=0, high=9, integer=True), (3, 3))],
     doc="Zeros with planes of `size`, and the elements added at their places.",
 )
@@ -257,6 +258,7 @@ def _max_window_rows(dims: int) -> tuple[Row, Row]:
         f"int[{dims}] dilation=1, bool ceil_mode=False",
         _max_pool(dims),
         shown=_with_window,
+        lowering="max_pool" if dims == 2 else "",
         namespace=("nn.functional", "private"),
         samples=lambda mk: [
             (mk(1, 2, *(5,) * dims), (3,) * dims, (2,) * dims, (1,) * dims, (1,) * dims, True),

@@ -222,6 +222,7 @@ _plain = general(
     method=False,
     out=False,
     dtypes="float",
+    lowering="rnn",
     samples=lambda mk: _draws(mk, 1, False),
     doc="One direction of one plain recurrent layer.",
 )
@@ -259,6 +260,7 @@ _lstm = general(
     method=False,
     out=False,
     dtypes="float",
+    lowering="lstm",
     samples=lambda mk: _draws(mk, 4, None, states=2),
     doc="One direction of one LSTM layer.",
 )
@@ -296,6 +298,7 @@ _gru = general(
     method=False,
     out=False,
     dtypes="float",
+    lowering="gru",
     samples=lambda mk: _draws(mk, 3),
     doc="One direction of one GRU layer.",
 )

@@ -19,6 +19,7 @@ placed_along = linear(
     namespace="private",
     method=False,
     refuses_values="any",
+    lowering="placed_along",
     samples=lambda mk: [
         (mk(3), mk(3, low=0, high=4, integer=True), 1, False, (3, 4)),
         (mk(1, 4), mk(1, 4, low=0, high=3, integer=True), 0, True, (3, 4)),
@@ -86,6 +87,7 @@ max = selection(
     raw.largest,
     self=_evenly,
     node="MaxBackward1",
+    lowering="max",
     doc="The largest element; the gradient goes in equal parts to all that equal it.",
 )
 max_other = elementwise(
@@ -100,6 +102,7 @@ max_other = elementwise(
     node="MaximumBackward0",
     inplace=False,
     numbers=False,
+    lowering="max",
     doc="The larger of two elements; of equal ones each gets half of the gradient.",
 )
 max_dim = selection(
@@ -108,6 +111,7 @@ max_dim = selection(
     self=_at_index,
     node="MaxBackward0",
     differentiable_out=(True, False),
+    lowering="max",
     samples=_pair_samples,
     doc="The largest elements along `dim`, and where they are.",
 )
@@ -116,6 +120,7 @@ min = selection(
     raw.smallest,
     self=_evenly,
     node="MinBackward1",
+    lowering="min",
     doc="The smallest element; the gradient goes in equal parts to all that equal it.",
 )
 min_other = elementwise(
@@ -130,6 +135,7 @@ min_other = elementwise(
     node="MinimumBackward0",
     inplace=False,
     numbers=False,
+    lowering="min",
     doc="The smaller of two elements; of equal ones each gets half of the gradient.",
 )
 min_dim = selection(
@@ -138,6 +144,7 @@ min_dim = selection(
     self=_at_index,
     node="MinBackward0",
     differentiable_out=(True, False),
+    lowering="min",
     samples=_pair_samples,
     doc="The smallest elements along `dim`, and where they are.",
 )
@@ -145,6 +152,7 @@ amax = selection(
     "amax(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
     raw.amax,
     self=_evenly_along,
+    lowering="amax",
     samples=_dims_samples,
     doc="The largest elements over the dimensions `dim`.",
 )
@@ -152,6 +160,7 @@ amin = selection(
     "amin(Tensor self, int[1]? dim=[], bool keepdim=False) -> Tensor",
     raw.amin,
     self=_evenly_along,
+    lowering="amin",
     samples=_dims_samples,
     doc="The smallest elements over the dimensions `dim`.",
 )
@@ -180,12 +189,14 @@ aminmax = general(
 argmax = general(
     "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     raw.argmax,
+    lowering="argmax",
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1, True)],
     doc="Where the largest element is: the first of equal ones.",
 )
 argmin = general(
     "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     raw.argmin,
+    lowering="argmin",
     samples=lambda mk: [(mk(3, 4),), (mk(3, 4), 1, True)],
     doc="Where the smallest element is: the first of equal ones.",
 )

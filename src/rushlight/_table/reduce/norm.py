@@ -64,6 +64,7 @@ vector_norm = general(
     namespace="linalg",
     method=False,
     node="LinalgVectorNormBackward0",
+    lowering="vector_norm",
     samples=lambda mk: [
         (mk(3, 4),), (mk(3, 4), 3, (1,)), (mk(3, 4), 1, (0, 1), True), (mk(3, 4), 0.5),
         (mk(3, 4), _INF, (1,)), (mk(3, 4), 1.5), (mk(3, 4), -2),

@@ -25,6 +25,7 @@ sum = linear(
     "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     raw.sum_all,
     self=lambda xp, g, self_shape: xp.broadcast_to(g, self_shape),
+    lowering="sum",
     doc="The sum of all elements; of integers as int64.",
 )
 sum_dim = linear(
@@ -32,6 +33,7 @@ sum_dim = linear(
     "-> Tensor",
     raw.sum,
     self=lambda xp, g, self_shape, dim, keepdim: xp.expand_reduced(g, self_shape, dim, keepdim),
+    lowering="sum",
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
     doc="The sum over the dimensions `dim`.",
 )
@@ -40,6 +42,7 @@ mean = linear(
     raw.mean_all,
     self=lambda xp, g, self_shape: xp.broadcast_to(g / _count(self_shape, None), self_shape),
     node_shows=element_count,
+    lowering="mean",
     doc="The mean of all elements.",
 )
 mean_dim = linear(
@@ -48,6 +51,7 @@ mean_dim = linear(
     self=lambda xp, g, self_shape, dim, keepdim: xp.expand_reduced(
         g / _count(self_shape, dim), self_shape, dim, keepdim
     ),
+    lowering="mean",
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True), (mk(2, 3, 4), (-1,))],
     node_shows=element_count,
     doc="The mean over the dimensions `dim`.",
@@ -149,6 +153,7 @@ logsumexp = general(
     self=lambda xp, g, self, out, dim, keepdim: xp.fused(
         raw.logsumexp_backward, _logsumexp_gradient, g, self, out, dim, keepdim
     ),
+    lowering="logsumexp",
     samples=lambda mk: [(mk(3, 4), (1,)), (mk(3, 4), (0, 1), True)],
     doc="The log of the sum of exp over the dimensions `dim`.",
 )
@@ -237,6 +242,7 @@ _var = general(
     namespace="private",
     method=False,
     node="VarBackward0",
+    lowering="var",
     samples=_spread_samples,
     doc="The variance over the dimensions `dim`.",
 )
@@ -248,6 +254,7 @@ _std = general(
     namespace="private",
     method=False,
     node="StdBackward0",
+    lowering="std",
     samples=_spread_samples,
     doc="The standard deviation over the dimensions `dim`.",
 )
@@ -259,6 +266,7 @@ _var_mean = general(
     namespace="private",
     method=False,
     node="VarMeanBackward0",
+    lowering="var_mean",
     samples=_spread_samples,
     doc="The variance and the mean over the dimensions `dim`.",
 )
@@ -271,6 +279,7 @@ _std_mean = general(
     method=False,
     node="StdMeanBackward0",
     saved_as={"result": "result0"},
+    lowering="std_mean",
     samples=_spread_samples,
     doc="The standard deviation and the mean over the dimensions `dim`.",
 )

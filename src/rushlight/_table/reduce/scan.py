@@ -20,6 +20,7 @@ reverse_cumsum = linear(
     self=lambda xp, g, dim: xp.cumsum(g, dim),
     namespace="private",
     method=False,
+    lowering="reverse_cumsum",
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
     doc="The sums of each element and those after it.",
 )
@@ -71,6 +72,7 @@ cumsum = linear(
     raw.cumsum,
     self=lambda xp, g, dim: xp.reverse_cumsum(g, dim),
     inplace=True,
+    lowering="cumsum",
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
     doc="The sums of each element and those before it along `dim`; of integers as int64.",
 )

@@ -80,6 +80,7 @@ SOFTMAX = general(
     _softmax,
     self=lambda xp, g, out, dim: xp.fused(_softmax_backward, _softmax_gradient, g, out, dim),
     namespace=("", "special"),
+    lowering="softmax",
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
     doc="exp(input) divided by its sum along `dim`.",
 )
@@ -90,6 +91,7 @@ LOG_SOFTMAX = general(
         _log_softmax_backward, _log_softmax_gradient, g, out, dim
     ),
     namespace=("", "special"),
+    lowering="log_softmax",
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
     doc="The logarithm of softmax(input) along `dim`.",
 )

@@ -62,8 +62,7 @@ class Row:
         "kind", "doc", "samples", "formula", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
         "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "by_element",
-        "vmap_write",
-        "refuses_values",
+        "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
         "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
@@ -99,6 +98,9 @@ class Row:
     by_element: bool
     vmap_write: str
     refuses_values: str
+    lowering: str
+    unit: str
+    given_numbers: bool
     # What settling finds:
     schema: Schema
     op: Op
@@ -287,6 +289,9 @@ def declare(
     by_element: bool | None = None,
     vmap_write: str = "",
     refuses_values: str = "",
+    lowering: str = "",
+    unit: str = "",
+    given_numbers: bool = False,
     **formulas: Any,
 ) -> Row:
     """Declares a row of the given kind; see the module's text for the words.
@@ -314,7 +319,11 @@ def declare(
     tensor that has no batch dimension ("shape": it is refused for its shape).
 
     `refuses_values` says that the forward may raise for what elements are: "any" type's, or of
-    "whole" numbers alone (a division by zero, a negative power).
+    "whole" numbers alone (a division by zero, a negative power). `lowering` names the rule in
+    `_compile/lowering` that knows a native form of the row, beside the formula of an
+    elementwise one. `unit` says that a one gives the other operand as it is: on the "right"
+    side, or on "both". `given_numbers` says that a number among the operands may be one that a
+    compiled step is given in each call.
 
     What is wrong with the rest of a declaration is said when the row settles, see `settle`.
 
@@ -361,6 +370,9 @@ def declare(
     row.by_element = kind == "elementwise" if by_element is None else by_element
     row.vmap_write = vmap_write
     row.refuses_values = refuses_values
+    row.lowering = lowering
+    row.unit = unit
+    row.given_numbers = given_numbers
     if promote is None:
         promote = "same" if kind == "elementwise" else "none"
     row.declared = Declared(

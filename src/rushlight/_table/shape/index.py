@@ -42,6 +42,7 @@ index = linear(
     out=False,
     shaped_by_values=lambda args: any(map(is_mask, args[1])),
     refuses_values="any",
+    lowering="index",
     samples=lambda mk: [(mk(5, 3), (i,)) for i in (mk(4, high=5, integer=True), mk(5, dtype=bool))],
     doc="The elements at index tensors, one per dimension (None: all), as a copy.",
 )
@@ -55,6 +56,7 @@ index_backward = linear(
     method=False,
     out=False,
     refuses_values="any",
+    lowering="index_backward",
     samples=lambda mk: [(mk(4, 3), (5, 3), (mk(4, low=0, high=5, integer=True),))],
     doc="A gradient added at index tensors into zeros.",
 )

@@ -48,6 +48,7 @@ cat = linear(
     joint=_cat_backward,
     holomorphic=False,
     method=False,
+    lowering="cat",
     samples=lambda mk: [([mk(2, 3), mk(4, 3)], 0), ([mk(2, 3), mk(2, 1)], -1), ([mk(0), mk(2)], 0)],
     doc="The tensors one after the other along a dimension.",
 )
@@ -64,6 +65,7 @@ stack = linear(
     joint=_stack_backward,
     holomorphic=False,
     method=False,
+    lowering="stack",
     samples=lambda mk: [([mk(2, 3), mk(2, 3)], 0), ([mk(2, 3), mk(2, 3)], -1), ([mk(), mk()], 0)],
     doc="The tensors along a new dimension.",
 )

@@ -30,6 +30,7 @@ repeat = linear(
     holomorphic=False,
     public=False,
     out=False,
+    lowering="repeat",
     samples=lambda mk: [(mk(2, 3), (2, 1)), (mk(3), (2, 2)), (mk(2), (0,)), (mk(), (3,))],
     doc="A copy repeated along every dimension.",
 )
@@ -104,6 +105,7 @@ flip = linear(
     self=lambda xp, g, dims: xp.flip(g, dims),
     holomorphic=False,
     out=False,
+    lowering="flip",
     samples=lambda mk: [(mk(2, 3), (1,)), (mk(2, 3), (0, -1)), (mk(), ())],
     doc="A copy with the order along some dimensions reversed.",
 )
@@ -257,6 +259,7 @@ constant_pad_nd = general(
     holomorphic=False,
     method=False,
     out=False,
+    lowering="constant_pad_nd",
     samples=lambda mk: [(mk(2, 3), (1, 2)), (mk(2, 3), (1, -1, 0, 2), 5.0)],
     doc="A copy with one value around it; negative widths cut off.",
 )

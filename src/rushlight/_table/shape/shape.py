@@ -72,6 +72,7 @@ clone_ = linear(
     public=False,
     out=False,
     copies=True,
+    lowering="clone",
     doc="A copy, laid out like the tensor where that is dense.",
 )
 clone_contiguous = linear(
@@ -84,6 +85,7 @@ clone_contiguous = linear(
     public=False,
     out=False,
     copies=True,
+    lowering="copy",
     doc="A C-contiguous copy.",
 )
 clone_channels_last = linear(

@@ -70,6 +70,7 @@ as_strided_ = linear(
     holomorphic=False,
     method=False,
     public=False,
+    lowering="as_strided",
     samples=lambda mk: [
         (mk(6), (2, 3), (1, 2), None, (1,), 0),
         (mk(2, 3), (3,), (1,), 1, (3, 1), 0),
@@ -155,6 +156,7 @@ select_backward = linear(
     holomorphic=False,
     namespace="private",
     method=False,
+    lowering="select_backward",
     samples=lambda mk: [(mk(4), (3, 4), 0, 1)],
     doc="A gradient at its place in zeros.",
 )
@@ -166,6 +168,7 @@ slice_backward = linear(
     holomorphic=False,
     namespace="private",
     method=False,
+    lowering="slice_backward",
     samples=lambda mk: [(mk(2, 4), (3, 4), 0, 0, 3, 2)],
     doc="A gradient at its place in zeros.",
 )

@@ -48,6 +48,7 @@ def _copy_of(row: Row) -> Row:
         dtypes=row.dtypes,
         doc=f"{row.doc[:-1]}, as a copy.",
         node=f"{row.node}_copy",
+        lowering=row.lowering,
         **row.formulas,
     )
 
