@@ -332,12 +332,19 @@ def cholesky(x: Any, upper: bool = False, name: str = "linalg.cholesky") -> Any:
     Raises:
         LinAlgError: where a matrix isn't positive-definite.
     """
-    if name == "cholesky":
-        if x.ndim > 1 and not x.size:
-            return np.zeros_like(x)
-        check_kernel(x, name, "cholesky_cpu")
-    else:
-        check(x, "linalg.cholesky", "cholesky_cpu")
+    check(x, "linalg.cholesky", "cholesky_cpu")
+    return _cholesky(x, upper, name)
+
+
+def former_cholesky(x: Any, upper: bool) -> Any:
+    """What `torch.cholesky` gives: `cholesky` with checks and messages of its own."""
+    if not x.size:
+        return x.copy()
+    check_kernel(x, "cholesky", "cholesky_cpu")
+    return _cholesky(x, upper, "cholesky")
+
+
+def _cholesky(x: Any, upper: bool, name: str) -> Any:
     factor, found = _factored(x, upper)
     if not found or not _is_number(factor):
         info = _minors(x, upper)

@@ -16,11 +16,13 @@ _WIDE = np.dtype(np.float64)
 _add: Any = np.add.reduce
 
 
-def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+def var_mean(
+    name: str, x: Any, dim: Any, correction: Any, keepdim: bool, family: str = ""
+) -> tuple[Any, Any]:
     """The variance (in float64, or in the type of `x`) and the mean over `dim`.
 
     The sum of squares is divided by the number of elements less `correction` (None: 1), or by 0
-    where that is negative.
+    where that is negative. Messages speak of `name`, refusals of a type of the `family`.
 
     Raises:
         RuntimeError: for integers.
@@ -33,8 +35,7 @@ def var_mean(name: str, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
         mean.real, mean.imag = real_mean, imag_mean
         return real + imag, mean
     if kind in "biu":
-        said = name if name.endswith("_mean") else "std and var"
-        raise RuntimeError(f"{said} only support floating point and complex dtypes")
+        raise RuntimeError(f"{family or name} only support floating point and complex dtypes")
     axis = None if dim is None else axes_of(x.ndim, dim)
     count = x.size if axis is None else reduced_count(x.shape, axis)
     freedom = count - (1 if correction is None else correction)
@@ -79,13 +80,13 @@ def _real(raw: Any) -> Any:
 
 def var(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The variance over `dim`."""
-    spread, _ = var_mean("var", x, dim, correction, keepdim)
+    spread, _ = var_mean("var", x, dim, correction, keepdim, "std and var")
     return in_order(spread.astype(_real(x.dtype)))
 
 
 def std(x: Any, dim: Any = None, correction: Any = None, keepdim: bool = False) -> Any:
     """The square root of the variance over `dim`."""
-    spread, _ = var_mean("std", x, dim, correction, keepdim)
+    spread, _ = var_mean("std", x, dim, correction, keepdim, "std and var")
     return in_order(np.sqrt(spread).astype(_real(x.dtype)))
 
 

@@ -227,7 +227,10 @@ def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
 
 
 # ---- gather and scatter -----------------------------------------------------------------------
-def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_name: str) -> None:
+def _check_index(
+    x: Any, axis: int, index: Any, source: Any, name: str = "scatter", self_name: str = "self",
+    wrong_size: str = "Expected",
+) -> None:  # fmt: skip
     if index.size == 0:
         return
     if not _integer_index(index):
@@ -240,16 +243,9 @@ def _check_index(x: Any, axis: int, index: Any, source: Any, name: str, self_nam
     if source is None:
         for d, (n, m) in enumerate(zip(shape, limit)):
             if d != axis and n > m:
-                if name != "gather":
-                    raise RuntimeError(
-                        f"Expected index {errors.shape_text(index.shape)} to be no larger than "
-                        "self "
-                        f"{errors.shape_text(x.shape)} apart from dimension {axis}"
-                    )
                 raise RuntimeError(
-                    f"Size does not match at dimension {d} expected index "
-                    f"{errors.shape_text(index.shape)} to be no larger than self "
-                    f"{errors.shape_text(x.shape)} apart from dimension {axis}"
+                    f"{wrong_size.format(d)} index {errors.shape_text(index.shape)} to be no "
+                    f"larger than self {errors.shape_text(x.shape)} apart from dimension {axis}"
                 )
         return
     if (source.ndim or 1) != len(shape):
@@ -286,7 +282,7 @@ def _check_scatter(x: Any, axis: int, index: Any, source: Any) -> None:
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
     if x.dtype != source.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    _check_index(x, axis, index, source, "scatter", "self")
+    _check_index(x, axis, index, source)
 
 
 def gather(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:
@@ -296,7 +292,8 @@ def gather(x: Any, dim: int, index: Any, sparse_grad: bool = False) -> Any:
         found = _gathered(x, axis, index)
         if found is not None:
             return found
-    _check_index(x, axis, index, None, "gather", "input")
+    wrong_size = "Size does not match at dimension {} expected"
+    _check_index(x, axis, index, None, "gather", "input", wrong_size)
     return fast.gather(x, axis, index)
 
 
@@ -344,7 +341,7 @@ def scatter(x: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -
         shape = x.shape
         x, index, src = _grown(x, index, src)
         return fast.scatter(x, axis, index, src).reshape(shape)
-    _check_index(x, axis, index, None, "scatter", "self")
+    _check_index(x, axis, index, None)
     return fast.scatter(x, axis, index, number_like(src, x.dtype))
 
 
@@ -353,7 +350,7 @@ def _scatter_with(x: Any, dim: int, index: Any, src: Any, reduce: str) -> Any:
     if isinstance(src, np.ndarray):
         _check_scatter(x, axis, index, src)
     else:
-        _check_index(x, axis, index, None, "scatter", "self")
+        _check_index(x, axis, index, None)
     if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
     if not index.size:
@@ -460,16 +457,12 @@ def index_reduce(
 
 
 # ---- flat places ------------------------------------------------------------------------------
-def _flat_places(x: Any, index: Any, name: str) -> Any:
+def _flat_places(x: Any, index: Any, name: str, empty: str) -> Any:
     if index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {_scalar(index)}")
     n = x.size
     if index.size and not n:
-        raise IndexError(
-            "take(): tried to take from an empty tensor"
-            if name == "take"
-            else "put_(): Tried to put elements into an empty tensor"
-        )
+        raise IndexError(f"{name}(): {empty} an empty tensor")
     if index.size and not (-n <= int(index.min()) and int(index.max()) < n):
         flat = index.reshape(-1)
         wrong = int(flat[(flat < -n) | (flat >= n)][0])
@@ -481,7 +474,7 @@ def _flat_places(x: Any, index: Any, name: str) -> Any:
 
 def take(x: Any, index: Any) -> Any:
     """The elements of the flat `x` at `index`."""
-    where = _flat_places(x, index, "take")
+    where = _flat_places(x, index, "take", "tried to take from")
     if not index.size:
         return np.empty(index.shape, x.dtype)
     return x.reshape(-1)[where]
@@ -501,7 +494,7 @@ def put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {source.size}, index.numel() = {index.size}"
         )
-    where = _flat_places(x, index, "put_").reshape(-1)
+    where = _flat_places(x, index, "put_", "Tried to put elements into").reshape(-1)
     out = x.copy("C")
     flat = out.reshape(-1)
     if accumulate:

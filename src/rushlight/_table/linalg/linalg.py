@@ -427,7 +427,7 @@ cholesky_ex = general(
 
 def _former_cholesky(x: Any, upper: bool) -> Any:
     say_better("cholesky")
-    return raw.cholesky(x, upper, "cholesky") if x.size else x.copy()
+    return raw.former_cholesky(x, upper)
 
 
 cholesky = general(
