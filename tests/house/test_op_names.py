@@ -40,10 +40,6 @@ OTHER = frozenset({
 })  # fmt: skip
 #: What is still to become a field of the row.
 LEFT: frozenset[str] = frozenset({
-    "_array/linalg/linalg.py: name == 'cholesky'",
-    "_array/reduce/variance.py: name.endswith('_mean')",
-    "_array/shape/scatter.py: name != 'gather'",
-    "_array/shape/scatter.py: name == 'take'",
     "_compile/ir/iteration_values.py: elementwise.FORMULAS.get(i.name)",
     "_compile/ir/iteration_values.py: {'keep': i.inputs[1:2], 'where': i.inputs[:1], "
     "'masked_fill': i.inputs[1:2]}.get(i.name)",
@@ -55,8 +51,6 @@ LEFT: frozenset[str] = frozenset({
     "_compile/lowering/elementwise.py: name in LOGICAL",
     "_compile/lowering/lowering_rules.py: i.name not in _LOGIC",
     "_compile/lowering/lowering_rules.py: i.name not in _WHOLE",
-    "_core/node.py: name == 'CopyBackwards'",
-    "autograd/edges.py: name in _LONG_NAMES",
 })  # fmt: skip
 
 

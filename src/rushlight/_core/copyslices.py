@@ -16,7 +16,7 @@ window. So the new node of a view is that of `as_strided`. Only views of another
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .._array import types as T
 from .._array.shape import strided as S
@@ -39,6 +39,8 @@ class CopySlices(Node):
     stride: Any
     dense: bool  # the base's elements lie in C order, without gaps
     inner: Node | None
+
+    _namespace: ClassVar[str] = "torch::autograd::"
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> Any:
         """The patched gradient for the base's former history, then those of the other inputs."""

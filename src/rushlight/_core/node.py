@@ -8,7 +8,7 @@ is made only when someone looks at it.
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from .._base.mypyc_words import mypyc_attr
 
@@ -72,6 +72,9 @@ class Node(Vertex):
     meta: dict[Any, Any] | None
     conj: bool
 
+    #: "torch::autograd::" for the classes that PyTorch has written by hand, whose names show it.
+    _namespace: ClassVar[str] = ""
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {hex(id(self))}>"
 
@@ -122,8 +125,9 @@ def operation_name(node: Node) -> str:
     MaxBackward1.
     """
     name = type(node).__name__
-    if name == "CopySlices" or name == "CopyBackwards":
-        return "torch::autograd::" + name
+    cls: Any = type(node)
+    if cls._namespace:
+        return str(cls._namespace) + name
     stem, _, number = name.rpartition("Backward")
     if not stem or (number and not number.isdigit()):
         return name

@@ -15,6 +15,7 @@ class Error(Node):
     """Raises when a gradient reaches it."""
 
     __slots__ = ("message",)
+    _namespace = "torch::autograd::"
 
     message: str
 

@@ -25,14 +25,6 @@ from .._core.storage import TensorBase
 from .hooks import vertex_of_tensor
 from .output_metadata import input_metadata, note_inputs
 
-_LONG_NAMES = {
-    "CopySlices",
-    "CopyBackwards",
-    "NotImplemented",
-    "AccumulateGrad",
-    "Error",
-    "UndefinedGradBackward",
-}
 _ACCUMULATE = 0  # the key in a leaf's `Hooks.extra` under which its AccumulateGrad is noted
 
 
@@ -67,8 +59,7 @@ def seen_as(vertex: Vertex) -> Any:
 
 def _name(self: Any) -> str:
     """The name of the operation: `MulBackward0`."""
-    name = type(self).__name__
-    return f"torch::autograd::{name}" if name in _LONG_NAMES else name
+    return f"{type(self)._namespace}{type(self).__name__}"
 
 
 def _next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
@@ -161,6 +152,7 @@ class _NodeFace:
     """What contexts and `AccumulateGrad` share with recorded nodes."""
 
     __slots__ = ()
+    _namespace = CoreNode._namespace
 
     def _vertex(self) -> Vertex:
         raise NotImplementedError
@@ -186,6 +178,7 @@ class AccumulateGrad(_NodeFace):
     """The end of an edge to a leaf: what arrives is added to `variable.grad`."""
 
     __slots__ = ("__weakref__", "variable")
+    _namespace = "torch::autograd::"
 
     variable: Any
 

@@ -42,6 +42,8 @@ def node_class(
         kind = schema.params[entry[1]].type if entry[0] == ARG else "Tensor"
         if entry[0] in (ARG, OUT) and kind.startswith(("Tensor", "Indices")):
             body[f"_raw_saved_{shown}"] = property(_raw_getter(k))
+    if name in ("CopyBackwards", "NotImplemented"):
+        body["_namespace"] = "torch::autograd::"
     if shows is None and name == "NotImplemented":
         shows = live_edges
     if shows is not None:

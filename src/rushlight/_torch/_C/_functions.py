@@ -19,6 +19,7 @@ class UndefinedGradBackward(Node):
     """Sends no gradient on."""
 
     __slots__ = ()
+    _namespace = "torch::autograd::"
 
     def call(self, grads: list[Any], need: list[bool], traced: bool) -> list[Any]:
         """No gradient for any input."""
