@@ -196,3 +196,28 @@ def test_a_distance_broadcasts_and_sums_its_gradients_back() -> None:
     d.backward()
     assert x.grad.shape == (2, 3)
     assert y.grad.tolist() == pytest.approx([2**0.5, 0.0, 0.0])
+
+
+def test_what_is_refused_of_the_smallest_inputs() -> None:
+    with pytest.raises(RuntimeError, match=r"doesn't match the broadcast shape \[1, 1\]"):
+        torch.ones(2, 3).logsumexp(())
+    with pytest.raises(NotImplementedError, match='"median_out" not implemented'):
+        torch.tensor(True).median(0)
+    with pytest.raises(NotImplementedError, match='"cumsum_out_cpu" not implemented'):
+        torch.ones(2).cumsum(0, dtype=torch.bool)
+    x = torch.ones(0, 3, dtype=torch.complex64, requires_grad=True)
+    for name in ("cummax", "softmax"):
+        with pytest.raises(RuntimeError, match=f"{name} does not support automatic different"):
+            getattr(x, name)(0)
+
+
+def test_what_is_dropped_or_undefined_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="discards the imaginary part"):
+        torch.ones(3, dtype=torch.complex64).sum(dtype=torch.float32)
+    with pytest.warns(UserWarning, match="degrees of freedom is <= 0"):
+        torch.ones(3, 0).var(0)
+
+
+def test_a_norm_of_an_order_beyond_single_precision() -> None:
+    assert torch.ones(3).norm(1e40).item() == 1.0
+    assert torch.full((3,), 2.0).norm(1e40).item() == 1.0

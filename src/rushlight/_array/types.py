@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -403,9 +404,11 @@ def plain_array(array: Any) -> Any:
 
 
 def converted(array: Any, dtype: D.dtype) -> Any:
-    """A copy with elements of `dtype`, laid out alike; complex to real drops the imaginary part."""
+    """A copy with elements of `dtype`, laid out alike; it loses imaginary parts with a warning."""
     raw = to_raw(dtype)
     if array.dtype.kind == "c" and raw.kind != "c" and raw.kind != "b":
+        if array.size:
+            warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=6)
         array = array.real
     if array.dtype.kind == "f" and raw.kind in "iu":
         return _to_integers(array, raw)

@@ -15,6 +15,7 @@ _add: Any = np.add.reduce
 _maximum: Any = np.maximum.reduce
 _minimum: Any = np.minimum.reduce
 _INF = float("inf")
+_LARGEST = 3.4028234663852886e38  # in single precision
 _LARGE = 4096  # elements from which rows are worth products,
 _SHORT = 16  # and elements of such a row
 _WHOLE = ((0, 1), (1, 0), (-2, -1), (-1, -2))  # all dimensions of a matrix
@@ -122,7 +123,8 @@ def _norm(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
         return _maximum(magnitude, axis, None, None, keepdim)
     if p == -_INF:
         return _minimum(magnitude, axis, None, None, keepdim)
-    return _add(magnitude**p, axis, None, None, keepdim) ** (1.0 / p)
+    beyond = magnitude.dtype.itemsize < 8 and abs(p) > _LARGEST
+    return _add(magnitude**p, axis, None, None, keepdim) ** (0.0 if beyond else 1.0 / p)
 
 
 def dist(x: Any, y: Any, p: Any = 2) -> Any:

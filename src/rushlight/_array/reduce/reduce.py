@@ -317,7 +317,12 @@ def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
     """The log of the sum of exp(x) over `dim`; of integers in the default float type.
 
     Special: -inf for no elements, inf where one is inf.
+
+    Raises:
+        RuntimeError: for no dimensions at all, as PyTorch does.
     """
+    if isinstance(dim, (tuple, list)) and not dim and x.ndim and x.size and not keepdim:
+        raise RuntimeError(errors.output_shape((), (1,) * x.ndim))
     if x.dtype.kind in "biu":
         x = x.astype(to_raw(D.get_default_dtype()))
     axis = axes_of(x.ndim, dim)

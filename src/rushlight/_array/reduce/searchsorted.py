@@ -91,10 +91,10 @@ def _refuse_empty_slices(x: Any, axis: int) -> None:
 
 def distinct_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
     """The distinct slices across `dim` in order, each slice's place, and how often each occurs."""
-    axis = axis_of(x.ndim, dim)
     _refuse_complex("unique_dim", x)
     if x.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = axis_of(x.ndim, dim)
     if not x.size:
         _refuse_empty_slices(x, axis)
         return x.copy(), np.empty(0, _INT64), np.empty(0, _INT64)

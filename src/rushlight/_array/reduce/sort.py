@@ -290,7 +290,8 @@ def _median_along(x: Any, dim: int, keepdim: bool, ignore_nan: bool) -> tuple[An
     axis = axis_of(x.ndim, dim)
     if not x.size:
         refuse_empty_dimension("median", x, axis)
-    _refuse("median_out", x, "bc")
+    if x.dtype.kind in "bc":
+        raise NotImplementedError(errors.not_implemented("median_out", name_of(x.dtype)))
     flat = at_least_1d(x)
     places = _median_places(flat, axis, ignore_nan)
     return _shaped(x, flat, places, axis, keepdim)

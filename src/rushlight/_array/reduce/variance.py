@@ -39,7 +39,7 @@ def var_mean(
     axis = None if dim is None else axes_of(x.ndim, dim)
     count = x.size if axis is None else reduced_count(x.shape, axis)
     freedom = count - (1 if correction is None else correction)
-    if freedom <= 0:
+    if freedom <= 0 or (axis is not None and not x.size):
         _warn_few(name)
         freedom = 0.0
     if x.size > _FEW and not (axis is None and x.size > _HUGE):

@@ -4,7 +4,6 @@ of memory.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from ..types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 def write_converted(array: Any, value: Any) -> None:
     """Writes `value` into `array`, converted as PyTorch does."""
     if array.dtype is not value.dtype and array.dtype != value.dtype:
-        if value.dtype.kind == "c" and array.dtype.kind not in "cb" and array.size:
-            warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=5)
         value = converted(value, from_raw(array.dtype))
     array[...] = value
 

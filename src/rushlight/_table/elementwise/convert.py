@@ -22,15 +22,9 @@ from ..rows.row import linear
 _type = type  # the name is taken below by the method
 
 
-def _cast(x: Any, dtype: D.dtype) -> Any:
-    if x.dtype.kind == "c" and x.size and not dtype.is_complex and dtype is not D.bool_:
-        warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=5)
-    return T.converted(x, dtype)
-
-
 cast = linear(
     "_to_copy(Tensor self, ScalarType dtype) -> Tensor",
-    _cast,
+    T.converted,
     self=lambda xp, g, self_dtype: xp.astype(g, self_dtype),
     node="ToCopyBackward0",
     differentiable_out=(True,),  # where it has floats; without this integers would be refused
