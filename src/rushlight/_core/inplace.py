@@ -135,7 +135,11 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if op.wide and T.is_half(array.dtype):
             result = T.narrowed(result, T.from_raw(array.dtype))
     except Exception as error:
-        if isinstance(error, NotImplementedError) or op.names_c_type:  # they come last
+        if (  # these come last
+            isinstance(error, NotImplementedError)
+            or op.names_c_type
+            or error.args == ("ZeroDivisionError",)
+        ):
             refuse_shapes(op, array, raws)
             if promoted is not None and not op.gives_bool:
                 check_cast(promoted, array, op)

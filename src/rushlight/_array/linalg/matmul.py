@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,8 @@ def mm(a: Any, b: Any) -> Any:
         if a.size * b.shape[1] <= TINY and b.shape[1] <= tiny.WIDTH:
             return tiny.product(a, b)
     elif dtype.itemsize <= 2:
-        refuse_bool(dtype, "addmm_impl_cpu_")
+        if a.size and b.size:
+            refuse_bool(dtype, "addmm_impl_cpu_")
         return _product(a, b)
     return matrix_product(a, b)
 
@@ -182,13 +184,14 @@ def bmm(a: Any, b: Any) -> Any:
             f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, "
             f"{a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
         )
-    if a.dtype != b.dtype:
+    if a.dtype != b.dtype or a.dtype.kind == "b":
+        if not (a.size and b.size):
+            return np.zeros((*a.shape[:2], b.shape[2]), b.dtype)
+        refuse_bool(a.dtype, "bmm")
         raise RuntimeError(
             f"expected scalar type {D.scalar_name(from_raw(a.dtype))} but found "
             f"{D.scalar_name(from_raw(b.dtype))}"
         )
-    if a.dtype.kind == "b":
-        refuse_bool(a.dtype, "bmm")
     return _product(a, b)
 
 
@@ -203,49 +206,48 @@ def matmul(a: Any, b: Any) -> Any:
             f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
         )
     inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
-    if a.shape[-1] != inner:
-        _explain_matmul(a, b, inner)
+    if a.shape[-1] != inner or a.dtype != b.dtype or a.dtype.kind == "b":
+        return _of_parts(a, b)
     if a.ndim > 2 and b.ndim > 2:
         problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
         if problem is not None:
             raise RuntimeError(problem)
-    if a.dtype != b.dtype:
-        if b.ndim > 2 and a.ndim > 2:
-            raise RuntimeError(
-                f"expected scalar type {D.scalar_name(from_raw(a.dtype))} but found "
-                f"{D.scalar_name(from_raw(b.dtype))}"
-            )
-        _same_dtype(a, b)
-    if a.dtype.kind == "b":
-        refuse_bool(a.dtype, "bmm" if max(a.ndim, b.ndim) > 2 else "addmm_impl_cpu_")
     if b.ndim <= 2 < a.ndim and a.dtype.itemsize > 2 and a.size:
         return matrix_product(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
     return _product(a, b)
 
 
-def _explain_matmul(a: Any, b: Any, inner: int) -> None:
-    if (a.ndim >= 2 and b.ndim >= 3) or (a.ndim >= 3 and b.ndim >= 3):
-        problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
-        if problem is not None:
-            raise RuntimeError(problem)
-        batch = int(np.prod(broadcast_shape(a.shape[:-2], b.shape[:-2])))
-        if a.ndim == 2:
-            rows = b.shape[0] * 1
-            raise RuntimeError(
-                f"Expected size for first two dimensions of batch2 tensor to be: [{rows}, "
-                f"{a.shape[1]}] but got: [{b.shape[0]}, {b.shape[-2]}]."
-            )
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, "
-            f"{a.shape[-1]}] but got: [{batch}, {inner}]."
-        )
-    if b.ndim == 1:
-        rows = int(np.prod(a.shape[:-1]))
-        raise RuntimeError(
-            f"size mismatch, got input ({rows}), mat ({rows}x{a.shape[-1]}), vec ({b.shape[0]})"
-        )
-    rows = int(np.prod(a.shape[:-1])) if a.ndim > 1 else 1
-    raise RuntimeError(_cannot_multiply((rows, a.shape[-1]), b.shape[-2:]))
+def _of_parts(a: Any, b: Any) -> Any:
+    """Refuses operands in the words of the product that they are brought to.
+
+    The product itself where it has no elements: of it PyTorch asks no types.
+    """
+    if a.ndim == 1 and b.ndim <= 2:
+        return mm(_of_shape((1, a.shape[0]), a), b)[0]
+    if b.ndim <= 2:
+        flat = _of_shape((prod(a.shape[:-1]), a.shape[-1]), a)
+        found = mv(flat, b) if b.ndim == 1 else mm(flat, b)
+        return found.reshape(a.shape[:-1] + b.shape[1:])
+    if a.ndim == 1 and _is_foldable(np.swapaxes(b, -1, -2)):
+        lead = b.shape[:-2] + b.shape[-1:]
+        return mv(_of_shape((prod(lead), b.shape[-2]), b), a).reshape(lead)
+    rows = a.shape[-2:] if a.ndim > 1 else (1, a.shape[0])
+    problem = errors.broadcast(a.shape[:-2], b.shape[:-2])
+    if problem is not None:
+        raise RuntimeError(problem)
+    lead = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    found = bmm(_of_shape((prod(lead), *rows), a), _of_shape((prod(lead), *b.shape[-2:]), b))
+    return found.reshape(lead + (rows[:1] if a.ndim > 1 else ()) + b.shape[-1:])
+
+
+def _of_shape(shape: tuple[int, ...], like: Any) -> Any:
+    return np.broadcast_to(np.zeros((), like.dtype), shape)
+
+
+def _is_foldable(x: Any) -> bool:
+    """Whether the leading dimensions of a stack of matrices can be seen as one of rows."""
+    steps, sizes = x.strides, x.shape
+    return all(steps[i] == steps[i + 1] * sizes[i + 1] for i in range(x.ndim - 2))
 
 
 def linear(x: Any, weight: Any, bias: Any) -> Any:

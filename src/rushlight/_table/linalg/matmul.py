@@ -360,6 +360,8 @@ def inner(input: Any, other: Any) -> Any:
     if input._raw.ndim == 0 or other._raw.ndim == 0:
         return input * other
     if input._raw.ndim == 1 and other._raw.ndim == 1 and input._raw.shape == other._raw.shape:
+        if input._raw.dtype != other._raw.dtype:
+            raise RuntimeError("both inputs should have same dtype")
         return apply2(dot.op, input, other)
     if input._raw.shape[-1] != other._raw.shape[-1]:
         raise RuntimeError(

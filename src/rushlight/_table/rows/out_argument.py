@@ -131,8 +131,8 @@ def earlier(
     said = str(error)
     if name in ("take", "index_select"):
         late = not said.startswith("Dimension")
-    elif name == "matmul" and overload != "dot":
-        late = said.startswith("expected m1 and m2")
+    elif name in ("matmul", "mm") and overload != "dot":
+        late = said.startswith(("expected m1 and m2", "expected scalar type"))
     else:
         late = isinstance(error, RuntimeError) and name in _TYPES_FIRST
     if not late and '" not implemented for' not in said:
@@ -140,7 +140,7 @@ def earlier(
     found = [a for a in operands[_TYPES_FIRST.get(name, 0) :] if isinstance(a, TensorBase)]
     if not found:
         return None
-    have = T.from_raw(found[0]._raw.dtype)
+    have = T.from_raw(found[said.startswith("expected scalar type")]._raw.dtype)
     if name == "where" and len(found) == 2:
         have = D.promote_types(have, T.from_raw(found[1]._raw.dtype))
     return refusal(name, overload, have, T.from_raw(out._raw.dtype), 0)
