@@ -106,3 +106,18 @@ def test_unsigned_64_bits_and_bools_have_no_common_type() -> None:
     with pytest.raises(RuntimeError, match="attempted to promote UInt16 and ComplexFloat"):
         torch.promote_types(torch.uint16, torch.complex64)
     assert (torch.tensor([1]) + 2**63).dtype is torch.int64
+
+
+def test_the_smallest_shapes_and_their_words() -> None:
+    for count, name in ((1, "double"), (2, "c10::Half")):
+        with pytest.raises(RuntimeError, match=f"to type {name} without overflow"):
+            torch.full((count,), 1j, dtype=torch.float16)
+    one: Any = torch.atleast_1d
+    with pytest.raises(TypeError, match=r"got \(int\), but expected one of"):
+        one(5)
+    with pytest.raises(TypeError, match="expected Tensor as element 1 in argument 0, but got int"):
+        one([torch.ones(1), 2])
+    assert torch.ones(2, 0).roll(1, 5).shape == (2, 0)
+    x: Any = torch.ones(2)
+    with pytest.raises(TypeError, match=r"got \(torch._C._TensorMeta\)"):
+        x.view(torch.Tensor)

@@ -46,7 +46,7 @@ def number_like(value: Any, dtype: Any) -> Any:
         if kind == "b":
             return bool(value)
         if value.imag:
-            raise _overflow(np.dtype(np.float64) if dtype.itemsize == 2 and kind in "fV" else dtype)
+            raise _overflow(dtype)
         return number_like(value.real, dtype)
     if kind == "b":
         return bool(value)
@@ -81,7 +81,9 @@ def filling(value: Any, dtype: Any, count: int) -> Any:
         refuse_beyond(value)
         if dtype.kind in "fV":
             value = float(value)  # types that NumPy doesn't know take no other integers
-    if count == 1 and is_half(dtype) and not value.imag:
+    if count == 1 and is_half(dtype):
+        if value.imag:
+            raise _overflow(np.dtype(np.float64))
         with np.errstate(over="ignore"):
             return np.float64(value.real).astype(dtype)
     return number_like(value, dtype)

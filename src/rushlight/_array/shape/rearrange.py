@@ -98,6 +98,8 @@ def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     """
     if not shifts:
         raise RuntimeError("`shifts` required")
+    if not x.size and len(shifts) == 1 and len(dims) < 2:
+        return x.copy()
     if not dims and len(shifts) == 1:
         return np.roll(x, shifts[0])
     if len(shifts) != len(dims):

@@ -16,6 +16,8 @@ from ..types import converted, from_raw, ndarray, refuse_overlap, refuse_shared
 def write_converted(array: Any, value: Any) -> None:
     """Writes `value` into `array`, converted as PyTorch does."""
     if array.dtype is not value.dtype and array.dtype != value.dtype:
+        if not array.size:
+            value = value.real  # nothing is lost, and nothing is warned of
         value = converted(value, from_raw(array.dtype))
     array[...] = value
 

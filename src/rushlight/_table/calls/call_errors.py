@@ -61,9 +61,11 @@ def explain_rows(
     )
 
 
-def combination(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception:
+def combination(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any], kind: str = "torch"
+) -> Exception:
     """The TypeError which lists the overloads of a function that isn't made from rows."""
-    return listing(name, [s for s in signatures("torch", name) if not s.deprecated], args, kwargs)
+    return listing(name, [s for s in signatures(kind, name) if not s.deprecated], args, kwargs)
 
 
 def _with_out(row: Row) -> str:

@@ -400,6 +400,7 @@ slice_copy: (@in, int dim=0, int? start=None, int? end=None, int step=1 @out)
 slice_scatter: (@in, Tensor src, int dim=0, int? start=None, int? end=None, int step=1 @out)
 sort: (@in, *, bool? stable, int dim=-1, bool descending=False, Tensor[2] out=None) (@in, int
     dim=-1, bool descending=False, *, Tensor[2] out=None)
+atleast_1d atleast_2d atleast_3d: (@in) (Tensor[] tensors)
 split: (@in, int split_size, int dim=0) (@in, int[] split_size, int dim=0)
 split_copy: (@in, int split_size, int dim=0, *, Tensor[] out=None)
 split_with_sizes unsafe_split_with_sizes: (@in, int[] split_sizes, int dim=0)

@@ -430,11 +430,17 @@ _along("dsplit", 3, lambda ndim: 2)
 
 
 # ---- common shapes ----------------------------------------------------------------------------
-def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
+def _each(name: str, function: Any, tensors: tuple[Any, ...]) -> Any:
     if len(tensors) == 1:
         if isinstance(tensors[0], TensorBase):
             return function(tensors[0])
+        if not isinstance(tensors[0], (tuple, list)):
+            raise combination(name, tensors, {})
         tensors = tuple(tensors[0])
+    for place, x in enumerate(tensors):
+        if not isinstance(x, TensorBase):
+            kind = errors.type_name(x)
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {kind}")
     return tuple([function(x) for x in tensors])
 
 
@@ -460,19 +466,19 @@ def _three_dimensions(x: Any) -> Any:
 @composite("")
 def atleast_1d(*tensors: Any) -> Any:
     """The tensor with at least one dimension; a tuple for several tensors."""
-    return _each(_one_dimension, tensors)
+    return _each("atleast_1d", _one_dimension, tensors)
 
 
 @composite("")
 def atleast_2d(*tensors: Any) -> Any:
     """The tensor with at least two dimensions; a tuple for several tensors."""
-    return _each(_two_dimensions, tensors)
+    return _each("atleast_2d", _two_dimensions, tensors)
 
 
 @composite("")
 def atleast_3d(*tensors: Any) -> Any:
     """The tensor with at least three dimensions; a tuple for several tensors."""
-    return _each(_three_dimensions, tensors)
+    return _each("atleast_3d", _three_dimensions, tensors)
 
 
 def _shape_together(shapes: Any) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ from ..._core.interposers import NOT_HANDLED, call_whole
 from ..._core.mode import ALERTED, current, interposed
 from ..._core.storage import new_tensor, version_cell
 from ..calls.argument_parser import misuse
+from ..calls.call_errors import combination
 from ..calls.composite_checks import check
 from ..calls.conversions import integers, is_int
 from ..calls.dispatch import Dispatcher
@@ -150,6 +151,8 @@ def _view(self: Any, /, *size: Any, **kwargs: Any) -> Any:
         return handled
     found = kwargs.get("dtype", size[0] if size else None)
     if isinstance(found, type):
+        if found not in D.OF_PYTHON:
+            raise combination("view", (found,), {}, "method")
         found = D.OF_PYTHON[found]
     if isinstance(found, D.dtype):
         return _as_type(self, found)
