@@ -14,6 +14,7 @@ import pytest
 from tests.compare.fuzz import functions, graphs, views
 from tests.compare.fuzz.children import Pair
 from tests.compare.fuzz.differences import differences
+from tests.compare.fuzz.known import KNOWN
 from tests.compare.fuzz.runner import first_difference, minimise, search
 
 pytest.importorskip("torch")
@@ -64,3 +65,8 @@ def test_every_generator_is_listed() -> None:
     folder = Path(__file__).parent / "fuzz"
     for name in UNNAMED:
         assert (folder / f"{name}.py").exists()
+
+
+def test_every_decided_difference_has_its_paragraph() -> None:
+    text = Path("docs/notes/differences.md").read_text()
+    assert not [n.reason for n in KNOWN if f"**{n.reason}" not in text]

@@ -39,6 +39,7 @@ class Difference:
 
     `tangled`: memory has been written that is shown more than once, or read by the same statement.
     `signs`: the values are the same but for the signs of rows or columns.
+    `halves`: the values are the same but for parts of complex numbers that are nan in PyTorch.
     `raised`: what the statement raised in PyTorch.
     """
 
@@ -50,6 +51,7 @@ class Difference:
     ours: str
     tangled: bool = False
     signs: bool = False
+    halves: bool = False
     raised: str = ""
 
     @property
@@ -122,7 +124,12 @@ def differences(program: list[str], torch: Any, ours: Any) -> Iterator[Differenc
                 signs = kind == "value" and same_but_signs(
                     theirs[variable].get("values"), mine[variable].get("values")
                 )
-                yield Difference(kind, number, statement, variable, seen, got, tangled, signs, said)
+                halves = kind == "value" and same_but_halves(
+                    theirs[variable].get("values"), mine[variable].get("values")
+                )
+                yield Difference(
+                    kind, number, statement, variable, seen, got, tangled, signs, halves, said
+                )
             if kind in PARTING:
                 return
 
@@ -137,18 +144,43 @@ def tangles(statement: str, states: dict[str, Any]) -> bool:
     if any(overlaps(state) for state in named):
         return True
     places = [state["shares"] for state in named]
-    return bool(READS_TOO.search(statement)) and len(set(places)) < len(places)
+    gaps = any(has_gaps(state) for state in named)
+    return (gaps or bool(READS_TOO.search(statement))) and len(set(places)) < len(places)
+
+
+def has_gaps(state: dict[str, Any]) -> bool:
+    """Whether a tensor leaves elements of its memory out: its overlaps aren't looked for."""
+    reach = 1
+    for stride, n in strided(state):
+        if stride != reach:
+            return True
+        reach *= n
+    return False
+
+
+def strided(state: dict[str, Any]) -> list[tuple[int, int]]:
+    """Stride and size of the dimensions that have more than one place, the nearest first."""
+    return sorted((s, n) for s, n in zip(state["stride"] or (), state["shape"]) if n != 1)
 
 
 def overlaps(state: dict[str, Any]) -> bool:
     """Whether a tensor shows an element of its memory more than once."""
-    sizes = [n for n in state["shape"] if n != 1]
     reach = 0
-    for stride, n in sorted(zip(state["stride"] or (), sizes)):
+    for stride, n in strided(state):
         if stride <= reach:
             return True
         reach += (n - 1) * stride
     return False
+
+
+def same_but_halves(a: Any, b: Any) -> bool:
+    """Whether nested complex numbers differ only where one part of PyTorch's is nan."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(same_but_halves(x, y) for x, y in zip(a, b))
+    if not isinstance(a, complex) or not isinstance(b, complex):
+        return False
+    parts = ((a.real, b.real), (a.imag, b.imag))
+    return all(math.isnan(x) or near(x, y, "torch.complex64") for x, y in parts)
 
 
 def same_but_signs(a: Any, b: Any) -> bool:

@@ -26,6 +26,8 @@ class Named:
     tangled: bool = False  # only where memory was written that is shown more than once
     raised: str = ""  # what the statement raised in PyTorch
     signs: bool = False  # only where nothing but signs of rows or columns differs
+    form: bool = False  # only where a gradient's shape or type differs, whatever its values
+    halves: bool = False  # only where nothing but parts that are nan in PyTorch differs
 
     def covers(self, difference: Difference, program: list[str]) -> bool:
         before = "\n".join(program[: difference.number + 1])
@@ -39,7 +41,14 @@ class Named:
             and (difference.tangled or not self.tangled)
             and re.search(self.raised, difference.raised)
             and (difference.signs or not self.signs)
+            and (difference.halves or not self.halves)
+            and (not self.form or _form(difference.torch) != _form(difference.ours))
         )
+
+
+def _form(shown: str) -> str:
+    """The type and shape of a gradient that is shown, or all of what is."""
+    return shown.partition("), ")[0]
 
 
 _GRADIENTS = r"autograd|backward|grad|jacobian|hessian"
@@ -49,12 +58,14 @@ _SEVERAL = (
 )
 _TURNED = r"\.t\(|\.T\b|permute|expand|rot90|lstsq|transpose|unfold|movedim|t_\(|solve|inv"
 _HOOKED = r"saved_tensors_hooks"
+_UNRECORDED = r"(no_grad|inference_mode|set_grad_enabled)\((False)?\)"
+_RESHAPED = "transpose|swapaxes|swapdims|squeeze|unsqueeze|as_strided"
 
 KNOWN: list[Named] = [
     # ---- the graph
     Named("Gradients have no past", "is_view|version|stride", _GRADIENTS, variable=_GIVEN),
     Named("Gradients have no past", "requires_grad", _GRADIENTS, variable=_GIVEN),
-    Named("Gradients have no past", "version", ours="^0$", program="one_hot|quantile"),
+    Named("Gradients have no past", "version", "one_hot|quantile|isclose|diff", ours="^0$"),
     Named("Gradients have no past", "version", "@|matmul|linear", "^1$", "^0$"),
     # What a hook notes of a gradient's version.
     Named("Gradients have no past", "value", _GRADIENTS, "^[1-9]$", "^0$", variable="log"),
@@ -73,6 +84,11 @@ KNOWN: list[Named] = [
         program=r"return g\.detach\(\), g|backward\(\w+\.sum\(\), \w+\)|lambda g: g\.mul_\(2\)",
     ),
     Named(
+        "Gradients have memory of their own",
+        "grad|value|version|node",
+        r"backward\(\[(\w+), (\w+)\], \[\1, \2\]\)",
+    ),
+    Named(
         "Gradients made in inference mode are ordinary tensors",
         "version|is_view|accepted|message",
         torch="^inference$|Inplace update to inference tensor",
@@ -87,6 +103,29 @@ KNOWN: list[Named] = [
     ),
     Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
     Named("Layout has fewer details", "stride", program=_TURNED),
+    Named(
+        "A change of shape is always recorded",
+        "node|graph",
+        ours="Backward1",
+        program=rf"{_UNRECORDED}: \w+\.(t|{_RESHAPED})_\(",
+    ),
+    Named(
+        "A tensor whose memory is set keeps no base",
+        "node|graph|requires_grad|is_leaf",
+        torch="^(CopySlices|AsStridedBackward0|ViewAsRealBackward0|True|False)$|CopySlices",
+        program=r"\.set_\(",
+    ),
+    Named(
+        "A tensor that is given twice is written twice",
+        "graph",
+        program=r"_foreach_\w+_\(\[(\w+), \1\]",
+    ),
+    Named(
+        "The parts of `unsafe_split` are those of `split` in inference mode",
+        "requires_grad|version|is_leaf",
+        torch=r"^(True|\d+|False)$",
+        program=r"inference_mode\(\): \w+ = \w+\.unsafe_(split|chunk)\(",
+    ),
     Named("Compound products take other steps", "node|is_view", _SEVERAL),
     Named("Compound products take other steps", "graph", program=_SEVERAL),
     Named(
@@ -158,9 +197,17 @@ KNOWN: list[Named] = [
     ),
     Named(
         "A tensor keeps no other shape than its data's",
-        "accepted|refused|exception type|message|grad",
+        "accepted|refused|exception type|message",
+        _GRADIENTS,
+        torch=r"size|shape|dimension|type|^ok$",
+        program=r"\.data = ",
+    ),
+    Named(
+        "A tensor keeps no other shape than its data's",
+        "grad|shape|dtype",
         _GRADIENTS,
         program=r"\.data = ",
+        form=True,
     ),
     # ---- memory
     Named("Overlapping memory is written as a whole", "value|grad", tangled=True),
@@ -175,6 +222,52 @@ KNOWN: list[Named] = [
         tangled=True,
     ),
     Named("A storage that is shared is another one", "shares", program=r"share_memory_"),
+    Named(
+        "A storage that is shared is another one",
+        "value",
+        r"\w_\(|\] = |[-+*/%]= ",
+        program=r"\w\.share_memory_\(\)",
+    ),
+    Named(
+        "Which of two faults is told first",
+        "message",
+        torch=r"^unsupported operation: some elements of the input tensor and the written-to",
+        ours=r"^(The size of tensor|shape mismatch|Index tensor must have the same number of dim)",
+    ),
+    Named(
+        "Which of two faults is told first",
+        "message",
+        r"\b(addcdiv|baddbmm|addbmm|scatter_add|ldexp)_\(",
+        torch=r"^(Integer division with addcdiv|The expanded size|Incompatible matrix|Index tensor "
+        r"must have|Dimension specified as 0|ldexp can't be cast)",
+    ),
+    Named(
+        "Which of two faults is told first",
+        "message",
+        r"torch\.matmul\(.*out=",
+        torch=r"^(both arguments to|vector \+ matrix @ vector|1D tensors expected|Expected out)",
+    ),
+    Named(
+        "Which of two faults is told first",
+        "message",
+        r"torch\.outer\(.*out=",
+        torch=r"^mul\(\): functions with out=",
+        ours=r"^outer\(\): functions with out=",
+    ),
+    Named(
+        "A write with a place outside writes nothing",
+        "warning",
+        r"out=",
+        torch="was resized since it had shape",
+        ours=r"^\[\]$",
+        raised=r"\w",
+    ),
+    Named(
+        "A write with a place outside writes nothing",
+        "value",
+        r"(//|%)= |(floor_divide|remainder|fmod|div)_\(",
+        raised="ZeroDivisionError",
+    ),
     # ---- words and numbers
     Named("Which of equal elements", "value", "kthvalue|topk|mode|sort", variable=r".*\[1\]"),
     Named(
@@ -195,6 +288,20 @@ KNOWN: list[Named] = [
     # Products of less than full rank, some of whose vectors are any that are left.
     Named("Signs of singular vectors", "value", r"(eigh|svd)\((\w+) @ \2\.t\(\)"),
     Named("Messages print tensors as Python does", "message", "meshgrid", r"got: [^t]"),
+    Named("Sums of complex numbers are taken part by part", "value", halves=True),
+    Named(
+        "Nothing is discarded of an answer",
+        "warning",
+        r"\b(logical_(and|or|xor)|eq|ne)(_\(|\(.*out=)",
+        torch="Casting complex values to real",
+        ours=r"^\[\]$",
+    ),
+    Named(
+        "Signs of singular vectors",
+        "value",
+        r"slogdet\((\w+) @ \1\.t\(\)",
+        torch=r"^-?[01]\.0$",
+    ),
     Named("The last digits", "value", torch=r"\d{7}", program=r"view\(torch.int32\)"),
     Named("Signs of singular vectors", "value", r"svd|eigh|qr", signs=True),
 ]
