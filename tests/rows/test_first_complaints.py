@@ -189,3 +189,68 @@ def test_a_packed_sequence_may_give_its_states_by_name() -> None:
     options = {"has_biases": False, "num_layers": 1, "dropout": 0.0, "train": False}
     out, _ = torch.rnn_tanh(ZEROS(4, 3), sizes, hx=h, params=params, bidirectional=False, **options)
     assert out.shape == (4, 4)
+
+
+def test_an_order_of_a_matrix_norm_is_looked_at_before_the_matrix() -> None:
+    norm = torch.linalg.matrix_norm
+    with pytest.raises(RuntimeError, match="Expected a non-complex scalar as the order"):
+        norm(ZEROS(3).int(), 1j)
+    with pytest.raises(RuntimeError, match="Order 3 not supported"):
+        norm(ZEROS(3).int(), 3)
+    with pytest.raises(IndexError, match="but got 5"):
+        norm(ZEROS(2, 3), 1, (0, 5))
+    for function in (norm, torch.linalg.vector_norm):
+        with pytest.raises(RuntimeError, match=r"without narrowing to the specified dtype \(Half"):
+            function(ZEROS(2, 3), dtype=torch.float16)
+    with pytest.raises(RuntimeError, match="it must be of length 1 or 2"):
+        torch.linalg.norm(ZEROS(2, 3), dim=())
+    with pytest.raises(RuntimeError, match="must be a 2-tuple"):
+        torch.norm(ZEROS(2, 3, 4), "nuc")
+
+
+def test_systems_look_at_element_types_before_shapes() -> None:
+    with pytest.raises(RuntimeError, match="Expected A and B to have the same dtype"):
+        torch.linalg.solve(ZEROS(2, 3), ZEROS(2).double())
+    with pytest.raises(RuntimeError, match="Expected a floating point or complex tensor"):
+        torch.linalg.solve(ZEROS(2).int(), ZEROS(2))
+    pivots = ZEROS(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="not differentiable with respect to argument 'pivots'"):
+        torch.linalg.lu_solve(ZEROS(2, 3), pivots, ZEROS(2))
+    with pytest.raises(RuntimeError, match="Expected b and A to have the same dtype"):
+        torch.linalg.ldl_solve(ZEROS(2, 2), ZEROS(2), ZEROS(2).double())
+
+
+def test_comparisons_written_in_place_look_at_operands_before_the_result() -> None:
+    with pytest.raises(NotImplementedError, match="\"lt_cpu\" not implemented for 'ComplexFloat'"):
+        ZEROS(2).lt_(1j)
+    with pytest.raises(NotImplementedError, match="clamp is not supported for complex types"):
+        ZEROS(2).clamp_min_(1j)
+    with pytest.warns(UserWarning, match="Casting complex values to real"):
+        ZEROS(2).eq_(1j)
+
+
+def test_nothing_is_pinned_whatever_else_is_wrong() -> None:
+    for call in (
+        lambda: torch.ones((-1,), pin_memory=True),
+        lambda: torch.ones_like(ZEROS(1).int(), requires_grad=True, pin_memory=True),
+        lambda: torch.arange(3, dtype=torch.complex64, pin_memory=True),
+    ):
+        with pytest.raises(RuntimeError, match="pin_memory=True requires a CUDA"):
+            call()
+    out = ZEROS(2)
+    assert torch.ones(2, out=out, pin_memory=True) is out
+
+
+def test_products_of_another_type_are_for_accelerators() -> None:
+    with pytest.raises(NotImplementedError, match=r"Could not run .aten::mm.dtype. with arguments"):
+        torch.mm(ZEROS(2, 2), ZEROS(2, 2), torch.float64)
+    with pytest.raises(NotImplementedError, match=r"aten::bmm.dtype_out"):
+        torch.bmm(ZEROS(2), ZEROS(2), out_dtype=torch.bool, out=ZEROS(2))
+
+
+def test_a_variance_is_looked_at_before_its_size() -> None:
+    loss = torch.nn.functional.gaussian_nll_loss
+    with pytest.raises(ValueError, match="var has negative"):
+        loss(ZEROS(2), ZEROS(2), -torch.ones(5, 5), reduction="q")
+    with pytest.raises(ValueError, match="var is of incorrect size"):
+        loss(ZEROS(2), ZEROS(2), ZEROS(5, 5), reduction="q")

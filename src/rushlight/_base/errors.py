@@ -363,6 +363,11 @@ def item_size(count: int) -> str:
 ONE_ELEMENT: Final = "only one element tensors can be converted to Python scalars"
 
 
+def no_kernel(name: str) -> str:
+    """The message for an operation that only accelerators have; PyTorch lists those it knows."""
+    return f"Could not run 'aten::{name}' with arguments from the 'CPU' backend."
+
+
 def no_conversion(target: str) -> str:
     """The message for a number that a C type can't hold."""
     return f"value cannot be converted to type {target} without overflow"

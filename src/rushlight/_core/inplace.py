@@ -160,6 +160,8 @@ def apply_inplace(op: Op, args: list[Any], writer: Any = None) -> Any:
         if op.wide and promoted is not None:
             found = promoted  # of a half, what was computed in float32
         check_cast(found, array, op)
+        if promoted is not None and promoted.is_complex and array.dtype.kind != "c":
+            warnings.warn(errors.COMPLEX_TO_REAL, UserWarning, stacklevel=4)
     if op.shared == SHARED_LAST:
         refuse_memory_of(array, raws)
     write(me, args, raws, result, recorded or op, live, mode, promoted)

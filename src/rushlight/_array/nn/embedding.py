@@ -9,7 +9,7 @@ import numpy as np
 from ..._base import dtypes as D
 from ..shape.gather import add_rows, embedding_backward
 from ..shape.sparse_gradient import sparse_gradient
-from ..types import from_raw, type_name
+from ..types import from_raw, internal_type_name
 
 __all__ = [
     "bag_lengths", "bag_numbers", "bag_places", "bag_sums", "embedding", "embedding_bag",
@@ -22,9 +22,7 @@ _UNSIGNED = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dty
 
 def type_of(x: Any) -> str:
     """What PyTorch calls a tensor of this type."""
-    if x.dtype.kind in "bcV":
-        return f"CPU{D.scalar_name(from_raw(x.dtype))}Type"
-    return type_name(x.dtype)
+    return internal_type_name(x.dtype)
 
 
 def require_indices(index: Any, function: str, number: int = 1) -> None:

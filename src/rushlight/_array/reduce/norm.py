@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._base import dtypes as D, errors
-from ..types import converted, is_half
+from ..types import converted, from_raw, is_half
 from .reduce import axes_of, axis_of, in_order, lifted, name_of
 from .softmax import row_dot
 
@@ -28,13 +28,20 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     Raises:
         RuntimeError: for integers, and for an empty dimension where the norm has no identity.
     """
+    kind = x.dtype.kind
+    if kind in "biu":
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{name_of(x.dtype)}"
+        )
     if type(ord) is complex:
         raise RuntimeError(
             "linalg.vector_norm: Expected a non-complex scalar as the order of norm."
         )
-    kind = x.dtype.kind
-    if dtype is not None and kind not in "biu":
-        x = _in_dtype(x, dtype)
+    if dtype is not None:
+        if not x.size and not 0 <= ord < _INF:
+            _refuse_no_identity(x, ord, axes_of(x.ndim, dim))
+        x = in_norm_dtype(x, dtype)
     if (
         kind == "f"
         and ord == 2
@@ -44,11 +51,6 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     ):
         flat = x.reshape(-1)
         return np.sqrt(flat.dot(flat))
-    if kind in "biu":
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{name_of(x.dtype)}"
-        )
     axis = axes_of(x.ndim, dim)
     if not x.size:
         _refuse_no_identity(x, ord, axis)
@@ -59,21 +61,26 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     return in_order(result if half is None else result.astype(half))
 
 
-def _in_dtype(x: Any, dtype: D.dtype) -> Any:
+def in_norm_dtype(x: Any, dtype: D.dtype, name: str = "linalg.vector_norm") -> Any:
+    """The operand of a norm in the type that is asked for.
+
+    Raises:
+        RuntimeError: for a type that is whole, or of the other kind, or holds less.
+    """
+    found = from_raw(x.dtype)
     if dtype.category < D.FLOAT:
         raise RuntimeError(
-            "linalg.vector_norm: dtype should be floating point or complex, but got "
-            f"{D.scalar_name(dtype)}"
+            f"{name}: dtype should be floating point or complex, but got {D.scalar_name(dtype)}"
         )
-    if x.dtype.kind == "c" and dtype.category != D.COMPLEX:
+    kind = "complex" if found.category == D.COMPLEX else "real"
+    if (dtype.category == D.COMPLEX) != (kind == "complex"):
         raise RuntimeError(
-            "linalg.vector_norm: dtype should be complex for complex inputs, but got "
-            f"{D.scalar_name(dtype)}"
+            f"{name}: dtype should be {kind} for {kind} inputs, but got {D.scalar_name(dtype)}"
         )
-    if x.dtype.kind not in "biuc" and dtype.category == D.COMPLEX:
+    if D.promote_types(found, dtype) is not dtype:
         raise RuntimeError(
-            "linalg.vector_norm: dtype should be real for real inputs, but got "
-            f"{D.scalar_name(dtype)}"
+            f"{name}: the dtype of the input ({D.scalar_name(found)}) should be convertible "
+            f"without narrowing to the specified dtype ({D.scalar_name(dtype)})"
         )
     return converted(x, dtype)
 

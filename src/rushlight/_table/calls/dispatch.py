@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..._base import errors
 from ..._base.schema import REQUIRED, Parameter
 from ..._core.apply import apply1, apply2, apply_n, runner
 from ..._core.inplace import apply_inplace
@@ -30,6 +31,10 @@ from .signature_kinds import ASKED, kind_of
 
 _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input",
                        "x2": "other", "a": "input", "self": "input"}  # fmt: skip
+
+
+#: Products that have a form with `out_dtype`, for accelerators only.
+_WITHOUT_KERNEL: Final = ("addmm", "baddbmm", "bmm", "mm")
 
 
 class Plan:
@@ -189,6 +194,9 @@ class Dispatcher:
                 return plan
         if self.kind == "python" and self.short in ASKED:
             getattr(args[0] if args else kwargs["input"], ASKED[self.short])
+        if self.short in _WITHOUT_KERNEL:
+            form = "dtype_out" if given and "out" in given else "dtype"
+            raise NotImplementedError(errors.no_kernel(f"{self.short}.{form}"))
         raise explain_rows(self.short, self.rows, args, kwargs)
 
 

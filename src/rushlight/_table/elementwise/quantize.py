@@ -145,7 +145,7 @@ def fake_quantize_per_channel_affine(
         raise RuntimeError("scale and zero-point need to have the same dimensions")
     place = axis_of(axis, input._raw.ndim)
     if not input._raw.ndim:
-        raise IndexError(errors.no_dimension(0, axis))
+        raise IndexError(errors.no_dimension(axis, 0))
     if scale._raw.shape != (input._raw.shape[place],):
         raise RuntimeError(
             "dimensions of scale and zero-point are not consistent with input tensor"

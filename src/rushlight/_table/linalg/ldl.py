@@ -14,6 +14,7 @@ from ..rows import return_type_classes as _return_types
 from ..rows.composite import composite
 from ..rows.row import general
 
+arrays = later("linalg.linalg")
 raw = later("linalg.ldl")
 
 
@@ -78,14 +79,17 @@ def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
 
 def _solved(ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
     name = "torch.linalg.ldl_solve"
-    for x in (ld, b):
-        if x.ndim < 2:
-            raise IndexError(errors.dimension(-2, x.ndim))
-    if ld.shape[-1] != ld.shape[-2]:
+    if ld.ndim < 2 or ld.shape[-1] != ld.shape[-2]:
+        arrays.check(ld, name)
+    arrays.check_inexact(ld, name)
+    if ld.dtype != b.dtype:
+        kinds = [D.scalar_name(T.from_raw(x.dtype)) for x in (b, ld)]
         raise RuntimeError(
-            f"{name}: A must be batches of square matrices, but they are {ld.shape[-2]} by "
-            f"{ld.shape[-1]} matrices"
+            f"Expected b and A to have the same dtype, but found b of type {kinds[0]} and A of "
+            f"type {kinds[1]} instead."
         )
+    if b.ndim < 2:
+        raise IndexError(errors.no_dimension(-2, b.ndim))
     if ld.shape[-1] != b.shape[-2]:
         raise RuntimeError(
             f"Incompatible matrix sizes for {name}: each A matrix is {ld.shape[-1]} by "
@@ -100,12 +104,9 @@ def _solved(ld: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
         raise RuntimeError(
             f"{name}: Expected pivots to be integers. Got {D.scalar_name(T.from_raw(pivots.dtype))}"
         )
-    if ld.dtype != b.dtype:
-        kinds = [D.scalar_name(T.from_raw(x.dtype)) for x in (b, ld)]
-        raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {kinds[0]} and A of "
-            f"type {kinds[1]} instead."
-        )
+    if ld.dtype.itemsize == 2:
+        kind = D.scalar_name(T.from_raw(ld.dtype))
+        raise NotImplementedError(errors.not_implemented("ldl_solve_kernel_cpu", kind))
     return raw.ldl_solve(ld, pivots, b, hermitian)
 
 

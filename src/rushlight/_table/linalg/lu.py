@@ -14,6 +14,7 @@ from ..calls.deprecated_orders import say_better
 from ..rows import return_type_classes as _return_types
 from ..rows.composite import composite
 from ..rows.out_argument import apply_out, run_into
+from ..rows.reduction_argument import refuse_gradient
 from ..rows.row import general
 from ..rows.tensor_namespace import some
 from .linalg import adjoint as conj_transpose, regular
@@ -348,6 +349,7 @@ _lu_solve_row = general(
     joint=lambda xp, g, LU, pivots, B_shape, out, left, adjoint, LU_dtype: _with_none(
         _lu_solved_gradients(xp, g, LU, pivots, B_shape, out, left, adjoint, LU_dtype)
     ),
+    check=lambda args, raws: refuse_gradient("linalg_lu_solve", pivots=args[1]),
     holomorphic=False,
     node="LinalgLuSolveBackward0",
     namespace="linalg",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from ..._array import types as T
+from ..._array.axes import axis_of
 from ..._array.lazy_modules import later
 from ..._array.linalg.matmul import type_word
 from ..._array.reduce.reduce import name_of
@@ -23,6 +24,7 @@ from ..shape.shape import unsafe_view
 from .linalg import inv, solve
 
 checks = later("linalg.linalg")
+norms = later("reduce.norm")
 raw = later("linalg.vector_products")
 
 _INF = float("inf")
@@ -31,6 +33,10 @@ _INF = float("inf")
 # ---- norms ------------------------------------------------------------------------------------
 def _shown(ord: Any) -> str:
     return ord if isinstance(ord, str) else f"{ord:g}"
+
+
+#: The orders of norms of matrices.
+_ORDERS: Final = ("fro", "nuc", 2, -2, 1, -1, _INF, -_INF)
 
 
 @composite("linalg", numpy_words=True)
@@ -42,18 +48,22 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         RuntimeError: for other orders, and for dimensions that aren't two different ones.
     """
     name = "linalg.matrix_norm"
+    if isinstance(ord, complex):
+        raise RuntimeError(f"{name}: Expected a non-complex scalar as the order of norm.")
+    if ord not in _ORDERS:
+        raise RuntimeError(f"{name}: Order {_shown(ord)} not supported.")
     kind = A._raw.dtype
     if A._raw.ndim < 2 or kind.kind in "biu" or (kind.itemsize == 2 and ord in ("nuc", 2, -2)):
         checks.check(A._raw, name, square=False)
     if isinstance(dim, int) or len(dim) != 2:
         shown = dim if isinstance(dim, int) else " ".join(map(str, dim))
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {shown}")
-    if dtype is not None:
-        A = A.to(dtype)
-    ndim = A._raw.ndim
-    row, column = (d + ndim if d < 0 else d for d in dim)
+    row, column = (axis_of(d, A._raw.ndim) for d in dim)
     if row == column:
         raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
+    if dtype is not None:
+        norms.in_norm_dtype(A._raw[:0], dtype, name)
+        A = A.to(dtype)
     if ord == "fro":
         result = table("vector_norm")(A, 2, (row, column), keepdim)
     elif ord == "nuc" or ord in (2, -2):
@@ -65,14 +75,12 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         if keepdim:
             first, second = min(row, column), max(row, column)
             result = result.unsqueeze(first).unsqueeze(second)
-    elif ord in (1, -1, _INF, -_INF):
+    else:
         added, kept = (row, column) if ord in (1, -1) else (column, row)
         sums = table("vector_norm")(A, 1, (added,), keepdim)
         if not keepdim and added < kept:
             kept -= 1
         result = _extreme(sums, kept, keepdim, ord > 0)
-    else:
-        raise RuntimeError(f"{name}: Order {_shown(ord)} not supported.")
     return given("matrix_norm", result, out)
 
 
@@ -94,9 +102,9 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
             f"{A.ndim}D."
         )
-    if isinstance(ord, str) and dim is not None and len(dim) != 2:
+    if dim is not None and len(dim) not in (1, 2):
         raise RuntimeError(
-            f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}"
+            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {[*map(int, dim)]}"
         )
     matrix = ord is not None and (len(dim) == 2 if dim is not None else A.ndim == 2)
     if matrix or isinstance(ord, str):

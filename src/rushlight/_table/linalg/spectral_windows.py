@@ -238,7 +238,7 @@ def _old(
     shown = _checks._word(want)
     if dtype is None and name == "hann_window":
         shown = "float (default)"
-    lay = "Strided (default)"
+    lay = "Strided (default)" if layout is None else "Strided"
     options = "device=cpu, layout={}, requires_grad=false (default), pinned_memory=false, "
     if layout is not None and str(layout).rpartition(".")[2] != "strided":
         lay = "Sparse"

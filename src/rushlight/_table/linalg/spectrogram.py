@@ -27,7 +27,7 @@ def _call_text(head: str, window: Any, **rest: Any) -> str:
     shown = "None"
     if window is not None:
         sizes = ", ".join(map(str, window._raw.shape))
-        shown = f"{T.type_name(window._raw.dtype)}{{[{sizes}]}}"
+        shown = f"{T.internal_type_name(window._raw.dtype)}{{[{sizes}]}}"
     words: list[str] = []
     for name, value in rest.items():
         words.append(f"{name}={value if value is None else int(value)}")
@@ -129,7 +129,7 @@ def _padded_stft(
             )
 
     def refusal(words: str) -> RuntimeError:
-        head = f"stft({T.type_name(input._raw.dtype)}{_sizes_text(input)}, n_fft={n_fft}"
+        head = f"stft({T.internal_type_name(input._raw.dtype)}{_sizes_text(input)}, n_fft={n_fft}"
         return RuntimeError(
             _call_text(
                 head, window, hop_length=hop, win_length=width, normalized=normalized,

@@ -10,6 +10,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply2, apply_n
 from ..._core.slow import read_by_python
+from ..._core.storage import TensorBase
 from ..calls.argument_parser import misuse
 from ..elementwise.number import plus
 from ..rows import reduction_argument as R
@@ -555,6 +556,15 @@ def _one_variance_in_a_row(shape: tuple[int, ...], var: tuple[int, ...]) -> bool
     return other == [1]
 
 
+def _refuse_negative(var: Any) -> None:
+    if not isinstance(var, TensorBase):
+        raise misuse("torch", "any", (var < 0,), {})
+    if var.is_complex():
+        raise NotImplementedError(errors.not_implemented("lt_cpu", D.scalar_name(var.dtype)))
+    if raw.any_negative(read_by_python(var, "gaussian_nll_loss()")):
+        raise ValueError("var has negative entry/entries")
+
+
 @composite("nn.functional")
 def gaussian_nll_loss(
     input: Any,
@@ -573,19 +583,17 @@ def gaussian_nll_loss(
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = var * input.new_ones(input.size())
-    elif var._raw.shape != input._raw.shape:
+        var = var * table("ones_like")(input)
+    else:
+        _refuse_negative(var)
+    if var._raw.shape != input._raw.shape:
         if input._raw.shape[:-1] == var._raw.shape:
             var = var.unsqueeze(-1)
         elif not _one_variance_in_a_row(input._raw.shape, var._raw.shape):
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
-    if var.is_complex():
-        raise NotImplementedError(errors.not_implemented("lt_cpu", D.scalar_name(var.dtype)))
-    if raw.any_negative(read_by_python(var, "gaussian_nll_loss()")):
-        raise ValueError("var has negative entry/entries")
-    if not var.is_floating_point():
+        raise ValueError(reduction + " is not valid")
+    if not (var.is_floating_point() or isinstance(eps, int)):
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {D.c_name(var.dtype)}"
         )
