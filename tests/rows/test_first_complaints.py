@@ -254,3 +254,25 @@ def test_a_variance_is_looked_at_before_its_size() -> None:
         loss(ZEROS(2), ZEROS(2), -torch.ones(5, 5), reduction="q")
     with pytest.raises(ValueError, match="var is of incorrect size"):
         loss(ZEROS(2), ZEROS(2), ZEROS(5, 5), reduction="q")
+
+
+def test_pieces_are_counted_by_whatever_stands_for_a_number() -> None:
+    x = ZEROS(2, 4)
+    assert [p.shape for p in x.hsplit(torch.tensor(2))] == [(2, 2), (2, 2)]
+    with pytest.raises(RuntimeError, match="number of sections must be larger than 0, got -2"):
+        x.hsplit(-2)
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        ZEROS(2, 0).hsplit(2**63)
+    with pytest.raises(RuntimeError, match="to have dtype of long, but got Float"):
+        x.tensor_split(torch.ones(2), 5)
+    with pytest.raises(RuntimeError, match="sizes must be non-empty"):
+        x.unflatten(5, ())
+
+
+def test_polynomials_of_huge_degrees_come_to_an_end() -> None:
+    x = torch.tensor([-2.0, 0.5, 1.0], dtype=torch.float64)
+    found = torch.special.chebyshev_polynomial_t(x, 3 * 2**30)
+    assert found.isnan().tolist() == [True, False, False]
+    assert found[1:].tolist() == pytest.approx([1.0, 1.0], abs=1e-6)
+    w = torch.special.chebyshev_polynomial_w(x[2:], 5000)
+    assert w.tolist() == [10001.0]

@@ -294,6 +294,9 @@ _FAMILIES: dict[str, Any] = {
 }
 
 
+_MANY = 1024  # steps of the recurrence between looks at whether it has come to its end
+
+
 def polynomial(family: str, x: Any, n: Any) -> Any:
     """The orthogonal polynomial of a family and of degree `n` (an array or a number) at `x`.
 
@@ -309,7 +312,32 @@ def polynomial(family: str, x: Any, n: Any) -> Any:
     x, degree = np.broadcast_arrays(x, degree)
     before, last = np.ones_like(x), np.asarray(first(x))
     result = where(degree < 0, 0, where(degree == 0, before, last)).astype(like.dtype)
+    closed = (degree > _MANY) & (np.abs(x) <= 1)
+    if family.startswith("chebyshev") and closed.any():
+        result = where(closed, _chebyshev(family[-1], x, degree), result).astype(like.dtype)
+        degree = where(closed, np.int64(0), degree)
     for k in range(1, int(degree.max(initial=0))):
         before, last = last, following(k, x, last, before)
         result = where(degree == k + 1, last, result).astype(like.dtype)
+        if not k % _MANY and np.isnan(last[degree > k]).all():
+            return where(degree > k, like.dtype.type(np.nan), result)
     return result
+
+
+def _chebyshev(kind: str, x: Any, degree: Any) -> Any:
+    """Chebyshev's polynomials between -1 and 1, by cosines and sines of multiples."""
+    n = degree.astype(np.float64)
+    angle = np.arccos(x.astype(np.float64))
+    sign = where((x < 0) & (degree % 2 == 1), -1.0, 1.0)
+    with np.errstate(all="ignore"):
+        if kind == "t":
+            return np.cos(n * angle)
+        if kind == "u":
+            inner, ends = np.sin((n + 1) * angle) / np.sin(angle), n + 1
+        elif kind == "v":
+            inner = np.cos((n + 0.5) * angle) / np.cos(angle / 2)
+            ends = where(x < 0, 2 * n + 1, 1.0)
+        else:
+            inner = np.sin((n + 0.5) * angle) / np.sin(angle / 2)
+            ends = where(x < 0, 1.0, 2 * n + 1)
+    return where(np.abs(x) == 1, sign * ends, inner)

@@ -89,6 +89,8 @@ def _refusal(
         return None
     bound.apply_defaults()
     given = bound.arguments
+    if given.get("_random_samples", 0) is None:  # they would be drawn first
+        return None
     values = tuple(_OTHERS[p] if p in _OTHERS else given[p] for p in parameters)
     if any(hasattr(v, "__torch_function__") and not isinstance(v, TensorBase) for v in values):
         return None

@@ -32,6 +32,8 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     Shapes: x1 and x2 broadcast; the result without `dim`.
     Raises: IndexError for a dimension that isn't there, RuntimeError for integers.
     """
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     dtype = _traced.table("promote_types")(x1.dtype, x2.dtype)
     if not dtype.is_floating_point:
         from ..._base import dtypes as D

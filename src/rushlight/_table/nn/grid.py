@@ -9,6 +9,7 @@ from ..._array.lazy_modules import later
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.storage import new_tensor
+from ..calls.argument_parser import misuse
 from ..rows.composite import composite
 from ..rows.row import Row, general, linear
 from ..rows.tensor_namespace import constant, table
@@ -192,12 +193,12 @@ def grid_sample(
     Shapes: input (N, C, places…), grid (N, points…, dims), output (N, C, points…).
     Raises: ValueError for unknown modes, RuntimeError for shapes and types that don't fit.
     """
-    if mode not in _MODES:
+    if not isinstance(mode, str) or mode not in _MODES:
         raise ValueError(
             "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', "
             f"but got: '{mode}'"
         )
-    if padding_mode not in _PADDINGS:
+    if not isinstance(padding_mode, str) or padding_mode not in _PADDINGS:
         raise ValueError(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
             f"'reflection', but got: '{padding_mode}'"
@@ -209,6 +210,8 @@ def grid_sample(
             "documentation of grid_sample for details."
         )
         align_corners = False
+    elif type(align_corners) is not bool:
+        raise misuse("torch", "grid_sampler", (input, grid, 0, 0, align_corners), {})
     return grid_sampler(input, grid, _MODES[mode], _PADDINGS[padding_mode], align_corners)
 
 

@@ -359,6 +359,7 @@ def _network(
     last: list[list[Any]] = [[] for _ in hx]
     total = 0
     if sizes is not None:
+        sizes = tuple(sizes.tolist())
         width = hx[-1].shape[2] * (4 if kind == "lstm" else 1)
         total = refuse_steps(input.shape[0], sizes, width)
     for layer in range(num_layers):
@@ -398,7 +399,7 @@ def _run(
     if several and len(hx) != 2:
         raise RuntimeError("lstm expects two hidden states")
     if form is _PACKED:
-        sizes = tuple(given["batch_sizes"].tolist())
+        sizes = given["batch_sizes"]
         out, last = _network(kind, given["data"], sizes, hx, given["params"], *rest)
         return (out, *last)
     x = given["input"]
@@ -417,6 +418,8 @@ def _is_packed(args: tuple[Any, ...], kwargs: dict[str, Any], several: bool) -> 
     """Whether the call's second argument is the batch sizes of a packed sequence."""
     if "data" in kwargs or "batch_sizes" in kwargs:
         return True
+    if "batch_first" in kwargs:
+        return False
     if "hx" in kwargs or len(args) < 3:
         return len(args) > 1
     return isinstance(args[1 if several else 2], TensorBase)

@@ -14,7 +14,7 @@ from ..._core.apply import apply_list, apply_n, apply_view
 from ..._core.interposers import NOT_HANDLED, misfit
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
-from ..calls.argument_parser import complaint_of_c
+from ..calls.argument_parser import complaint_of_c, is_index
 from ..calls.call_errors import combination
 from ..calls.deprecated_orders import say_better
 from ..calls.dispatch import Dispatcher
@@ -358,9 +358,9 @@ def tensor_split(
         raise RuntimeError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
-    axis = axis_of(dim, array.ndim)
     if isinstance(where, TensorBase):
         where = _places_in(where)
+    axis = axis_of(dim, array.ndim)
     n = array.shape[axis]
     if isinstance(where, int):
         if where <= 0:
@@ -406,10 +406,14 @@ def _along(name: str, least: int, axis: Any) -> None:
                 "tensor with "
                 f"{len(shape)} dimensions!"
             )
-        if not isinstance(where, int | list | tuple):
-            raise combination(name, (input, where), {})
+        if not isinstance(where, list | tuple):
+            if not is_index(where):
+                raise combination(name, (input, where), {})
+            where = int(where)
+            if not -(1 << 63) <= where < 1 << 63:
+                raise ValueError("Overflow when unpacking long long")
         dim = axis(len(shape))
-        if isinstance(where, int) and (where <= 0 or shape[dim] % where):
+        if isinstance(where, int) and (not where or shape[dim] % where):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {dim}, but the size of the "
                 "dimension "

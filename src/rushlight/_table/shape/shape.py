@@ -380,11 +380,11 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 @composite("", method=True)
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """The tensor with one dimension split into several (one of them may be -1)."""
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
     shape = input._raw.shape
     axis = axis_of(dim, len(shape))
     sizes = tuple(sizes)
-    if not sizes:
-        raise RuntimeError("unflatten: sizes must be non-empty")
     if not shape:
         raise RuntimeError(
             "unflatten got an unexpected error:\n"
