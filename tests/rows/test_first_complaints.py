@@ -276,3 +276,18 @@ def test_polynomials_of_huge_degrees_come_to_an_end() -> None:
     assert found[1:].tolist() == pytest.approx([1.0, 1.0], abs=1e-6)
     w = torch.special.chebyshev_polynomial_w(x[2:], 5000)
     assert w.tolist() == [10001.0]
+
+
+def test_gradient_counts_its_spacings_first() -> None:
+    x = torch.rand(3, 4)
+    with pytest.raises(RuntimeError, match="since dim argument was not given, but got a list of"):
+        torch.gradient(x, spacing=[1.0], edge_order=7)
+    with pytest.raises(RuntimeError, match="only supports edge_order=1 and edge_order=2"):
+        torch.gradient(x, dim=9, edge_order=7)
+    (found,) = torch.gradient(x, spacing=torch.tensor(2.0), dim=0)
+    assert found.equal(torch.gradient(x, spacing=2.0, dim=0)[0])
+
+
+def test_whole_numbers_are_never_scaled_in_place() -> None:
+    with pytest.raises(RuntimeError, match="ldexp can't be cast to the desired output type Char"):
+        ZEROS(2).to(torch.int8).ldexp_(ZEROS(3))

@@ -17,7 +17,7 @@ from ..calls import dtype_checks as _checks
 from ..modes import meta as _hollow
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
-from ..rows.row import Row, elementwise, general, written_as
+from ..rows.row import Row, elementwise, general, when_settled, written_as
 from ..rows.tensor_namespace import table
 
 
@@ -269,6 +269,20 @@ ldexp = elementwise(
     check=_ldexp_types,
     doc="`input` times 2 to the power of `other`.",
 )
+
+
+def _takes_floats(raws: list[Any]) -> None:
+    """Refuses, in place, numbers that the result can't be."""
+    if raws[0].dtype.kind in "biu":
+        name = D.scalar_name(T.from_raw(raws[0].dtype))
+        raise RuntimeError(f"ldexp can't be cast to the desired output type {name}")
+
+
+def _note_floats(row: Row) -> None:
+    row.op.fits = _takes_floats
+
+
+when_settled(ldexp, _note_floats)
 frexp = general(
     "frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)",
     relations.frexp,

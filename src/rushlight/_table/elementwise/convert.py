@@ -284,7 +284,9 @@ def result_type(tensor1: Any, tensor2: Any) -> D.dtype:
     number: D.dtype | None = None
     for x in (tensor1, tensor2):
         if not isinstance(x, TensorBase):
-            found = D.number_dtype(x)
+            found = D.number_dtype(
+                x if isinstance(x, (int, float, complex)) else T.python_number(x)
+            )
             number = found if number is None else D.promote_types(number, found)
             continue
         found = T.from_raw(x._raw.dtype)

@@ -466,6 +466,8 @@ def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any, gates: int) -> No
 
     Raises: RuntimeError in PyTorch's words, IndexError for too few dimensions.
     """
+    if gates == 1:
+        _check_weights(w_ih, w_hh, gates)
     expected = w_ih.size(1)
     if input.size(1) != expected:
         raise RuntimeError(
@@ -481,6 +483,11 @@ def _check_cell(input: Any, states: Any, w_ih: Any, w_hh: Any, gates: int) -> No
             raise RuntimeError(
                 f"hidden{k} has inconsistent hidden_size: got {h.size(1)}, expected {hidden}"
             )
+    _check_weights(w_ih, w_hh, gates)
+
+
+def _check_weights(w_ih: Any, w_hh: Any, gates: int) -> None:
+    hidden = w_hh.size(1)
     for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
         if weight.size(0) != gates * hidden:
             raise RuntimeError(

@@ -7,7 +7,9 @@ from typing import Any
 from ..._array import types as T
 from ..._array.reduce import scan as raw
 from ..._base import dtypes as D, errors
+from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
+from ..calls.argument_parser import is_number_tensor
 from ..elementwise.number import divided, multiplied
 from ..rows.composite import composite
 from ..rows.row import general, linear, selection
@@ -272,16 +274,17 @@ def gradient(
         spacing = 1
     if input._raw.dtype == T.to_raw(D.uint8):
         raise RuntimeError("torch.gradient does not support uint8 input.")
-    if dim is None:
-        dims = list(range(ndim))
-    else:
-        dims = [_dimension(input, d) for d in ((dim,) if isinstance(dim, int) else dim)]
-        for d in dims:
-            if dims.count(d) > 1:
-                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    if is_number_tensor(spacing):
+        spacing = read_by_python(spacing, "torch.gradient").item()
+    given = range(ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    spacings = _spacings(spacing, list(given), dim is None, input)
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    spacings = _spacings(spacing, dims, dim is None, input)
+    dims: list[int] = []
+    for d in given:
+        dims.append(_dimension(input, d))
+        if dims.count(dims[-1]) > 1:
+            raise RuntimeError(f"dim {dims[-1]} appears multiple times in the list of dims")
     if dims and ndim == 0:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     for d in dims:
@@ -304,9 +307,9 @@ def _spacings(spacing: Any, dims: list[int], every: bool, input: Any) -> list[An
                 f"{len(found)} and a dim argument of length {len(dims)}."
             )
         raise RuntimeError(
-            "torch.gradient expected spacing to be unspecified, a scalar or a list of length "
-            "equal to "
-            f"'self.dim() = {len(dims)}', but got a list of length {len(found)}"
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
+            f"equal to 'self.dim() = {len(dims)}', since dim argument was not given, but got a "
+            f"list of length {len(found)}"
         )
     return found
 
