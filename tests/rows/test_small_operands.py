@@ -192,3 +192,11 @@ def test_bits_of_a_number_and_a_tensor() -> None:
     assert rl.bitwise_xor(True, rl.tensor([True, False])).tolist() == [False, True]
     with pytest.raises(NotImplementedError, match=r'"bitwise_and_cpu" not implemented for .Float'):
         rl.bitwise_and(1.5, x)
+
+
+def test_turned_tensors_are_joined_in_rows() -> None:
+    x = rl.arange(6.0).view(2, 3).t()
+    for found in (rl.cat([x, x]), rl.cat([x, x.double()], 1), rl.vstack([x, x, x])):
+        assert found.is_contiguous()
+    last = rl.ones(2, 3, 4, 5).to(memory_format=rl.channels_last)
+    assert rl.cat([last, last]).is_contiguous(memory_format=rl.channels_last)

@@ -102,7 +102,7 @@ KNOWN: list[Named] = [
         program=r"inference_mode\(\)",
     ),
     Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
-    Named("Layout has fewer details", "stride", program=_TURNED),
+    Named("Layout has fewer details", "stride", r"\b(addcdiv|addcmul|lerp)\(", program=_TURNED),
     Named(
         "A change of shape is always recorded",
         "node|graph",

@@ -41,7 +41,8 @@ def cat(tensors: list[Any], dim: int = 0) -> Any:
         a, b = tensors
         if a.dtype is b.dtype and -a.ndim <= dim < a.ndim == b.ndim and a.size and b.size:
             try:
-                return np.concatenate((a, b), dim)
+                if a.flags.c_contiguous and b.flags.c_contiguous:
+                    return np.concatenate((a, b), dim)
             except ValueError:
                 pass
     return _cat(tensors, dim)
@@ -63,7 +64,11 @@ def _cat(tensors: list[Any], dim: int) -> Any:
     _check_cat(arrays, kept[0], axis)
     if len(kept) == 1:
         return kept[0].copy("K" if is_channels_last(kept[0]) else "C")
-    return np.concatenate(kept, axis)
+    if all(x.flags.c_contiguous for x in kept) or all(is_channels_last(x) for x in kept):
+        return np.concatenate(kept, axis)
+    shape = list(kept[0].shape)
+    shape[axis] = sum(x.shape[axis] for x in kept)
+    return np.concatenate(kept, axis, np.empty(shape, arrays[0].dtype))
 
 
 def _check_cat(arrays: list[Any], first: Any, axis: int) -> None:
