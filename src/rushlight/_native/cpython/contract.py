@@ -162,7 +162,7 @@ def report(probe: Any) -> dict[str, Reason]:
         "kernels called with ndarrays": read,
         "programs that find their arrays": read,
         "guards in machine code": guards,
-        "gradients filled in place": guards or counts(),
+        "counts of references": guards or counts(),
         "versions of dictionaries": _versions(),
     }
 
