@@ -79,7 +79,7 @@ class Cover:
         self.mode: Any = None
         self.apart = False
         self.trusted = (betas_usable,)  # functions of such an entry alone
-        self.structure: list[str] = []  # statements about args and kwargs
+        self.structure: list[str] = []  # what Python asks at first: of args and kwargs, mostly
         self.bindings: list[str] = []  # names of arrays
         self.numbers: list[str] = []  # conditions on loose dictionaries
         self.kept: list[str] = []  # what stays Python
@@ -105,8 +105,8 @@ class Cover:
         elif isinstance(guard, Replaced) and guard.geometry.array in self.fixed:
             self.moved.append(text[0].removeprefix("if ").removesuffix(":"))
         elif not isinstance(guard, Start):
-            assert isinstance(guard, (Apart, Replaced, Python))
-            self.kept.extend(text)
+            first = isinstance(guard, Python) and guard.first
+            (self.structure if first else self.kept).extend(text)
 
     def _bound(self, guard: Bind) -> list[str]:
         """Notes what a name stands for; where its line belongs."""
@@ -151,7 +151,8 @@ class Cover:
     def _of_arguments(self, guard: Unless | NoneOf) -> list[str] | None:
         """The same of conditions on arguments."""
         if isinstance(guard, NoneOf):
-            return self.kept
+            alone = all(isinstance(x, Held) for x in guard.sources)
+            return self.structure if alone else self.kept
         if isinstance(guard.conditions[0], Bare):
             return self._bare(guard.conditions[0])
         puts = [self._field(x) for x in guard.conditions]
@@ -195,15 +196,17 @@ class Cover:
 
 
 def _structural(x: Condition) -> bool:
-    """Whether a condition is about the arguments' structure alone: it may be asked at first."""
-    if isinstance(x, (Length, Keys)):
-        return isinstance(x.source, Given)
+    """Whether a condition needs no array, and looks at no attribute: it may be asked at first."""
+    if isinstance(x, (Length, Keys, Filled, Call)):
+        return True
     if not isinstance(x, Is):
         return False
     source = x.source
-    if isinstance(source, Attribute) and source.name == "__class__":
-        return isinstance(source.of, Given)
-    return isinstance(source, (Given, Local))
+    if isinstance(source, Attribute):
+        return source.name == "__class__" and not isinstance(source.of, Local)
+    return isinstance(source, (Given, Local, Held, Content)) or (
+        isinstance(source, Item) and not source.get
+    )
 
 
 class _Reader:

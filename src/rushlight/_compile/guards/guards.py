@@ -112,9 +112,9 @@ class Lines:
         """Leaves the function where a condition doesn't hold."""
         self.guard(Unless(conditions))
 
-    def python(self, *text: str) -> None:
+    def python(self, *text: str, first: bool = False) -> None:
         """A guard that machine code knows nothing of."""
-        self.guard(Python(text))
+        self.guard(Python(text, first))
 
     def as_recorded(self, source: Source, value: Any) -> Condition:
         """The condition that a source has a value as it had when recorded."""
@@ -143,11 +143,11 @@ def guard_state(state: State, lines: Lines) -> None:
     for start in range(0, len(kinds), 8):
         lines.unless(*kinds[start : start + 8])
     if DEFAULTS.told:
-        device = default_device()
-        lines.python(f"if {lines.name(default_device)}() is not {lines.name(device)}: return None")
+        asked, device = lines.name(default_device), lines.name(default_device())
+        lines.python(f"if {asked}() is not {device}: return None", first=True)
     if state.classes_asked():
-        token = lines.name(get_cache_token())
-        lines.python(f"if {lines.name(get_cache_token)}() != {token}: return None")
+        asked, token = lines.name(get_cache_token), lines.name(get_cache_token())
+        lines.python(f"if {asked}() != {token}: return None", first=True)
     untimed = [p for p in state.places if not _has_version(p)]
     for places in (untimed, timed):
         lines.timed = places is timed
@@ -206,13 +206,11 @@ def _guard_place(place: Place, lines: Lines) -> None:
     if kind == "set":
         if len(place.entries) > 100:
             raise Refusal(f"{place.label} is a set of more entries than can be checked")
-        # Compared by their ids, in the set's own order.
-        keys = Keys(thing, (*place.container,)).by_identity(lines.name)
-        lines.python(f"if not ({keys}): return None")
+        lines.unless(Keys(thing, tuple(place.container), identity=True))
         return
     if kind == "unset":
         there = ", ".join(lines.name(x) for x in (wanted, place.container))
-        lines.python(f"if {lines.name(is_set)}({there}): return None")
+        lines.python(f"if {lines.name(is_set)}({there}): return None", first=True)
         return
     if type(place.container) not in KNOWN and kind in ("dict", "list"):
         lines.unless(Call(Same(place)))

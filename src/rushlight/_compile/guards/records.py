@@ -213,21 +213,18 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The same keys in the same order; other keys than texts are the same objects."""
+    """The same keys in the same order; where they aren't all texts, the same objects."""
 
     source: Held | Given
     keys: tuple[Any, ...]
+    identity: bool = False  # texts too
 
     def text(self, name: Name) -> str:
         x = self.source.text(name)
-        if all(type(key) is str for key in self.keys):
+        if not self.identity and all(type(key) is str for key in self.keys):
             return f"[*{x}] == {name([*self.keys])}"
-        return self.by_identity(name)
-
-    def by_identity(self, name: Name) -> str:
         name([*self.keys])  # kept alive: an id means the same object
-        shown = self.source.text(name)
-        return f"[*map(id, {shown})] == {name([id(key) for key in self.keys])}"
+        return f"[*map(id, {x})] == {name([id(key) for key in self.keys])}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,9 +380,13 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class Python:
-    """What stays Python: conditions on numbers, and what machine code can't look at."""
+    """What stays Python: conditions on numbers, and what machine code can't look at.
+
+    `first`: it needs no name of another guard, and looks at no attribute; it may be asked at first.
+    """
 
     written: tuple[str, ...]
+    first: bool = False
 
     def lines(self, name: Name) -> list[str]:
         return list(self.written)
