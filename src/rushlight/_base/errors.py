@@ -406,7 +406,7 @@ def type_name(value: object) -> str:
     Ours are classes in Python where PyTorch's are in C.
     """
     kind = type(value)
-    if kind is type and value.__module__ == "rushlight._tensor.tensor":  # type: ignore[attr-defined]
+    if kind is type and value.__module__ == "rushlight._tensor.tensor":
         return "torch._C._TensorMeta"
     name: str = _NAME(kind)
     if kind.__module__.partition(".")[0] in ("rushlight", "torch"):

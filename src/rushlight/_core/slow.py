@@ -490,7 +490,7 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
     if promoted is not None:
         node.special |= GENERAL
         node.meta = {"promoted": promoted}
-    if is_complex and out_dtype.kind == "c" and op.name in REAL_ONLY:
+    if is_complex and out_dtype is not None and out_dtype.kind == "c" and op.name in REAL_ONLY:
         raise RuntimeError(
             f"{'_' if 'softmax' in op.name else ''}{op.name} does not support automatic "
             "differentiation for outputs with complex dtype."

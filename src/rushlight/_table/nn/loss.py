@@ -559,8 +559,9 @@ def _one_variance_in_a_row(shape: tuple[int, ...], var: tuple[int, ...]) -> bool
 def _refuse_negative(var: Any) -> None:
     if not isinstance(var, TensorBase):
         raise misuse("torch", "any", (var < 0,), {})
-    if var.is_complex():
-        raise NotImplementedError(errors.not_implemented("lt_cpu", D.scalar_name(var.dtype)))
+    dtype = T.dtype_of(var)
+    if dtype.is_complex:
+        raise NotImplementedError(errors.not_implemented("lt_cpu", D.scalar_name(dtype)))
     if raw.any_negative(read_by_python(var, "gaussian_nll_loss()")):
         raise ValueError("var has negative entry/entries")
 

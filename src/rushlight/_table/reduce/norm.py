@@ -92,7 +92,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         if dtype is not None:
             extra["dtype"] = dtype
         return table("vector_norm")(input, p, dim, keepdim, **extra)
-    dim = list(range(input.dim())) if dim is None else dim
+    dim = list(range(input._raw.ndim)) if dim is None else dim
     return table("matrix_norm")(input, p, dim, keepdim, dtype=dtype, **extra)
 
 
