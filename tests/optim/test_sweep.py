@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rushlight as rl
+from rushlight import optim
 from rushlight._array import kernels
 from rushlight._array.optimizers import updates as sweep
+from rushlight._array.optimizers.rule import BLOCK, constants
+from rushlight.nn import Parameter
 
-LARGE = 2 * sweep.BLOCK + 5
+LARGE = 2 * BLOCK + 5
 
 
 @pytest.fixture(autouse=True)
@@ -24,16 +28,27 @@ def _arrays(count: int, *shape: int) -> list[Any]:
     return [np.array(a, dtype=np.float32) for a in draws]
 
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "sgd": {},
+    "adam": {"amsgrad": True, "weight_decay": 0.1, "maximize": True},
+    "momentum": {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.1, "maximize": True},
+}
+
+
+def _run_told(optimizer: Any, options: dict[str, Any], arrays: list[Any]) -> None:
+    """One step of a rule as its optimizer tells it, on arrays."""
+    made = optimizer([Parameter(rl.zeros(1))], lr=0.1, **options)
+    group = made.param_groups[0]
+    update = made._chosen(group, False)
+    key = False if optimizer is optim.SGD else 3.0
+    numbers = constants(arrays[0].dtype, (*made._numbers(group), *made._factors(group, key)))
+    update.run(*[[a] for a in arrays[: 2 + len(update.states)]], numbers)
+
+
 def _run(rule: str, arrays: list[Any]) -> None:
-    p, g, m, v, w = ([a] for a in arrays)
-    if rule == "sgd":
-        sweep.sgd_(p, g, None, [], lr=0.1)
-    elif rule == "momentum":
-        sweep.sgd_(p, g, m, [False], lr=0.1, momentum=0.9, dampening=0.1, weight_decay=0.1,
-                   nesterov=False, maximize=True)  # fmt: skip
-    elif rule == "adam":
-        sweep.adam_(p, g, m, v, w, [3.0], lr=0.1, beta1=0.9, beta2=0.99, eps=1e-8,
-                    weight_decay=0.1, maximize=True)  # fmt: skip
+    p, g, m, v, _ = ([a] for a in arrays)
+    if rule in OPTIONS:
+        _run_told(optim.Adam if rule == "adam" else optim.SGD, OPTIONS[rule], arrays)
     elif rule == "rmsprop":
         sweep.rmsprop_(p, g, v, None, m, lr=0.1, alpha=0.9, eps=1e-8, momentum=0.9)
     else:

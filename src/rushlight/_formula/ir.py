@@ -416,7 +416,7 @@ WORLDS[Symbol] = {
         "sin", "sqrt", "tanh", "trunc",
     )},
     "absolute": _unary("abs"), "maximum": _binary("max"), "minimum": _binary("min"),
-    "power": _binary("pow"), "sign": _sign, "where": _where,
+    "power": _binary("pow"), "sign": _sign, "where": _where, "detach": lambda x: x,
 }  # fmt: skip
 
 row_sum = _unary("row_sum")

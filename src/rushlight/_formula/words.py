@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 __all__ = [
-    "WORLDS", "Formula", "absolute", "ceil", "cos", "erf", "exp", "expm1", "floor", "formula",
-    "log", "log1p", "maximum", "minimum", "power", "rint", "rsqrt", "sigmoid", "sign", "sin",
-    "sqrt", "tanh", "trunc", "where", "with_formula",
+    "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
+    "formula", "log", "log1p", "maximum", "minimum", "power", "rint", "rsqrt", "sigmoid", "sign",
+    "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -52,6 +52,7 @@ def _word(name: str, meaning: str) -> Word:
 absolute = _word("absolute", "|x|.")
 ceil = _word("ceil", "The next whole number above.")
 cos = _word("cos", "The cosine.")
+detach = _word("detach", "The value alone, through which no gradient passes.")
 erf = _word("erf", "The error function.")
 exp = _word("exp", "e to the power of x.")
 expm1 = _word("expm1", "exp(x) - 1, without loss near 0.")

@@ -4,6 +4,7 @@ from .._base import dtypes
 from .._base.handles import RemovableHandle
 from .._base.numeric_limits import finfo
 from .._core.storage import bump
+from .._formula import words
 from .._tensor.tensor import Tensor
 from ..autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
 from ..nn._ground import f, typename
@@ -19,4 +20,5 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
     "typename",
+    "words",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from .._array.optimizers.updates import FLOAT32, FLOAT64
+from .._array.types import FLOAT32, FLOAT64
 from ._ground import Tensor, bump
 
 

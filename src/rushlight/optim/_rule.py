@@ -1,10 +1,12 @@
 """`RuleOptimizer`: the step of every optimizer that treats each parameter by itself."""
 
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
+from .._array.optimizers.rule import Rule, Update, constants
 from ._ground import Tensor, dtypes, f
-from ._plain import with_gradient
+from ._plain import Plain, next_step, with_gradient
 from .optimizer import (
     Optimizer,
     check_fused,
@@ -20,11 +22,13 @@ __all__ = ["RuleOptimizer"]
 
 
 class RuleOptimizer(Optimizer):
-    """An optimizer by a rule for one parameter: `_update` in tensor operations, maybe `_sweep`.
+    """An optimizer whose `_rule` says how one parameter changes: see `_array.optimizers.rule`.
 
     `_sweep` updates what it can on raw arrays; what it returns, and every parameter of a
-    differentiable group, goes through `_update`.
+    differentiable group, goes through `_update`, on tensors.
     """
+
+    _rule: Rule
 
     # What PyTorch's refusal of `capturable` on the CPU lists.
     _capturable_lists = "params and state_steps"
@@ -33,6 +37,8 @@ class RuleOptimizer(Optimizer):
     _foreach_on_xla = False
     # Whether PyTorch's grouped implementation refuses to be differentiated.
     _refuses_foreach = True
+    # Whether the rule takes complex numbers as they are, and not as pairs of real ones.
+    _takes_complex = False
     # Whether state tensors with dimensions have their parameter's shape.
     _alike = True
     # Whether states came from a file, or a step failed, since they were looked at.
@@ -112,13 +118,76 @@ class RuleOptimizer(Optimizer):
             lists, xla = self._capturable_lists_of_foreach or lists, self._foreach_on_xla
         check_not_capturable(group, lists, ", 'xla'" if xla else "")
 
+    # What an optimizer says of its rule.
+
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """The parameter's state, made now if this is its first step."""
+        raise NotImplementedError
+
+    def _keys(
+        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+    ) -> list[Any]:
+        """For each parameter what its update depends on besides the options: its count of steps."""
+        return counts
+
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        """The rule as the options have it."""
+        raise NotImplementedError
+
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        """The numbers that the rule takes from the options,"""
+        raise NotImplementedError
+
+    def _factors(self, group: dict[str, Any], key: Any) -> tuple[Any, ...]:
+        """and those that follow them, which the key decides too."""
+        return ()
+
+    def _begin(
+        self, params: list[Tensor], group: dict[str, Any], count: Callable[[Tensor], float]
+    ) -> tuple[list[dict[str, Any]], list[Any]]:
+        """The states and keys of parameters for a step, which has been counted."""
+        known = self.state
+        states = [known[p] or self._state(p, group) for p in params]
+        return states, self._keys(states, [count(state["step"]) for state in states], group)
+
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
         """Updates the plain parameters on their arrays; the others are returned."""
-        return with_gradient(group["params"])
+        plain = Plain(group["params"], self, group)
+        if not plain.params:
+            return plain.others
+        states, keys = self._begin(plain.params, group, next_step)
+        dtype = plain.raws[0].dtype
+        numbers = self._numbers(group)
+        runs = []
+        for start, stop in _equal(keys):
+            key = keys[start]
+            update = self._chosen(group, key)
+            lists = [plain.raws, plain.grads]
+            for name in update.states:
+                lists.append([state[name]._raw for state in states])
+            if stop - start < len(keys):
+                lists = [each[start:stop] for each in lists]
+            own = self._factors(group, key)
+            fixed = update.settled(dtype, numbers)
+            runs.append((update.run, lists, fixed + constants(dtype, own) if own else fixed))
+        for run, lists, given in runs:
+            run(*lists, given)
+        plain.written()
+        return plain.others
 
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        """Updates one parameter in tensor operations."""
-        raise NotImplementedError
+        """Updates one parameter in tensor operations: differentiable, for any dtype."""
+        (state,), (key,) = self._begin([p], group, _counted)
+        update = self._chosen(group, key)
+        numbers = [settled(x) for x in (*self._numbers(group), *self._factors(group, key))]
+        grad, *held = p.grad, p, *(state[name] for name in update.states)
+        if not self._takes_complex:
+            grad, *held = as_real(grad, *held)
+        # What is recorded needs values that stay; halves are rounded once, at the end.
+        olds = [x.clone() for x in held] if group["differentiable"] else held
+        p_old, grad, *rest = [_wide(x) for x in (olds[0], grad, *olds[1:])]
+        for old, new in zip(held, update(p_old, grad, *rest, *numbers), strict=True):
+            old.copy_(new)
 
     def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
         """Updates one parameter whose gradient is a sparse tensor.
@@ -142,6 +211,25 @@ class RuleOptimizer(Optimizer):
                     state["step"] = f.tensor(float(state["step"]), dtype=dtypes.float32)
 
 
+def _equal(keys: list[Any]) -> list[tuple[int, int]]:
+    """Where runs of equal keys begin and end."""
+    first = keys[0]
+    if keys.count(first) == len(keys):
+        return [(0, len(keys))]
+    starts = [i for i, key in enumerate(keys) if not i or key != keys[i - 1]]
+    return list(pairwise([*starts, len(keys)]))
+
+
+def _wide(x: Tensor) -> Tensor:
+    return x.to(dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
+
+
+def _counted(count: Tensor) -> float:
+    """A step count as a number, after counting one more."""
+    count += 1
+    return float(count.item())
+
+
 def _fits(value: Tensor, p: Tensor) -> bool:
     return bool(value._raw.shape == p._raw.shape and value._raw.dtype == p._raw.dtype)
 
@@ -155,12 +243,50 @@ def fits(value: Any, like: Tensor, shape: Any = None) -> bool:
     return bool(whole and raw.dtype == own.dtype and 0 not in raw.strides)
 
 
+#: How weights decay: not, in the gradient, or by themselves.
+NO_DECAY: Final = 0
+COUPLED: Final = 1
+DECOUPLED: Final = 2
+
+
+def decayed(p: Any, g: Any, decay: Any, kind: int, maximize: bool) -> tuple[Any, Any]:
+    """As a part of formulas: the parameter and the gradient to go against."""
+    if maximize:
+        g = -g
+    if kind == COUPLED:
+        g = g + p * decay
+    elif kind == DECOUPLED:
+        p = p * decay
+    return p, g
+
+
+def moved(average: Any, g: Any, part: Any, near: bool) -> Any:
+    """As a part of formulas: the average moved towards g, by lerp's two formulas, which differ in
+    the last digit; `part` is g's, or the average's where this is the smaller one."""
+    d = g - average
+    return average + d * part if near else g - d * part
+
+
 def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:
     """The gradient to go against: negated for `maximize`, with coupled weight decay added."""
     grad: Tensor = -p.grad if group["maximize"] else p.grad
     if group["weight_decay"] != 0:
         grad = grad.add(p, alpha=group["weight_decay"])
     return grad
+
+
+def decay_kind(group: dict[str, Any]) -> int:
+    """How the weights of a group decay."""
+    if group["weight_decay"] == 0:
+        return NO_DECAY
+    return DECOUPLED if group.get("decoupled_weight_decay") else COUPLED
+
+
+def decay_number(group: dict[str, Any]) -> Any:
+    """What the weights of a group decay by, as their kind of decay takes it."""
+    if group["weight_decay"] and group.get("decoupled_weight_decay"):
+        return 1 - rate_of(group) * group["weight_decay"]
+    return group["weight_decay"]
 
 
 def decay_of(group: dict[str, Any], lr: float) -> tuple[float, int]:

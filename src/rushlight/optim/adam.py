@@ -1,11 +1,19 @@
 """Adam."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import updates as sweep
-from ._ground import Tensor, f
-from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, new_count, rate_of, settled, zeros_for
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, words
+from ._rule import (
+    RuleOptimizer,
+    decay_kind,
+    decay_number,
+    decayed,
+    moved,
+    new_count,
+    rate_of,
+    zeros_for,
+)
 from .optimizer import (
     check_at_least_zero,
     check_betas,
@@ -18,15 +26,37 @@ from .optimizer import (
 __all__ = ["Adam"]
 
 
+def _adam(
+    p: Any, g: Any, exp_avg: Any, exp_avg_sq: Any, max_exp_avg_sq: Any, part: Any, beta2: Any,
+    second: Any, eps: Any, decay: Any, rate: Any, correction: Any, *, maximize: bool, kind: int,
+    near: bool, scaled: bool,
+) -> Any:  # fmt: skip
+    """Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2, for decoupled
+    decay; Reddi et al. 2018 for the largest square. `scaled` keeps the rate in the divisor."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    average = moved(exp_avg, g, part, near)
+    square = largest = exp_avg_sq * beta2 + g * second * g
+    if max_exp_avg_sq is not None:
+        largest = words.maximum(max_exp_avg_sq, square)
+    if scaled:
+        p = p + average / (words.sqrt(largest) / (correction * -rate) + eps / -rate)
+    else:
+        p = p - average * rate / (words.sqrt(largest) / correction + eps)
+    return p, average, square, None if max_exp_avg_sq is None else largest
+
+
+_RULE: Final = Rule(_adam, ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"))
+
+
 class Adam(RuleOptimizer):
     """Steps by running averages of the gradient and of its square, corrected for their start.
 
     `weight_decay` adds that multiple of p to g (with `decoupled_weight_decay`: shrinks p
     itself); `amsgrad` divides by the largest average of squares so far; `maximize` goes uphill.
     `foreach` and `fused` are accepted: there is one implementation.
-
-    Source: Kingma and Ba 2015, algorithm 1; Reddi et al. 2018 for `amsgrad`.
     """
+
+    _rule = _RULE
 
     def __init__(
         self,
@@ -87,95 +117,38 @@ class Adam(RuleOptimizer):
             group.setdefault("decoupled_weight_decay", False)
             group.setdefault("fused", None)
 
-    def _state(self, p: Tensor, amsgrad: bool) -> dict[str, Any]:
-        """The parameter's state, made now if this is its first step."""
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
             state["exp_avg"] = zeros_for(p)
             state["exp_avg_sq"] = zeros_for(p)
-            if amsgrad:
+            if group["amsgrad"]:
                 state["max_exp_avg_sq"] = zeros_for(p)
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        """Updates the plain parameters on their arrays; the others are returned."""
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        amsgrad = group["amsgrad"]
-        averages: list[Any] = []
-        squares: list[Any] = []
-        largest: list[Any] | None = [] if amsgrad else None
-        counts: list[Tensor] = []
-        for p in plain.params:
-            state = self.state[p] or self._state(p, amsgrad)
-            averages.append(state["exp_avg"]._raw)
-            squares.append(state["exp_avg_sq"]._raw)
-            if largest is not None:
-                largest.append(state["max_exp_avg_sq"]._raw)
-            counts.append(state["step"])
-        beta1, beta2 = group["betas"]
-        sweep.adam_(
-            plain.raws,
-            plain.grads,
-            averages,
-            squares,
-            largest,
-            [next_step(count) for count in counts],
-            lr=rate_of(group),
-            beta1=scalar(beta1),
-            beta2=scalar(beta2),
-            eps=group["eps"],
-            weight_decay=group["weight_decay"],
-            decoupled=group["decoupled_weight_decay"],
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
+    def _keys(
+        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+    ) -> list[Any]:
+        return [state["step"] for state in states] if group["differentiable"] else counts
+
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        names = _RULE.states if group["amsgrad"] else _RULE.states[:2]
+        near = float(group["betas"][0]) > 0.5
+        scaled = bool(group["differentiable"])
+        return _RULE(names, group["maximize"], decay_kind(group), near, scaled)
+
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        beta1, beta2 = map(flat if group["differentiable"] else scalar, group["betas"])
+        part = beta1.double() if isinstance(beta1, Tensor) else float(beta1)
+        part = 1 - part if beta1 > 0.5 else part
+        return part, beta2, 1 - beta2, group["eps"], decay_number(group)
+
+    def _factors(self, group: dict[str, Any], key: Any) -> tuple[Any, ...]:
+        beta1, beta2 = map(flat if group["differentiable"] else scalar, group["betas"])
+        return rate_of(group) / (1 - beta1**key), (1 - beta2**key) ** 0.5
 
     def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
         raise RuntimeError(
             "Adam does not support sparse gradients, please consider SparseAdam instead"
         )
-
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        """The same step in tensor operations: differentiable, for any dtype."""
-        state = self._state(p, group["amsgrad"])
-        differentiable = group["differentiable"]
-        lr, (beta1, beta2) = rate_of(group), map(flat if differentiable else scalar, group["betas"])
-        state["step"] += 1
-        count = state["step"] if differentiable else state["step"].item()
-        grad = -p.grad if group["maximize"] else p.grad
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(settled(1 - lr * group["weight_decay"]))
-            else:
-                grad = grad.add(p, alpha=group["weight_decay"])
-        average, square = state["exp_avg"], state["exp_avg_sq"]
-        view: Any = f.view_as_real if p.is_complex() else lambda tensor: tensor
-        grad, target = view(grad), view(p)
-        average, square = view(average), view(square)
-        average.lerp_(
-            grad, 1 - (beta1.to(grad.dtype) if isinstance(beta1, Tensor) else float(beta1))
-        )
-        square.mul_(settled(beta2))
-        if isinstance(beta2, Tensor):
-            square.add_(grad * grad * (1 - beta2))
-        else:
-            square.addcmul_(grad, grad, value=float(1 - beta2))
-        correction1 = 1 - beta1**count
-        correction2 = (1 - beta2**count) ** 0.5
-        if group["amsgrad"]:
-            largest = view(state["max_exp_avg_sq"])
-            # Recorded, the old maximum must not be overwritten: its graph needs it.
-            before = largest.clone() if differentiable else largest
-            largest.copy_(f.maximum(before, square))
-            square = largest
-        rate = lr / correction1
-        if differentiable:
-            divisor = (square.clone().sqrt() / (correction2 * -rate)).add_(group["eps"] / -rate)
-            target.addcdiv_(average.clone(), divisor)
-        else:
-            divisor = (square.sqrt() / float(correction2)).add_(group["eps"])
-            target.addcdiv_(average, divisor, value=-float(rate))

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._array.optimizers.updates import FLOAT32, add_scaled_
+from .._array.optimizers.rule import add_scaled_
+from .._array.types import FLOAT32
 from ._ground import Tensor, bump, enable_grad, f, no_grad
 from ._wolfe import (
     cubic_interpolate as _cubic_interpolate,  # noqa: F401

@@ -1,14 +1,31 @@
 """Stochastic gradient descent, with momentum."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import updates as sweep
-from ._ground import Tensor, f
-from ._plain import Plain
-from ._rule import RuleOptimizer
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, f, words
+from ._rule import RuleOptimizer, decay_kind, decayed
 from .optimizer import check_implementation, check_lr, flat, number
 
 __all__ = ["SGD"]
+
+
+def _sgd(
+    p: Any, g: Any, momentum_buffer: Any, lr: Any, momentum: Any, undamped: Any, decay: Any, *,
+    maximize: bool, kind: int, damps: bool, nesterov: bool, fresh: bool,
+) -> Any:  # fmt: skip
+    """Sutskever et al. 2013, where the rate multiplies the velocity instead of being part of it."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    if momentum_buffer is None:
+        return p - g * lr, None
+    if fresh:
+        velocity = words.detach(g)
+    else:
+        velocity = momentum_buffer * momentum + (g * undamped if damps else g)
+    return p - (g + velocity * momentum if nesterov else velocity) * lr, velocity
+
+
+_RULE: Final = Rule(_sgd, ("momentum_buffer",), tiny=48)
 
 
 class SGD(RuleOptimizer):
@@ -16,11 +33,11 @@ class SGD(RuleOptimizer):
 
     `weight_decay` adds that multiple of p to g; `nesterov` looks ahead along v; `maximize` goes
     uphill. `foreach` and `fused` are accepted: there is one implementation.
-
-    Source: Sutskever et al. 2013, where the rate multiplies v instead of being part of it.
     """
 
+    _rule = _RULE
     _refuses_foreach = False
+    _takes_complex = True
 
     def __init__(
         self,
@@ -63,61 +80,46 @@ class SGD(RuleOptimizer):
             group.setdefault("nesterov", False)
             group.setdefault("fused", False)
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        """Updates the plain parameters on their arrays; the others are returned."""
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        buffers: list[Any] | None = None
-        fresh: list[bool] = []
-        momentum = group["momentum"]
-        if momentum != 0:
-            buffers = []
-            for p in plain.params:
-                state = self.state[p]
-                buffer = state.get("momentum_buffer")
-                fresh.append(buffer is None)
-                if buffer is None:
-                    buffer = state["momentum_buffer"] = f.empty_like(p).detach()
-                buffers.append(buffer._raw)
-        sweep.sgd_(
-            plain.raws,
-            plain.grads,
-            buffers,
-            fresh,
-            lr=number(group["lr"]),
-            momentum=momentum,
-            dampening=group["dampening"],
-            weight_decay=number(group["weight_decay"]),
-            nesterov=group["nesterov"],
-            maximize=group["maximize"],
+    def _begin(
+        self, params: list[Tensor], group: dict[str, Any], count: Any
+    ) -> tuple[list[dict[str, Any]], list[Any]]:
+        """The states of parameters, and whether their momentum begins with this step."""
+        if group["momentum"] == 0:
+            return [{}] * len(params), [False] * len(params)
+        states = [self.state[p] for p in params]
+        fresh = [state.get("momentum_buffer") is None for state in states]
+        if True in fresh:
+            for p, state, begins in zip(params, states, fresh, strict=True):
+                if begins:
+                    state["momentum_buffer"] = f.empty_like(p).detach()
+        return states, fresh
+
+    def _chosen(self, group: dict[str, Any], key: bool) -> Update:
+        names = ("momentum_buffer",) if group["momentum"] != 0 else ()
+        damps = group["dampening"] != 0
+        return _RULE(
+            names, group["maximize"], decay_kind(group), damps, bool(group["nesterov"]), key
         )
-        plain.written()
-        return plain.others
+
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        lr = flat(group["lr"]) if group["differentiable"] else number(group["lr"])
+        return lr, group["momentum"], 1 - group["dampening"], number(group["weight_decay"])
 
     def _refuses_rows(self, group: dict[str, Any]) -> bool:
         return False
 
     def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
         """The step with a sparse gradient: only its rows move; without momentum only these."""
-        self._update(p, group)
-
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        """The same step in tensor operations: differentiable, for any dtype."""
-        momentum, dampening = group["momentum"], group["dampening"]
-        lr = flat(group["lr"]) if group["differentiable"] else number(group["lr"])
+        lr, momentum, undamped, decay = self._numbers(group)
         grad = -p.grad if group["maximize"] else p.grad
-        if group["weight_decay"] != 0:
-            grad = grad.add(p, alpha=number(group["weight_decay"]))
+        if decay != 0:
+            grad = grad.add(p, alpha=decay)
         if momentum != 0:
             state = self.state[p]
             buffer = state.get("momentum_buffer")
             if buffer is None:
                 buffer = state["momentum_buffer"] = grad.clone().detach()
             else:
-                buffer.mul_(momentum).add_(grad, alpha=1 - dampening)
+                buffer.mul_(momentum).add_(grad, alpha=undamped)
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        if isinstance(lr, Tensor):
-            p.addcmul_(grad, lr, value=-1) if lr.requires_grad else p.add_(grad, alpha=-lr.item())
-        else:
-            p.add_(grad, alpha=-lr)
+        p.add_(grad, alpha=-number(lr))

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rushlight as rl
 from rushlight._array import kernels
 from rushlight._array.elementwise import activations as logistic, erf
 from rushlight._array.nn import attention, batch_norm as channels, class_losses, recurrent
-from rushlight._array.optimizers import updates as sweep
+from rushlight._array.optimizers.rule import SMALL
 from rushlight._array.reduce import layer_norm as moments, softmax as rows
 from rushlight._array.shape import gather
 from rushlight._native.llvm import target
@@ -242,39 +243,29 @@ OPTIONS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("options", OPTIONS)
-def test_steps_of_gradient_descent(
-    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], dtype: Any
-) -> None:
-    size = sweep.SMALL + 77
-
-    def step() -> list[Any]:
-        p, g, buffer = (normal(48 + k, dtype, size) for k in range(3))
-        buffers = [buffer] if "momentum" in options else None
-        sweep.sgd_([p], [g], buffers, [False], lr=0.1, **options)
-        return [p, buffer]
-
-    both(monkeypatch, step)
+ADAM_OPTIONS: list[dict[str, Any]] = [
+    {}, {"weight_decay": 0.1}, {"decoupled_weight_decay": True, "weight_decay": 0.1},
+    {"amsgrad": True, "maximize": True}, {"betas": (0.3, 0.9)},
+]  # fmt: skip
+STEPS = [("SGD", one) for one in OPTIONS] + [("Adam", one) for one in ADAM_OPTIONS]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"decoupled": True}])
-def test_steps_of_adam(
-    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], dtype: Any
+@pytest.mark.parametrize(("rule", "options"), STEPS)
+def test_steps_of_optimizers(
+    monkeypatch: pytest.MonkeyPatch, rule: str, options: dict[str, Any], dtype: Any
 ) -> None:
-    size = sweep.SMALL + 77
-    if "decoupled" in options:
-        options = {"decoupled": True, "weight_decay": 0.1}
+    def steps() -> list[Any]:
+        p, g = (normal(48 + k, dtype, SMALL + 77) for k in range(2))
+        parameter = rl.nn.Parameter(rl.from_numpy(p))
+        optimizer = getattr(rl.optim, rule)([parameter], lr=0.01, **options)
+        for sign in (1, -0.5, 2):
+            parameter.grad = rl.from_numpy(sign * g)
+            optimizer.step()
+        state = optimizer.state[parameter].values()
+        return [parameter.detach().numpy(), *(t.numpy() for t in state if t.ndim)]
 
-    def step() -> list[Any]:
-        p, g, m, v = (normal(51 + k, dtype, size) for k in range(4))
-        v = np.abs(v)
-        sweep.adam_([p], [g], [m], [v], None, [3.0], lr=0.01, beta1=0.9, beta2=0.99, eps=1e-8,
-                    **options)  # fmt: skip
-        return [p, m, v]
-
-    both(monkeypatch, step)
+    both(monkeypatch, steps)
 
 
 def test_arrays_of_other_layouts_and_dtypes_go_the_old_way(

@@ -9,7 +9,7 @@ import pytest
 from rushlight._array import kernels
 from rushlight._array.elementwise import erf
 from rushlight._array.nn import class_losses
-from rushlight._array.optimizers import updates as sweep
+from rushlight._array.optimizers.rule import Rule, constants
 from rushlight._array.reduce import softmax as rows
 
 pytest.importorskip("llvmlite")
@@ -129,14 +129,15 @@ def test_an_update_that_could_not_be_compiled_is_done_once_by_numpy(
     def refuse(module: Any) -> Any:
         raise OSError("no memory for code")
 
+    def halve(p: Any, g: Any, rate: Any) -> Any:
+        return (p - g * rate,)
+
     assert launch.ready()
     monkeypatch.setattr(launch.engine, "load", refuse)
-    monkeypatch.setattr(kernels.updates, "_SGD", launch.Kernel(formulas.sgd, "f", "f", "s"))
     p, g = numbers(40_000), numbers(40_000)
     with pytest.warns(RuntimeWarning):
-        assert not kernels.updates.sgd(p, g, 0.5)
-    np.testing.assert_array_equal(p, g)
-    assert sweep is not None
+        Rule(halve, ())(()).run([p], [g], constants(p.dtype, [0.5]))
+    np.testing.assert_array_equal(p, g - g * np.float32(0.5))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

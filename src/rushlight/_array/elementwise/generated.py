@@ -34,7 +34,7 @@ from .erf import erf
 from .masks import keep, where
 from .rounding import sign
 
-__all__ = ["generate"]
+__all__ = ["SPACE", "Code", "compiled", "constants_of", "generate"]
 
 Function = Callable[..., Any]
 
@@ -71,6 +71,7 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
     )},
     "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "power": np.power,
     "where": where, "erf": erf, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "sign": sign,
+    "detach": lambda x: x,
 }  # fmt: skip
 
 
@@ -130,34 +131,78 @@ def _steps(group: Group) -> list[_Step]:
     return steps[::-1]
 
 
+def _rounded_once(steps: list[_Step], group: Group) -> list[_Step]:
+    """The steps with products by numbers that are only added or subtracted marked as exact."""
+    made = {step.value: step for step in steps}
+    read = [a for step in steps for a in step.args] + [out.value for out in group.outputs]
+    exact: set[int] = set()
+    found = []
+    for step in steps:
+        product = made.get(step.args[-1])
+        if (
+            step.op in ("add", "sub") and product is not None and product.op == "mul"
+            and type(product.args[1]) is int and read.count(product.value) == 1
+            and product.args[1] < len(group.operands) and _is_number(group, product.args[1])
+        ):  # fmt: skip
+            exact.add(product.value)
+            step = step._replace(op=f"{step.op} once")
+        found.append(step)
+    return [s._replace(op="wide", sort="w") if s.value in exact else s for s in found]
+
+
 def _is_number(group: Group, value: int) -> bool:
     return group.kind(value) == "s"
 
 
-class _Code:
+class Code:
     """The lines of a group, a call for each step.
 
-    As a `block` it writes its result to `target`; else the result is a new array.
+    Results are new arrays; the caller says where they go. One that is `into` an operand is written
+    to its memory, or copied there last. With `out` the one result is written to it. With `scratch`
+    buffers come from the caller too, as many as `self.scratch` then names. With `once` a sum of
+    something and a product with a number is rounded once, by way of float64 (the numbers are called
+    `<name>_wide` there), and arrays may have no dimensions.
     """
 
-    def __init__(self, group: Group, block: bool) -> None:
+    def __init__(
+        self, group: Group, out: str = "", scratch: bool = False, once: bool = False
+    ) -> None:
         self.names: dict[int | float, str] = {i: o.name for i, o in enumerate(group.operands)}
         self.lines: list[str] = []
-        self.free: dict[str, list[str]] = {"f": ["target"] if block else [], "b": []}
+        self.free: dict[str, list[str]] = {"f": [out] if out else [], "b": [], "w": []}
         self.sorts: dict[int | float, str] = {}  # of values that lie in buffers of their own
         self.constants: dict[str, float] = {}
+        self.scratch: list[str] | None = [] if scratch else None
+        self.once = once
+        self.reuses = False  # whether a temporary is written over, which is to be an array then
         steps = _steps(group)
-        last = {arg: step.value for step in steps for arg in step.args}
-        result = group.outputs[0].value
-        for step in steps:
-            dying = [a for a in dict.fromkeys(step.args) if last[a] == step.value]
-            self._add(step, [a for a in dying if a in self.sorts and a != result])
-        if not block:
-            self.lines.append(f"return {self.names[result]}")
-        elif self.names[result] != "target":
-            self.lines.append(f"copyto(target, {self.names[result]})")
+        if once:
+            steps = _rounded_once(steps, group)
+        places = {step.value: place for place, step in enumerate(steps)}
+        self.last = {arg: place for place, step in enumerate(steps) for arg in step.args}
+        end = len(steps)
+        self.target: dict[int | float, str] = {}
+        self.claims: dict[str, int] = {}  # until when an operand's memory may hold something else
+        self.holds: dict[str, int | float] = {}  # whose memory lies where a result goes
+        for one in group.outputs:
+            self.last[one.value] = end
+            if one.alias >= 0:
+                name = self.names[one.alias]
+                self.target.setdefault(one.value, name)
+                self.claims[name] = places.get(one.value, end)
+                self.holds[name] = one.alias
+                self.sorts[one.alias] = "f"
+        for place, step in enumerate(steps):
+            dying = [a for a in dict.fromkeys(step.args) if self.last[a] == place]
+            self._add(step, place, [a for a in dying if a in self.sorts])
+        for one in group.outputs:
+            name = self.names[one.value]
+            place_of = self.names[one.alias] if one.alias >= 0 else out
+            if place_of and name != place_of:
+                self.lines.append(f"copyto({place_of}, {name})")
+        self.result = self.names[group.outputs[0].value]
 
-    def _add(self, step: _Step, dying: list[int | float]) -> None:
+    def _add(self, step: _Step, place: int, dying: list[int | float]) -> None:
         value, op, args, sort = step
         if sort == "s":
             self.names[value] = f"n{value}"
@@ -166,27 +211,57 @@ class _Code:
             self.lines.append(f"n{value} = {text}")
             return
         words = [self._constant(a) if type(a) is float else self.names[a] for a in args]
-        own = [a for a in dying if self.sorts[a] == sort]
+        own = [a for a in dying if self.sorts[a] == sort and self._open(self.names[a], value)]
         name = f"t{value}"
+        target = self.target.get(value)
+        if target is not None and self.last.get(self.holds[target], -1) > place:
+            target = None  # somebody reads what is there
         if op in ("keep", "erf"):
             self.lines.append(f"{name} = {op}({', '.join(words)})")
-        elif op == "where" and len(set(args[1:])) > 1 and set(own) & set(args[1:]):
-            name = self.names[own[-1] if own[-1] in args[1:] else own[0]]
-            self.lines.append(f"choose({name}, {', '.join(words)})")
-        elif op == "where" and self.free["f"]:
-            name = self.free["f"].pop()
-            self.lines.append(f"choose({name}, {', '.join(words)})")
+        elif op == "wide":
+            self.lines.append(f"{name} = u_mul({words[0]}, {words[1]}_wide)")
         elif op == "where":
-            self.lines.append(f"{name} = where({', '.join(words)})")
-        elif own or self.free[sort]:
-            name = self.names[own[0]] if own else self.free[sort].pop()
-            self.lines.append(f"u_{op}({', '.join(words)}, {name})")
+            chosen = [a for a in own if a in args[1:]]
+            if target is None and chosen and len(set(args[1:])) > 1:
+                target = self.names[chosen[-1]]
+            room = target or self._free(sort)
+            if room:
+                name = room
+                self.lines.append(f"choose({name}, {', '.join(words)})")
+            else:
+                self.lines.append(f"{name} = where({', '.join(words)})")
         else:
-            self.lines.append(f"{name} = u_{op}({', '.join(words)})")
+            room = target or (self.names[own[0]] if own else self._free(sort))
+            call, _, once = op.partition(" ")
+            given = ", ".join(words)
+            if room:
+                name = room
+                self.reuses = self.reuses or room not in self.claims
+                unsafe = ', casting="unsafe"' if once else ""
+                out = "out=" if op in ("max", "min") else ""  # which a third argument isn't, there
+                self.lines.append(f"u_{call}({given}, {out}{name}{unsafe})")
+            else:
+                cast = f".astype({self.names[0]}.dtype)" if once else ""
+                self.lines.append(f"{name} = u_{call}({given}){cast}")
         self.names[value], self.sorts[value] = name, sort
+        if name in self.holds:
+            self.holds[name] = value
         for arg in dying:
-            if self.names[arg] != name:
+            if self.names[arg] != name and self.names[arg] not in self.claims:
                 self.free[self.sorts[arg]].append(self.names[arg])
+
+    def _open(self, name: str, value: int) -> bool:
+        """Whether a value may be written to a buffer whose own value is done with."""
+        return self.last[value] <= self.claims[name] if name in self.claims else not self.once
+
+    def _free(self, sort: str) -> str:
+        """A buffer that nobody uses, or none."""
+        if self.free[sort] and not self.once:
+            return self.free[sort].pop()
+        if self.scratch is None or sort != "f":
+            return ""
+        self.scratch.append(f"s{len(self.scratch)}")
+        return self.scratch[-1]
 
     def _constant(self, number: float) -> str:
         """A constant as a 0-d array of the type, which ufuncs take faster than a number."""
@@ -240,7 +315,7 @@ def _traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple
     return trace(name, bound, operands)
 
 
-_SPACE: Final[dict[str, Any]] = {
+SPACE: Final[dict[str, Any]] = {
     "ndarray": np.ndarray, "F32": FLOAT32, "F64": FLOAT64, "copyto": np.copyto, "where": where,
     "keep": keep, "choose": _choose, "erf": erf,
     **{f"u_{op}": ufunc for op, ufunc in _UFUNCS.items()},
@@ -267,7 +342,7 @@ def generate(
     names = code.co_varnames[: code.co_argcount]
     assert names[: len(arrays)] == arrays, f"{name}: arrays come before numbers"
     numbers = names[len(arrays) :]
-    space = dict(_SPACE)
+    space = dict(SPACE)
     first, listed = arrays[0], ", ".join(names)
     apart = "".join(
         f" or type({p}) is not ndarray or {p}.dtype is not d or {p}.shape != {first}.shape"
@@ -292,15 +367,15 @@ def generate(
     if override is not None:
         lines += [f"found = override({listed})", "if found is not None:", "    return found"]
     if numbers and all(p in defaults for p in numbers):
-        short = _Code(_traced(name, function, arrays, names, defaults), False)
+        short = Code(_traced(name, function, arrays, names, defaults))
         lines.append(f"if {' and '.join(f'{p} == {defaults[p]!r}' for p in numbers)}:")
         lines += ["    " + line for line in _body(short, space, "a")]
-    lines += _body(_Code(_traced(name, function, arrays, names, {}), False), space, "b")
+    lines += _body(Code(_traced(name, function, arrays, names, {})), space, "b")
     source = f"def {name}({listed}):\n" + "".join(f"    {line}\n" for line in lines)
     space |= {"elsewhere": _elsewhere, "mixed": _mixed, "large": _large, "kernels": kernels,
               "limits": LIMITS, "override": override}  # fmt: skip
     assert space.keys().isdisjoint(names), f"{name}: a parameter is called as a helper is"
-    exec(_compiled(source, name), space)
+    exec(compiled(source, name), space)
     made: Any = space[name]
     space["me"] = made
     function.__name__ = name  # kernels are called so
@@ -309,24 +384,29 @@ def generate(
     return made  # type: ignore[no-any-return]
 
 
-def _compiled(source: str, name: str) -> Any:
+def compiled(source: str, name: str) -> Any:
     """The code, as if it stood in this folder; tracebacks show it."""
     file = f"{__file__} <{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     return compile(source, file, "exec")
 
 
-def _body(code: _Code, space: dict[str, Any], tag: str) -> list[str]:
+def _body(code: Code, space: dict[str, Any], tag: str) -> list[str]:
     """The lines of a function's body, with its constants for either dtype in `space`."""
+    return [*constants_of(code, space, tag), *code.lines, f"return {code.result}"]
+
+
+def constants_of(code: Code, space: dict[str, Any], tag: str) -> list[str]:
+    """The lines that name the code's constants, by the dtype `d`."""
+    lines: list[str] = []
     if not code.constants:
-        return code.lines
-    lines = []
+        return lines
     for sort, dtype in (("S", FLOAT32), ("D", FLOAT64)):
         names = [f"{sort}{tag}{name}" for name in code.constants]
         space |= zip(names, [np.array(n, dtype) for n in code.constants.values()])
         lines += ["if d is F32:" if sort == "S" else "else:",
                   f"    {', '.join(code.constants)} = {', '.join(names)}"]  # fmt: skip
-    return [*lines, *code.lines]
+    return lines
 
 
 class Limits:
@@ -381,9 +461,9 @@ def _large(me: Any, *args: Any) -> Any:
 def _block(me: Any, dtype: Any) -> tuple[Function, list[Any]]:
     """The function of a block, and its constants."""
     names = (*me.arrays, *me.numbers)
-    code = _Code(_traced(me.__name__, me.formula, me.arrays, names, {}), True)
+    code = Code(_traced(me.__name__, me.formula, me.arrays, names, {}), "target")
     text = "".join(f"    {line}\n" for line in code.lines)
-    space = dict(_SPACE)
+    space = dict(SPACE)
     listed = ", ".join(["target", *names, *code.constants])
-    exec(_compiled(f"def block({listed}):\n{text}", f"{me.__name__}, a block"), space)
+    exec(compiled(f"def block({listed}):\n{text}", f"{me.__name__}, a block"), space)
     return space["block"], [np.array(n, dtype) for n in code.constants.values()]

@@ -334,11 +334,12 @@ class Machine(Frames):
         frame = len(self.plain)
         count = arena.address(part.counts[0]._raw)
         self.plain += [arena.routine_of_c("pow"), count, *[0] * 9]
-        places = [k for k, text in enumerate(part.scalars) if not text]
+        places = [k for k, text in enumerate(part.scalars) if text == ""]
         for dtype, first in (("float32", 5), ("float64", 7)):
-            for k, place in enumerate(places):
+            for k in range(2):  # a rule may want the first alone
                 start = numbers.get(dtype)
-                word = frame + 9 + k if start is None else start + place
+                nowhere = start is None or k >= len(places)
+                word = frame + 9 + k if nowhere else start + places[k]
                 self.fixups.append((frame + first + k, word))
         self.rates[id(part)] = frame + 2
         return driver.addresses()["rates"], frame, 1

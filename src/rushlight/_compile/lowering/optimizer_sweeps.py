@@ -32,11 +32,12 @@ from ..guards.records import (
 )
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
-from .optimizer_updates import NESTEROV, RULED, Rule, decayed, largest, largest_coupled, rule_of
+from .optimizer_updates import RULED, Rule, rule_of
 
 _FLAGS: Final = ("maximize", "differentiable", "capturable")
 #: Options whose being zero, or false, decides which formula runs.
-_CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered", "lr_decay")
+_CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered", "lr_decay",
+                   "dampening")  # fmt: skip
 
 
 class Sweep:
@@ -63,8 +64,10 @@ class Part:
         self.state: list[list[Any]] = []  # for each parameter the tensors that are swept with it
         self.counts: list[Any] = []
         self.names: tuple[str, ...] = ()
-        self.body: Callable[..., Any] = _descend
-        self.scalars: list[str] = []  # Python expressions over `o`, the options; "": see `rates`
+        self.body: Callable[..., Any]
+        self.numbers: Callable[..., Any] | None = None  # gives `v`, the numbers, for the options
+        # Python expressions over `o`, the options, and `v`; None: nobody reads it; "": see `rates`
+        self.scalars: list[str | None] = []
         self.rates: list[str] = []  # what the scalars are computed from that differ in each step
         self.before = ""  # a line that computes what they share
 
@@ -117,81 +120,24 @@ def hooked(optimizer: Any) -> bool:
 # ---- the rules -----------------------------------------------------------------------------------
 
 
-def _descend(p: Any, g: Any, lr: Any) -> Any:
-    return G.into(p, p - g * lr)
-
-
-def _descend_decayed(p: Any, g: Any, lr: Any, decay: Any) -> Any:
-    return G.into(p, p - (g + p * decay) * lr)
-
-
-def _roll(p: Any, g: Any, m: Any, lr: Any, momentum: Any, undamped: Any) -> Any:
-    m_new = m * momentum + g * undamped
-    return G.into(p, p - m_new * lr), G.into(m, m_new)
-
-
-def _roll_decayed(p: Any, g: Any, m: Any, lr: Any, momentum: Any, undamped: Any, d: Any) -> Any:
-    return _roll(p, g + p * d, m, lr, momentum, undamped)
-
-
-def _adam(p: Any, g: Any, m: Any, v: Any, first: Any, beta2: Any, second: Any, eps: Any, rate: Any,
-          correction: Any) -> Any:  # fmt: skip
-    m_new = m + (g - m) * first
-    v_new = v * beta2 + g * second * g
-    q = p - m_new * rate / (G.sqrt(v_new) / correction + eps)
-    return G.into(p, q), G.into(m, m_new), G.into(v, v_new)
-
-
-def _adam_coupled(p: Any, g: Any, m: Any, v: Any, *scalars: Any) -> Any:
-    return _adam(p, g + p * scalars[-1], m, v, *scalars[:-1])
-
-
-def _adam_decoupled(p: Any, g: Any, m: Any, v: Any, first: Any, beta2: Any, second: Any, eps: Any,
-                    rate: Any, correction: Any, kept: Any) -> Any:  # fmt: skip
-    m_new = m + (g - m) * first
-    v_new = v * beta2 + g * second * g
-    q = p * kept - m_new * rate / (G.sqrt(v_new) / correction + eps)
-    return G.into(p, q), G.into(m, m_new), G.into(v, v_new)
-
-
-def _sgd_part(part: Part, optimizer: Any) -> bool:
+def _told_part(part: Part, optimizer: Any) -> bool:
+    """The rule as the optimizer tells it, where no parameter takes its first step."""
     o = part.options
-    decays = bool(o["weight_decay"])
-    part.scalars = ["o['lr']"]
-    if o["nesterov"]:
-        return _follow(part, decayed(NESTEROV) if decays else NESTEROV, optimizer)
-    if o["momentum"]:
-        part.names = ("momentum_buffer",)
-        part.scalars += ["o['momentum']", "1 - o['dampening']"]
-        part.body = _roll_decayed if decays else _roll
-    else:
-        part.body = _descend_decayed if decays else _descend
-    if decays:
-        part.scalars.append("o['weight_decay']")
-    return _with_state(part, optimizer)
-
-
-def _adam_part(part: Part, optimizer: Any) -> bool:
-    o = part.options
-    if not betas_usable(o["betas"]) or not arena.routine_of_c("pow"):
-        return False
-    part.names = ("exp_avg", "exp_avg_sq")
-    part.before = "b1, b2 = o['betas']; lr = o['lr']"
-    part.scalars = ["1 - b1", "b2", "1 - b2", "o['eps']", "", ""]
-    part.rates = ["lr", "b1", "b2"]
-    part.body = _adam
-    most = bool(o["amsgrad"])
-    if most:
-        part.names = (*part.names, "max_exp_avg_sq")
-        part.body = largest
-    if o["weight_decay"]:
-        decoupled = o.get("decoupled_weight_decay")
-        part.body = _adam_decoupled if decoupled else _adam_coupled
-        if most:
-            part.body = largest if decoupled else largest_coupled
-        part.scalars.append("1 - lr * o['weight_decay']" if decoupled else "o['weight_decay']")
+    update = optimizer._chosen(o, False)
+    part.names, part.body = update.states, update.written
+    part.numbers = optimizer._numbers
+    part.scalars = [f"v[{k}]" if k in update.read else None for k in range(len(update.numbers))]
+    if "betas" in o:
+        if not betas_usable(o["betas"]) or not arena.routine_of_c("pow"):
+            return False
+        part.before = "b1, b2 = o['betas']; lr = o['lr']"
+        part.rates = ["lr", "b1", "b2"]
+        for k in range(len(optimizer._numbers(o)), len(part.scalars)):
+            part.scalars[k] = ""
     if not _with_state(part, optimizer):
         return False
+    if type(optimizer) is SGD:
+        return True
     part.counts = [optimizer.state[leaf].get("step") for leaf in part.leaves]
     return all(t is not None and t._raw.dtype.name == "float32" for t in part.counts)
 
@@ -229,7 +175,7 @@ def _with_state(part: Part, optimizer: Any) -> bool:
     return True
 
 
-_MAKERS: Final[dict[Any, Any]] = {SGD: _sgd_part, Adam: _adam_part, AdamW: _adam_part}
+_MAKERS: Final[dict[Any, Any]] = {SGD: _told_part, Adam: _told_part, AdamW: _told_part}
 
 
 # ---- guards and numbers --------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 A `Rule` says which tensors of the state are swept with the parameter, what the formula is, and
 which Python expressions over the options `o` give its numbers. The steps are those of
-`_array.optimizers.updates`, in their order. SGD's and Adam's plain rules are in `sweeps`.
+`_array.optimizers.updates`, in their order.
 """
 
 from __future__ import annotations
@@ -36,34 +36,6 @@ def decayed(rule: Rule, text: str = "o['weight_decay']") -> Rule:
         return rule.body(p, g + p * rest[-1], *rest[:-1])
 
     return Rule(rule.names, body, (*rule.scalars, text), rule.counted, rule.rates)
-
-
-# ---- SGD with Nesterov's momentum, Adam with the largest of its squares --------------------------
-
-
-def _nesterov(p: Any, g: Any, m: Any, lr: Any, momentum: Any, undamped: Any) -> Any:
-    m_new = m * momentum + g * undamped
-    return G.into(p, p - (g + m_new * momentum) * lr), G.into(m, m_new)
-
-
-NESTEROV: Final = Rule(("momentum_buffer",), _nesterov, ("o['lr']", "o['momentum']",
-                                                         "1 - o['dampening']"))  # fmt: skip
-
-
-def largest(p: Any, g: Any, m: Any, v: Any, top: Any, first: Any, beta2: Any, second: Any, eps: Any,
-            rate: Any, correction: Any, kept: Any = None) -> Any:  # fmt: skip
-    """Adam, whose divisor never shrinks; `kept` is what decoupled decay leaves of a weight."""
-    m_new = m + (g - m) * first
-    v_new = v * beta2 + g * second * g
-    most = G.maximum(top, v_new)
-    start = p if kept is None else p * kept
-    q = start - m_new * rate / (G.sqrt(most) / correction + eps)
-    return G.into(p, q), G.into(m, m_new), G.into(v, v_new), G.into(top, most)
-
-
-def largest_coupled(p: Any, g: Any, m: Any, v: Any, top: Any, *scalars: Any) -> Any:
-    """`largest` with the weights' decay in the gradient."""
-    return largest(p, g + p * scalars[-1], m, v, top, *scalars[:-1])
 
 
 # ---- others --------------------------------------------------------------------------------------

@@ -285,6 +285,8 @@ class NativeBody(Body):
             lines.add(f"o = {lines.name(part.options)}")
             if part.before:
                 lines.add(part.before)
+            if part.numbers is not None:
+                lines.add(f"v = {lines.name(part.numbers)}(o)")
             for k, expression in enumerate(part.rates):
                 place = self.machine.rates[id(part)] + k
                 lines.add(f"{lines.name(self.machine.doubles)}[{place}] = {expression}")
