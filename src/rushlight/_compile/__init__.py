@@ -22,8 +22,7 @@
     running          replay (through NumPy), driver and frames (natively), text
     lowering         lower, plan, passes
     kernels          meaning, meanings, spaces, symbols, elementwise, reductions, losses, fusion
-    code of its own  products, moves, commands, attention, recurrence, recurrent_layers, sweeps,
-                     updates
+    code of its own  products, moves, commands, attention, recurrence, recurrent_layers, sweeps
 """
 
 from __future__ import annotations

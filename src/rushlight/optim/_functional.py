@@ -1,6 +1,6 @@
 """The optimizers' rules as functions on lists of tensors: `torch.optim.adam.adam(...)` and its kin.
 
-Each is the `_update` of its class, run on the states that the caller keeps.
+Each is the step of its class, on the states that the caller keeps.
 """
 
 from __future__ import annotations
@@ -89,8 +89,10 @@ def _step(
             before = p._grad
             p._grad = grad
             try:
-                sparse = grad._layered and grad.is_sparse
-                (rule._update_rows if sparse else rule._update)(p, group)
+                if grad._layered and grad.is_sparse:
+                    rule._update_rows(p, group)
+                elif group["differentiable"] or rule._sweep({**group, "params": [p]}):
+                    rule._update(p, group)
             finally:
                 p._grad = before
             for some, key in kept:

@@ -39,6 +39,8 @@ class RuleOptimizer(Optimizer):
     _refuses_foreach = True
     # Whether the rule takes complex numbers as they are, and not as pairs of real ones.
     _takes_complex = False
+    # Whether PyTorch changes a complex parameter through its view as such pairs.
+    _writes_pairs = True
     # Whether state tensors with dimensions have their parameter's shape.
     _alike = True
     # Whether states came from a file, or a step failed, since they were looked at.
@@ -177,7 +179,7 @@ class RuleOptimizer(Optimizer):
 
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         """Updates one parameter in tensor operations: differentiable, for any dtype."""
-        (state,), (key,) = self._begin([p], group, _counted)
+        (state,), (key,) = self._begin([p], group, counted)
         update = self._chosen(group, key)
         numbers = [settled(x) for x in (*self._numbers(group), *self._factors(group, key))]
         grad, *held = p.grad, p, *(state[name] for name in update.states)
@@ -186,7 +188,10 @@ class RuleOptimizer(Optimizer):
         # What is recorded needs values that stay; halves are rounded once, at the end.
         olds = [x.clone() for x in held] if group["differentiable"] else held
         p_old, grad, *rest = [_wide(x) for x in (olds[0], grad, *olds[1:])]
-        for old, new in zip(held, update(p_old, grad, *rest, *numbers), strict=True):
+        news = update(p_old, grad, *rest, *numbers)
+        if p.is_complex() and not self._writes_pairs:
+            held[0], news[0] = p, f.view_as_complex(news[0])
+        for old, new in zip(held, news, strict=True):
             old.copy_(new)
 
     def _update_rows(self, p: Tensor, group: dict[str, Any]) -> None:
@@ -222,12 +227,6 @@ def _equal(keys: list[Any]) -> list[tuple[int, int]]:
 
 def _wide(x: Tensor) -> Tensor:
     return x.to(dtypes.float32) if x.dtype in (dtypes.float16, dtypes.bfloat16) else x
-
-
-def _counted(count: Tensor) -> float:
-    """A step count as a number, after counting one more."""
-    count += 1
-    return float(count.item())
 
 
 def _fits(value: Tensor, p: Tensor) -> bool:
@@ -267,14 +266,6 @@ def moved(average: Any, g: Any, part: Any, near: bool) -> Any:
     return average + d * part if near else g - d * part
 
 
-def ascent(p: Tensor, group: dict[str, Any]) -> Tensor:
-    """The gradient to go against: negated for `maximize`, with coupled weight decay added."""
-    grad: Tensor = -p.grad if group["maximize"] else p.grad
-    if group["weight_decay"] != 0:
-        grad = grad.add(p, alpha=group["weight_decay"])
-    return grad
-
-
 def decay_kind(group: dict[str, Any]) -> int:
     """How the weights of a group decay."""
     if group["weight_decay"] == 0:
@@ -289,14 +280,6 @@ def decay_number(group: dict[str, Any]) -> Any:
     return group["weight_decay"]
 
 
-def decay_of(group: dict[str, Any], lr: float) -> tuple[float, int]:
-    """The number that a sweep's weight decay works with, and its kind (see `adaptive_sweep`)."""
-    decay = group["weight_decay"]
-    if decay == 0:
-        return 0.0, 0
-    return (1 - lr * decay, 2) if group["decoupled_weight_decay"] else (decay, 1)
-
-
 def rows_of(grad: Any) -> tuple[tuple[Tensor, ...], Tensor]:
     """Where the elements of a sparse gradient are, as an index, and what they are."""
     grad = grad.coalesce()
@@ -308,15 +291,10 @@ def as_real(*tensors: Tensor) -> list[Tensor]:
     return [f.view_as_real(tensor) if tensor.is_complex() else tensor for tensor in tensors]
 
 
-def counted(state: dict[str, Any]) -> float:
-    """The step count as a number, after counting one more."""
-    state["step"] += 1
-    return float(state["step"].item())
-
-
-def kept(tensor: Tensor, group: dict[str, Any]) -> Tensor:
-    """A state tensor as an operand: a copy where the graph will need it after the next step."""
-    return tensor.clone() if group["differentiable"] else tensor
+def counted(count: Tensor) -> float:
+    """A step count as a number, after counting one more."""
+    count += 1
+    return float(count.item())
 
 
 def rate_of(group: dict[str, Any]) -> Any:
@@ -326,6 +304,11 @@ def rate_of(group: dict[str, Any]) -> Any:
     # PyTorch's grouped and fused implementations take the number out first.
     grouped = group["foreach"] or group.get("fused")
     return number(group["lr"]) if grouped else scalar(group["lr"])
+
+
+def plain_rate_of(group: dict[str, Any]) -> Any:
+    """The learning rate: the tensor given where differentiable, else Python's number."""
+    return flat(group["lr"]) if group["differentiable"] else number(group["lr"])
 
 
 def settled(value: Any) -> Any:

@@ -1,23 +1,35 @@
 """Adadelta."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import rare_updates as sweep
-from ._ground import Tensor, f
-from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, rate_of, settled, zeros_for
-from .optimizer import check_at_least_zero, check_lr, number
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, words
+from ._rule import RuleOptimizer, decay_kind, decayed, new_count, plain_rate_of, zeros_for
+from .optimizer import check_at_least_zero, check_lr
 
 __all__ = ["Adadelta"]
 
 
+def _adadelta(
+    p: Any, g: Any, square_avg: Any, acc_delta: Any, lr: Any, rho: Any, rest: Any, eps: Any,
+    decay: Any, *, maximize: bool, kind: int,
+) -> Any:  # fmt: skip
+    """Zeiler 2012, algorithm 1, with a learning rate on top."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    square = square_avg * rho + g * rest * g
+    step = words.sqrt(acc_delta + eps) / words.sqrt(square + eps) * g
+    return p - step * lr, square, acc_delta * rho + step * rest * step
+
+
+_RULE: Final = Rule(_adadelta, ("square_avg", "acc_delta"))
+
+
 class Adadelta(RuleOptimizer):
-    """Steps scaled by the ratio of the running size of past steps to that of the gradients.
+    """Steps scaled by the ratio of the running size of past steps to that of the gradients."""
 
-    Source: Zeiler 2012, algorithm 1, with a learning rate on top.
-    """
-
+    _rule = _RULE
     _capturable_on_xla = False
+    _writes_pairs = False
 
     def __init__(
         self,
@@ -54,8 +66,7 @@ class Adadelta(RuleOptimizer):
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _state(self, p: Tensor) -> dict[str, Any]:
-        """The parameter's state, made now if this is its first step."""
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -63,41 +74,9 @@ class Adadelta(RuleOptimizer):
             state["acc_delta"] = zeros_for(p)
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        states = [self._state(p) for p in plain.params]
-        for state in states:
-            next_step(state["step"])
-        sweep.adadelta_(
-            plain.raws,
-            plain.grads,
-            [state["square_avg"]._raw for state in states],
-            [state["acc_delta"]._raw for state in states],
-            lr=number(group["lr"]),
-            rho=group["rho"],
-            eps=group["eps"],
-            weight_decay=group["weight_decay"],
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        return _RULE(_RULE.states, group["maximize"], decay_kind(group))
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p)
-        counted(state)
-        rho, eps = group["rho"], group["eps"]
-        grad, target, square, steps = as_real(
-            ascent(p, group), p, state["square_avg"], state["acc_delta"]
-        )
-        square.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-        root = square.add(eps).sqrt_()
-        step = steps.add(eps).sqrt_()
-        if group["differentiable"]:
-            step = step.clone()
-        step.div_(root).mul_(grad)
-        steps.mul_(rho).addcmul_(step, step, value=1 - rho)
-        if p.is_complex():
-            step, target = f.view_as_complex(step), p
-        target.add_(step, alpha=-settled(rate_of(group)))
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        rho = group["rho"]
+        return plain_rate_of(group), rho, 1 - rho, group["eps"], group["weight_decay"]

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from .._array.optimizers import rare_updates as sweep
+from .._array.optimizers import adafactor as arrays
+from .._array.types import FLOAT32, FLOAT64
 from ._ground import Tensor, bump, f, finfo
 from ._plain import next_step, with_gradient
 from ._rule import RuleOptimizer, counted, fits, new_count
@@ -10,7 +11,8 @@ from .optimizer import scalar
 
 __all__ = ["Adafactor"]
 
-
+#: Of which types arrays are updated as they are.
+PLAIN = (FLOAT32, FLOAT64)
 _MISSING = (
     "row_var and col_var should be defined when grad is multidimensional",
     "variance should be defined when grad is a vector",
@@ -80,26 +82,45 @@ class Adafactor(RuleOptimizer):
             group.pop("differentiable", None)
 
     def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        """All parameters, with states that have been looked at: nothing has been changed yet."""
+        """Updates contiguous matrices on their arrays, and gives the other parameters: all of them
+        once their states have been looked at, so that nothing has been changed before."""
         params = with_gradient(group["params"])
         for p in params:
             if p.is_complex():
                 raise RuntimeError("Adafactor does not support complex parameters")
             if p.grad.is_sparse:
                 self._update_rows(p, group)
-        states = [self._state(p) for p in params]
-        if not all(isinstance(state["step"], Tensor) for state in states):
-            raise RuntimeError("`state_steps` argument must contain a list of singleton tensors")
-        for p, state in zip(params, states, strict=True):
-            for key, shape in _shapes(p.grad).items():
-                value = state.get(key)
-                if value is None:
-                    raise AssertionError(_MISSING[key == "variance"])
-                if not fits(value, p.grad, shape):
-                    value.lerp_(p.grad.new_zeros(shape), 0.0)
-        return params
+        states = [self.state[p] or self._state(p, group) for p in params]
+        for state in states:
+            if not isinstance(state["step"], Tensor):
+                raise RuntimeError(
+                    "`state_steps` argument must contain a list of singleton tensors"
+                )
+        plain = [self._looked_at(p, state) for p, state in zip(params, states, strict=True)]
+        for p, state, whole in zip(params, states, plain, strict=True):
+            if whole:
+                self._raw_update(p, group, state)
+        return [p for p, whole in zip(params, plain, strict=True) if not whole]
 
-    def _state(self, p: Tensor) -> dict[str, Any]:
+    def _looked_at(self, p: Tensor, state: dict[str, Any]) -> bool:
+        """Whether a parameter can be updated on its arrays.
+
+        Raises:
+            AssertionError: where a state is missing.
+            RuntimeError: for a state of another shape or type.
+        """
+        grad = p.grad
+        whole = grad.dim() > 1 and p._plain and grad._plain and p._raw.dtype is grad._raw.dtype
+        for key, shape in _shapes(grad).items():
+            value = state.get(key)
+            if value is None:
+                raise AssertionError(_MISSING[key == "variance"])
+            if not fits(value, grad, shape):
+                value.lerp_(grad.new_zeros(shape), 0.0)
+                whole = False
+        return bool(whole and p._raw.dtype in PLAIN and p._raw.flags.c_contiguous and p._raw.size)
+
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """The parameter's state, made now if this is its first step."""
         state: dict[str, Any] = self.state[p]
         grad = p.grad
@@ -116,7 +137,7 @@ class Adafactor(RuleOptimizer):
         count = next_step(state["step"])
         lr = scalar(group["lr"])
         least, smallest = group["eps"]
-        sweep.adafactor_(
+        arrays.adafactor_(
             p._raw,
             p.grad._raw,
             state["row_var"]._raw,
@@ -135,19 +156,9 @@ class Adafactor(RuleOptimizer):
     def _update(self, p: Tensor, group: dict[str, Any]) -> None:
         state: dict[str, Any] = self.state[p]
         grad: Tensor = p.grad
-        if (
-            p._plain
-            and grad._plain
-            and grad.dim() > 1
-            and p.is_contiguous()
-            and all(fits(state[key], p, shape) for key, shape in _shapes(grad).items())
-            and (p._raw.dtype is grad._raw.dtype and p._raw.dtype in sweep.PLAIN and p.numel())
-        ):
-            self._raw_update(p, group, state)
-            return
         if group["maximize"]:
             grad = -grad
-        count = counted(state)
+        count = counted(state["step"])
         least, smallest = group["eps"]
         if least is None:
             least = finfo(p.dtype).eps

@@ -1,30 +1,31 @@
 """Adagrad."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import updates as sweep
-from ._ground import Tensor, f
-from ._plain import Plain, next_step
-from ._rule import (
-    RuleOptimizer,
-    as_real,
-    ascent,
-    counted,
-    new_count,
-    rate_of,
-    rows_of,
-    settled,
-)
-from .optimizer import check_at_least_zero, check_implementation, check_lr, scalar
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, f, words
+from ._rule import RuleOptimizer, counted, decay_kind, decayed, new_count, rate_of, rows_of, settled
+from .optimizer import check_at_least_zero, check_implementation, check_lr, flat, scalar
 
 __all__ = ["Adagrad"]
 
 
-class Adagrad(RuleOptimizer):
-    """Steps divided by the root of the sum of all squared gradients.
+def _adagrad(
+    p: Any, g: Any, sum: Any, eps: Any, decay: Any, rate: Any, *, maximize: bool, kind: int
+) -> Any:
+    """Duchi, Hazan and Singer 2011."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    sum = sum + g * g
+    return p - g * rate / (words.sqrt(sum) + eps), sum
 
-    Source: Duchi, Hazan and Singer 2011.
-    """
+
+_RULE: Final = Rule(_adagrad, ("sum",))
+
+
+class Adagrad(RuleOptimizer):
+    """Steps divided by the root of the sum of all squared gradients."""
+
+    _rule = _RULE
 
     def __init__(
         self,
@@ -63,17 +64,16 @@ class Adagrad(RuleOptimizer):
         check_implementation(foreach, fused, differentiable)
         for group in self.param_groups:
             for p in group["params"]:
-                self._begin(p, group["initial_accumulator_value"])
+                self._start(p, group["initial_accumulator_value"])
 
-    def _begin(self, p: Tensor, start: Any) -> None:
+    def _start(self, p: Tensor, start: Any) -> None:
         kept = f.full_like(p, complex(start, start) if p.is_complex() else start).detach()
         self.state[p].update(step=new_count(), sum=kept)
 
-    def _state(self, p: Tensor) -> dict[str, Any]:
-        """A parameter's state; one that came later starts from the optimizer's own value."""
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
         if not state:
-            self._begin(p, self.defaults["initial_accumulator_value"])
+            self._start(p, self.defaults["initial_accumulator_value"])
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -87,24 +87,15 @@ class Adagrad(RuleOptimizer):
             for p in group["params"]:
                 self.state[p]["sum"].share_memory_()
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        lr, decay = scalar(group["lr"]), group["lr_decay"]
-        states = [self._state(p) for p in plain.params]
-        rates = [lr / (1 + (next_step(state["step"]) - 1) * decay) for state in states]
-        sweep.adagrad_(
-            plain.raws,
-            plain.grads,
-            [state["sum"]._raw for state in states],
-            rates,
-            eps=group["eps"],
-            weight_decay=group["weight_decay"],
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        return _RULE(_RULE.states, group["maximize"], decay_kind(group))
+
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        return group["eps"], group["weight_decay"]
+
+    def _factors(self, group: dict[str, Any], key: float) -> tuple[Any, ...]:
+        lr = flat(group["lr"]) if group["differentiable"] else scalar(group["lr"])
+        return (lr / (1 + (key - 1) * group["lr_decay"]),)
 
     def _refuses_rows(self, group: dict[str, Any]) -> bool:
         return bool(group["weight_decay"] != 0)
@@ -113,21 +104,11 @@ class Adagrad(RuleOptimizer):
         """The step with a sparse gradient: its rows move, and their sums."""
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-        state = self._state(p)
-        count = counted(state)
+        state = self._state(p, group)
+        count = counted(state["step"])
         where, rows = rows_of(-p.grad if group["maximize"] else p.grad)
         rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
         total = state["sum"]
         total.index_put_(where, rows.pow(2), accumulate=True)
         root = total[where].sqrt_().add_(group["eps"])
         p.index_put_(where, rows.div(root).mul_(-settled(rate)), accumulate=True)
-
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p)
-        count = counted(state)
-        grad = ascent(p, group)
-        rate = rate_of(group) / (1 + (count - 1) * group["lr_decay"])
-        grad, target, total = as_real(grad, p, state["sum"])
-        total.addcmul_(grad, grad, value=1)
-        root = total.sqrt() + group["eps"]
-        target.addcdiv_(grad, root, value=-settled(rate))

@@ -1,31 +1,33 @@
 """Adamax."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import rare_updates as sweep
-from ._ground import Tensor, f
-from ._plain import Plain, next_step
-from ._rule import (
-    RuleOptimizer,
-    as_real,
-    ascent,
-    counted,
-    kept,
-    new_count,
-    rate_of,
-    settled,
-    zeros_for,
-)
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, words
+from ._rule import RuleOptimizer, decay_kind, decayed, moved, new_count, rate_of, zeros_for
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 __all__ = ["Adamax"]
 
 
-class Adamax(RuleOptimizer):
-    """Adam with the largest recent gradient in place of the root mean square.
+def _adamax(
+    p: Any, g: Any, exp_avg: Any, exp_inf: Any, part: Any, beta2: Any, eps: Any, decay: Any,
+    rate: Any, *, maximize: bool, kind: int, near: bool,
+) -> Any:  # fmt: skip
+    """Kingma and Ba 2015, algorithm 2."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    average = moved(exp_avg, g, part, near)
+    largest = words.maximum(exp_inf * beta2, words.absolute(g) + eps)
+    return p - average * rate / largest, average, largest
 
-    Source: Kingma and Ba 2015, algorithm 2.
-    """
+
+_RULE: Final = Rule(_adamax, ("exp_avg", "exp_inf"))
+
+
+class Adamax(RuleOptimizer):
+    """Adam with the largest recent gradient in place of the root mean square."""
+
+    _rule = _RULE
 
     def __init__(
         self,
@@ -61,8 +63,7 @@ class Adamax(RuleOptimizer):
         for group in self.param_groups:
             group.setdefault("capturable", False)
 
-    def _state(self, p: Tensor) -> dict[str, Any]:
-        """The parameter's state, made now if this is its first step."""
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -70,36 +71,14 @@ class Adamax(RuleOptimizer):
             state["exp_inf"] = zeros_for(p)
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = rate_of(group)
-        states = [self._state(p) for p in plain.params]
-        sweep.adamax_(
-            plain.raws,
-            plain.grads,
-            [state["exp_avg"]._raw for state in states],
-            [state["exp_inf"]._raw for state in states],
-            [lr / (1 - beta1 ** next_step(state["step"])) for state in states],
-            beta1=beta1,
-            beta2=beta2,
-            eps=group["eps"],
-            weight_decay=group["weight_decay"],
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        near = number(group["betas"][0]) > 0.5
+        return _RULE(_RULE.states, group["maximize"], decay_kind(group), near)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p)
-        count = counted(state)
-        beta1, beta2 = group["betas"]
-        grad, target, average, largest = as_real(
-            ascent(p, group), p, state["exp_avg"], state["exp_inf"]
-        )
-        average.lerp_(grad, 1 - beta1)
-        largest.copy_(f.maximum(largest.mul_(beta2), grad.abs().add_(group["eps"])))
-        rate = rate_of(group) / (1 - beta1**count)
-        target.addcdiv_(kept(average, group), kept(largest, group), value=-settled(rate))
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        beta1, beta2 = map(number, group["betas"])
+        part = 1 - beta1 if beta1 > 0.5 else beta1
+        return part, beta2, group["eps"], group["weight_decay"]
+
+    def _factors(self, group: dict[str, Any], key: float) -> tuple[Any, ...]:
+        return (rate_of(group) / (1 - number(group["betas"][0]) ** key),)

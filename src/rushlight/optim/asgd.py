@@ -1,22 +1,32 @@
 """Averaged stochastic gradient descent."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import rare_updates as sweep
+from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, dtypes, f
-from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, ascent, counted, new_count, zeros_for
+from ._rule import RuleOptimizer, decay_kind, decayed, new_count, zeros_for
 from .optimizer import check_at_least_zero, check_lr, number, scalar
 
 __all__ = ["ASGD"]
 
 
+def _asgd(
+    p: Any, g: Any, ax: Any, decay: Any, shrink: Any, eta: Any, mu: Any, *, maximize: bool,
+    kind: int, starts: bool,
+) -> Any:  # fmt: skip
+    """Polyak and Juditsky 1992; rates as in Bottou's averaged SGD."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    p = p * shrink - g * eta
+    return p, p if starts else ax + (p - ax) * mu
+
+
+_RULE: Final = Rule(_asgd, ("ax",))
+
+
 class ASGD(RuleOptimizer):
-    """SGD with a decaying rate that keeps, from step `t0` on, the average of the parameters.
+    """SGD with a decaying rate that keeps, from step `t0` on, the average of the parameters."""
 
-    Source: Polyak and Juditsky 1992; rates as in Bottou's averaged SGD.
-    """
-
+    _rule = _RULE
     _capturable_lists = "params, mus, etas, and state_steps"
 
     def __init__(
@@ -53,7 +63,6 @@ class ASGD(RuleOptimizer):
             group.setdefault("capturable", False)
 
     def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """The parameter's state, made now if this is its first step."""
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -62,42 +71,24 @@ class ASGD(RuleOptimizer):
             state["ax"] = zeros_for(p)
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        states = [self._state(p, group) for p in plain.params]
-        sweep.asgd_(
-            plain.raws,
-            plain.grads,
-            [state["ax"]._raw for state in states],
-            [(state["eta"]._raw.item(), state["mu"]._raw.item()) for state in states],
-            lambd=group["lambd"],
-            weight_decay=group["weight_decay"],
-            maximize=group["maximize"],
-        )
-        plain.written()
-        rate = scalar(group["lr"])
-        for state in states:
-            count = next_step(state["step"])
-            slowed = (1 + group["lambd"] * rate * count) ** group["alpha"]
-            state["eta"]._raw.fill(rate / slowed)
-            state["mu"]._raw.fill(1 / max(1, count - group["t0"]))
-        return plain.others
+    def _keys(
+        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+    ) -> list[Any]:
+        """The rates of the parameters and of the averages; those of the next step take over."""
+        keys = []
+        rate, lambd = scalar(group["lr"]), group["lambd"]
+        for state, count in zip(states, counts, strict=True):
+            eta, mu = state["eta"]._raw, state["mu"]._raw
+            keys.append((eta.item(), mu.item()))
+            eta.fill(rate / (1 + lambd * rate * count) ** group["alpha"])
+            mu.fill(1 / max(1, count - group["t0"]))
+        return keys
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p, group)
-        count = counted(state)
-        eta = number(state["eta"])
-        grad, target, average = as_real(ascent(p, group), p, state["ax"])
-        target.mul_(1 - group["lambd"] * eta)
-        target.add_(grad, alpha=-eta)
-        mu = number(state["mu"])
-        if mu == 1:
-            average.copy_(target)
-        else:
-            average.add_(target.sub(average).mul_(mu))
-        rate = scalar(group["lr"])
-        slowed = (1 + group["lambd"] * rate * count) ** group["alpha"]
-        state["eta"] = f.tensor(float(rate / slowed), dtype=dtypes.float32)
-        state["mu"] = f.tensor(1 / max(1, count - group["t0"]), dtype=dtypes.float32)
+    def _chosen(self, group: dict[str, Any], key: tuple[float, float]) -> Update:
+        return _RULE(_RULE.states, group["maximize"], decay_kind(group), key[1] == 1)
+
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        return (group["weight_decay"],)
+
+    def _factors(self, group: dict[str, Any], key: tuple[float, float]) -> tuple[Any, ...]:
+        return 1 - group["lambd"] * key[0], *key

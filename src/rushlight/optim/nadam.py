@@ -1,22 +1,44 @@
 """NAdam."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import rare_updates as sweep
-from ._ground import Tensor, dtypes, f
-from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, settled, zeros_for
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, dtypes, f, words
+from ._rule import (
+    RuleOptimizer,
+    decay_kind,
+    decay_number,
+    decayed,
+    moved,
+    new_count,
+    rate_of,
+    zeros_for,
+)
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 __all__ = ["NAdam"]
 
 
+def _nadam(
+    p: Any, g: Any, exp_avg: Any, exp_avg_sq: Any, part: Any, beta2: Any, second: Any, eps: Any,
+    decay: Any, of_grad: Any, of_average: Any, correction: Any, *, maximize: bool, kind: int,
+    near: bool,
+) -> Any:  # fmt: skip
+    """Dozat 2016."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    average = moved(exp_avg, g, part, near)
+    square = exp_avg_sq * beta2 + g * second * g
+    divisor = words.sqrt(square / correction) + eps
+    return p + g * of_grad / divisor + average * of_average / divisor, average, square
+
+
+_RULE: Final = Rule(_nadam, ("exp_avg", "exp_avg_sq"))
+
+
 class NAdam(RuleOptimizer):
-    """Adam with Nesterov momentum, whose weight grows towards beta1 as `momentum_decay` says.
+    """Adam with Nesterov momentum, whose weight grows towards beta1 as `momentum_decay` says."""
 
-    Source: Dozat 2016.
-    """
-
+    _rule = _RULE
     _capturable_lists = "params, mu_products and state_steps"
     _capturable_lists_of_foreach = "params, mu_products, and state_steps"
 
@@ -60,8 +82,7 @@ class NAdam(RuleOptimizer):
             group.setdefault("capturable", False)
             group.setdefault("decoupled_weight_decay", False)
 
-    def _state(self, p: Tensor) -> dict[str, Any]:
-        """The parameter's state, made now if this is its first step."""
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -70,69 +91,38 @@ class NAdam(RuleOptimizer):
             state["exp_avg_sq"] = zeros_for(p)
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr, slowing = rate_of(group), group["momentum_decay"]
-        states = [self._state(p) for p in plain.params]
-        factors = []
-        for state in states:
-            count = next_step(state["step"])
-            now = beta1 * (1.0 - 0.5 * 0.96 ** (count * slowing))
-            soon = beta1 * (1.0 - 0.5 * 0.96 ** ((count + 1) * slowing))
-            raw = state["mu_product"]._raw
-            raw *= now
-            product = raw.item()
-            factors.append((
-                -lr * (1.0 - now) / (1.0 - product),
-                (-lr * soon) / (1.0 - product * soon),
-                1 - beta2**count,
-            ))  # fmt: skip
-        decay, kind = decay_of(group, lr)
-        sweep.nadam_(
-            plain.raws,
-            plain.grads,
-            [state["exp_avg"]._raw for state in states],
-            [state["exp_avg_sq"]._raw for state in states],
-            factors,
-            beta1=beta1,
-            beta2=beta2,
-            eps=group["eps"],
-            decay=decay,
-            kind=kind,
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
-
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p)
-        count = counted(state)
-        beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = rate_of(group)
-        grad = -p.grad if group["maximize"] else p.grad
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(settled(1 - lr * group["weight_decay"]))
+    def _keys(
+        self, states: list[dict[str, Any]], counts: list[float], group: dict[str, Any]
+    ) -> list[Any]:
+        """The counts, and the products of how much momentum counted so far."""
+        keys = []
+        for state, count in zip(states, counts, strict=True):
+            product, now = state["mu_product"], _weight(group, count)
+            if product._plain and not group["differentiable"]:
+                raw = product._raw
+                raw *= now
             else:
-                grad = grad.add(p, alpha=group["weight_decay"])
-        grad, target, average, square = as_real(grad, p, state["exp_avg"], state["exp_avg_sq"])
-        # How much momentum counts at this step and the next: 0.96 is Dozat's constant.
-        now = beta1 * (1.0 - 0.5 * 0.96 ** (count * group["momentum_decay"]))
-        soon = beta1 * (1.0 - 0.5 * 0.96 ** ((count + 1) * group["momentum_decay"]))
-        state["mu_product"] *= now
-        average.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        divisor = square.div(1 - beta2**count).sqrt()
-        if group["differentiable"]:
-            product = state["mu_product"]
-            divisor = divisor.add(group["eps"])
-            target.addcdiv_(grad * (-lr * (1.0 - now) / (1.0 - product)), divisor)
-            target.addcdiv_(average * (-lr * soon / (1.0 - product * soon)), divisor)
-        else:
-            product = state["mu_product"].item()
-            divisor.add_(group["eps"])
-            target.addcdiv_(grad, divisor, value=float(-lr * (1.0 - now) / (1.0 - product)))
-            target.addcdiv_(average, divisor, value=float((-lr * soon) / (1.0 - product * soon)))
+                product *= now
+            keys.append((count, product if group["differentiable"] else product.item()))
+        return keys
+
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        near = number(group["betas"][0]) > 0.5
+        return _RULE(_RULE.states, group["maximize"], decay_kind(group), near)
+
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        beta1, beta2 = map(number, group["betas"])
+        part = 1 - beta1 if beta1 > 0.5 else beta1
+        return part, beta2, 1 - beta2, group["eps"], decay_number(group)
+
+    def _factors(self, group: dict[str, Any], key: Any) -> tuple[Any, ...]:
+        count, product = key
+        lr, now, soon = rate_of(group), _weight(group, count), _weight(group, count + 1)
+        of_grad = -lr * (1.0 - now) / (1.0 - product)
+        return of_grad, -lr * soon / (1.0 - product * soon), 1 - number(group["betas"][1]) ** count
+
+
+def _weight(group: dict[str, Any], count: float) -> float:
+    """How much momentum counts at a step: 0.96 is Dozat's constant."""
+    beta1: float = number(group["betas"][0])
+    return float(beta1 * (1.0 - 0.5 * 0.96 ** (count * group["momentum_decay"])))

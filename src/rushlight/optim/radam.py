@@ -1,11 +1,19 @@
 """RAdam."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import rare_updates as sweep
-from ._ground import Tensor
-from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, counted, decay_of, new_count, rate_of, settled, zeros_for
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, words
+from ._rule import (
+    RuleOptimizer,
+    decay_kind,
+    decay_number,
+    decayed,
+    moved,
+    new_count,
+    rate_of,
+    zeros_for,
+)
 from .optimizer import check_at_least_zero, check_betas, check_lr, number
 
 __all__ = ["RAdam"]
@@ -21,11 +29,28 @@ def _rectification(beta2: float, count: float, correction: float) -> float:
     return float(ratio**0.5)
 
 
-class RAdam(RuleOptimizer):
-    """Adam that waits with scaling until the average of squares has little enough variance.
+def _radam(
+    p: Any, g: Any, exp_avg: Any, exp_avg_sq: Any, part: Any, beta2: Any, second: Any, eps: Any,
+    decay: Any, lr: Any, first: Any, root: Any, rectification: Any, *, maximize: bool, kind: int,
+    near: bool, rectified: bool,
+) -> Any:  # fmt: skip
+    """Liu et al. 2020, algorithm 2."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    average = moved(exp_avg, g, part, near)
+    square = exp_avg_sq * beta2 + g * second * g
+    step = average / first * lr
+    if rectified:
+        step = step * (root / (words.sqrt(square) + eps)) * rectification
+    return p - step, average, square
 
-    Source: Liu et al. 2020, algorithm 2.
-    """
+
+_RULE: Final = Rule(_radam, ("exp_avg", "exp_avg_sq"))
+
+
+class RAdam(RuleOptimizer):
+    """Adam that waits with scaling until the average of squares has little enough variance."""
+
+    _rule = _RULE
 
     def __init__(
         self,
@@ -64,8 +89,7 @@ class RAdam(RuleOptimizer):
             group.setdefault("capturable", False)
             group.setdefault("decoupled_weight_decay", False)
 
-    def _state(self, p: Tensor) -> dict[str, Any]:
-        """The parameter's state, made now if this is its first step."""
+    def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -73,58 +97,18 @@ class RAdam(RuleOptimizer):
             state["exp_avg_sq"] = zeros_for(p)
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = rate_of(group)
-        states = [self._state(p) for p in plain.params]
-        factors = []
-        for state in states:
-            count = next_step(state["step"])
-            correction = 1 - beta2**count
-            rectified = _rectification(beta2, count, correction)
-            factors.append((1 - beta1**count, correction**0.5, rectified))
-        decay, kind = decay_of(group, lr)
-        sweep.radam_(
-            plain.raws,
-            plain.grads,
-            [state["exp_avg"]._raw for state in states],
-            [state["exp_avg_sq"]._raw for state in states],
-            factors,
-            lr=lr,
-            beta1=beta1,
-            beta2=beta2,
-            eps=group["eps"],
-            decay=decay,
-            kind=kind,
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
+    def _chosen(self, group: dict[str, Any], key: float) -> Update:
+        beta1, beta2 = map(number, group["betas"])
+        rectified = _rectification(beta2, key, 1 - beta2**key) != 0
+        kind = decay_kind(group)
+        return _RULE(_RULE.states, group["maximize"], kind, beta1 > 0.5, rectified)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p)
-        count = counted(state)
-        beta1, beta2 = (number(beta) for beta in group["betas"])
-        lr = settled(rate_of(group))
-        grad = -p.grad if group["maximize"] else p.grad
-        if group["weight_decay"] != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(settled(1 - rate_of(group) * group["weight_decay"]))
-            else:
-                grad = grad.add(p, alpha=group["weight_decay"])
-        grad, target, average, square = as_real(grad, p, state["exp_avg"], state["exp_avg_sq"])
-        average.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        correction1 = 1 - beta1**count
-        correction2 = 1 - beta2**count
-        corrected = average / correction1
-        rectified = _rectification(beta2, count, correction2)
-        if rectified:
-            root = square.sqrt()
-            root = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
-            target.add_(corrected * lr * ((correction2**0.5) / root) * rectified, alpha=-1.0)
-        else:
-            target.add_(corrected * lr, alpha=-1.0)
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        beta1, beta2 = map(number, group["betas"])
+        part = 1 - beta1 if beta1 > 0.5 else beta1
+        return part, beta2, 1 - beta2, group["eps"], decay_number(group), rate_of(group)
+
+    def _factors(self, group: dict[str, Any], key: float) -> tuple[Any, ...]:
+        beta1, beta2 = map(number, group["betas"])
+        correction = 1 - beta2**key
+        return 1 - beta1**key, correction**0.5, _rectification(beta2, key, correction)

@@ -1,34 +1,43 @@
 """RMSprop."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import updates as sweep
-from ._ground import Tensor
-from ._plain import Plain, next_step
-from ._rule import (
-    RuleOptimizer,
-    as_real,
-    ascent,
-    counted,
-    kept,
-    new_count,
-    rate_of,
-    settled,
-    zeros_for,
-)
-from .optimizer import check_at_least_zero, check_lr, number
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, words
+from ._rule import RuleOptimizer, decay_kind, decayed, moved, new_count, plain_rate_of, zeros_for
+from .optimizer import check_at_least_zero, check_lr
 
 __all__ = ["RMSprop"]
+
+
+def _rmsprop(
+    p: Any, g: Any, square_avg: Any, grad_avg: Any, momentum_buffer: Any, lr: Any, alpha: Any,
+    second: Any, part: Any, eps: Any, decay: Any, momentum: Any, *, maximize: bool, kind: int,
+    near: bool,
+) -> Any:  # fmt: skip
+    """Hinton 2012, lecture 6e; Graves 2013, equations 38-45, for the centred version."""
+    p, g = decayed(p, g, decay, kind, maximize)
+    square = variance = square_avg * alpha + g * second * g
+    if grad_avg is not None:
+        grad_avg = moved(grad_avg, g, part, near)
+        variance = square - grad_avg * grad_avg
+    divisor = words.sqrt(variance) + eps
+    if momentum_buffer is None:
+        return p - g * lr / divisor, square, grad_avg, None
+    velocity = momentum_buffer * momentum + g / divisor
+    return p - velocity * lr, square, grad_avg, velocity
+
+
+_RULE: Final = Rule(_rmsprop, ("square_avg", "grad_avg", "momentum_buffer"))
 
 
 class RMSprop(RuleOptimizer):
     """Steps divided by the root of a running average of squared gradients.
 
     `centered` subtracts the square of the running mean first; `momentum` runs on the scaled steps.
-
-    Source: Hinton 2012, lecture 6e; Graves 2013 for the centred version.
     """
 
+    _rule = _RULE
     _foreach_on_xla = True
 
     def __init__(
@@ -82,48 +91,14 @@ class RMSprop(RuleOptimizer):
                 state["grad_avg"] = zeros_for(p)
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        states = [self.state[p] or self._state(p, group) for p in plain.params]
-        for state in states:
-            next_step(state["step"])
-        centered, moving = group["centered"], group["momentum"] > 0
-        sweep.rmsprop_(
-            plain.raws,
-            plain.grads,
-            [state["square_avg"]._raw for state in states],
-            [state["grad_avg"]._raw for state in states] if centered else None,
-            [state["momentum_buffer"]._raw for state in states] if moving else None,
-            lr=number(group["lr"]),
-            alpha=group["alpha"],
-            eps=group["eps"],
-            weight_decay=group["weight_decay"],
-            momentum=group["momentum"],
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        means = ("grad_avg",) if group["centered"] else ()
+        buffers = ("momentum_buffer",) if group["momentum"] > 0 else ()
+        names = ("square_avg", *means, *buffers)
+        return _RULE(names, group["maximize"], decay_kind(group), group["alpha"] > 0.5)
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p, group)
-        counted(state)
-        grad = ascent(p, group)
-        alpha, lr = group["alpha"], settled(rate_of(group))
-        grad, target, square = as_real(grad, p, state["square_avg"])
-        square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
-        if group["centered"]:
-            (mean,) = as_real(state["grad_avg"])
-            mean.lerp_(grad, 1 - alpha)
-            before = kept(mean, group)
-            root = square.addcmul(before, before, value=-1).sqrt_()
-        else:
-            root = square.sqrt()
-        divisor = root.add(group["eps"]) if group["differentiable"] else root.add_(group["eps"])
-        if group["momentum"] > 0:
-            (buffer,) = as_real(state["momentum_buffer"])
-            buffer.mul_(group["momentum"]).addcdiv_(grad, divisor)
-            target.add_(kept(buffer, group), alpha=-lr)
-        else:
-            target.addcdiv_(grad, divisor, value=-lr)
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        alpha = group["alpha"]
+        part = 1 - alpha if alpha > 0.5 else alpha
+        eps, decay, momentum = group["eps"], group["weight_decay"], group["momentum"]
+        return plain_rate_of(group), alpha, 1 - alpha, part, eps, decay, momentum

@@ -1,22 +1,38 @@
 """Rprop."""
 
-from typing import Any
+from typing import Any, Final
 
-from .._array.optimizers import rare_updates as sweep
-from ._ground import Tensor, f
-from ._plain import Plain, next_step
-from ._rule import RuleOptimizer, as_real, counted, new_count, zeros_for
+from .._array.optimizers.rule import Rule, Update
+from ._ground import Tensor, f, words
+from ._rule import RuleOptimizer, new_count, zeros_for
 from .optimizer import check_lr, flat
 
 __all__ = ["Rprop"]
 
 
+def _rprop(
+    p: Any, g: Any, prev: Any, step_size: Any, shorter: Any, longer: Any, least: Any, most: Any,
+    *, maximize: bool,
+) -> Any:  # fmt: skip
+    """Riedmiller and Braun 1993, in the variant without weight backtracking."""
+    where = words.where
+    if maximize:
+        g = -g
+    turn = g * prev
+    size = where(turn > 0, step_size * longer, where(turn < 0, step_size * shorter, step_size))
+    size = words.minimum(words.maximum(size, least), most)
+    # Where the sign changed the step is skipped, and the next one counts as unchanged.
+    kept = where(turn < 0, 0.0, g)
+    return p - where(kept > 0, size, where(kept < 0, -size, 0.0)), kept, size
+
+
+_RULE: Final = Rule(_rprop, ("prev", "step_size"))
+
+
 class Rprop(RuleOptimizer):
-    """Steps by the gradient's sign alone, longer while it stays, shorter once it changes.
+    """Steps by the gradient's sign alone, longer while it stays, shorter once it changes."""
 
-    Source: Riedmiller and Braun 1993, in the variant without weight backtracking.
-    """
-
+    _rule = _RULE
     _foreach_on_xla = True
 
     def __init__(
@@ -51,7 +67,6 @@ class Rprop(RuleOptimizer):
             group.setdefault("capturable", False)
 
     def _state(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """The parameter's state, made now if this is its first step."""
         state: dict[str, Any] = self.state[p]
         if not state:
             state["step"] = new_count()
@@ -62,37 +77,8 @@ class Rprop(RuleOptimizer):
             state["step_size"] = f.full_like(p, first).detach()
         return state
 
-    def _sweep(self, group: dict[str, Any]) -> list[Tensor]:
-        plain = Plain(group["params"], self, group)
-        if not plain.params:
-            return plain.others
-        states = [self._state(p, group) for p in plain.params]
-        for state in states:
-            next_step(state["step"])
-        sweep.rprop_(
-            plain.raws,
-            plain.grads,
-            [state["prev"]._raw for state in states],
-            [state["step_size"]._raw for state in states],
-            etas=group["etas"],
-            limits=group["step_sizes"],
-            maximize=group["maximize"],
-        )
-        plain.written()
-        return plain.others
+    def _chosen(self, group: dict[str, Any], key: Any) -> Update:
+        return _RULE(_RULE.states, group["maximize"])
 
-    def _update(self, p: Tensor, group: dict[str, Any]) -> None:
-        state = self._state(p, group)
-        counted(state)
-        shorter, longer = group["etas"]
-        smallest, largest = group["step_sizes"]
-        grad = -p.grad if group["maximize"] else p.grad
-        grad, target, before, size = as_real(grad, p, state["prev"], state["step_size"])
-        turn = grad.mul(before.clone() if group["differentiable"] else before).sign()
-        ones = f.ones_like(turn)
-        factor = f.where(turn.gt(0), ones * longer, f.where(turn.lt(0), ones * shorter, ones))
-        size.mul_(factor).clamp_(smallest, largest)
-        # Where the sign changed the step is skipped, and the next one counts as unchanged.
-        grad = f.where(turn.lt(0), f.zeros_like(grad), grad)
-        target.addcmul_(grad.sign(), size, value=-1)
-        before.copy_(grad)
+    def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
+        return *group["etas"], *group["step_sizes"]

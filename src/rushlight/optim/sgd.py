@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
-from ._rule import RuleOptimizer, decay_kind, decayed
-from .optimizer import check_implementation, check_lr, flat, number
+from ._rule import RuleOptimizer, decay_kind, decayed, plain_rate_of
+from .optimizer import check_implementation, check_lr, number
 
 __all__ = ["SGD"]
 
@@ -102,8 +102,12 @@ class SGD(RuleOptimizer):
         )
 
     def _numbers(self, group: dict[str, Any]) -> tuple[Any, ...]:
-        lr = flat(group["lr"]) if group["differentiable"] else number(group["lr"])
-        return lr, group["momentum"], 1 - group["dampening"], number(group["weight_decay"])
+        return (
+            plain_rate_of(group),
+            group["momentum"],
+            1 - group["dampening"],
+            number(group["weight_decay"]),
+        )
 
     def _refuses_rows(self, group: dict[str, Any]) -> bool:
         return False

@@ -247,7 +247,12 @@ ADAM_OPTIONS: list[dict[str, Any]] = [
     {}, {"weight_decay": 0.1}, {"decoupled_weight_decay": True, "weight_decay": 0.1},
     {"amsgrad": True, "maximize": True}, {"betas": (0.3, 0.9)},
 ]  # fmt: skip
-STEPS = [("SGD", one) for one in OPTIONS] + [("Adam", one) for one in ADAM_OPTIONS]
+STEPS = [
+    *[("SGD", one) for one in OPTIONS], *[("Adam", one) for one in ADAM_OPTIONS],
+    ("RMSprop", {}), ("RMSprop", {"centered": True, "momentum": 0.9}), ("Adagrad", {}),
+    ("Adadelta", {}), ("Adamax", {}), ("NAdam", {}), ("RAdam", {}),
+    ("RAdam", {"betas": (0.3, 0.5)}), ("Rprop", {}), ("ASGD", {"t0": 1}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -133,7 +133,7 @@ def _steps(group: Group) -> list[_Step]:
 
 def _rounded_once(steps: list[_Step], group: Group) -> list[_Step]:
     """The steps with products by numbers that are only added or subtracted marked as exact."""
-    made = {step.value: step for step in steps}
+    made: dict[int | float, _Step] = {step.value: step for step in steps}
     read = [a for step in steps for a in step.args] + [out.value for out in group.outputs]
     exact: set[int] = set()
     found = []
@@ -227,6 +227,7 @@ class Code:
             room = target or self._free(sort)
             if room:
                 name = room
+                self.reuses = self.reuses or room not in self.claims
                 self.lines.append(f"choose({name}, {', '.join(words)})")
             else:
                 self.lines.append(f"{name} = where({', '.join(words)})")

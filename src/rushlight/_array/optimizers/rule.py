@@ -149,15 +149,16 @@ class Update:
         loop.append(f"    {test} n <= {SMALL}{' and p.ndim' if small.reuses else ''}:")
         loop += [f"        {line}" for line in _freed(small)]
         loop += ["    else:", f"        large(({', '.join(arrays)}), numbers)"]
-        return self._defined(f"{', '.join(lists)}, numbers", lines + loop,
-                             space | {"large": self._large})  # fmt: skip
+        space["large"] = self._large
+        made: Callable[..., None] = self._defined([*lists, "numbers"], lines + loop, space)
+        return made
 
-    def _defined(self, parameters: str, lines: list[str], space: dict[str, Any]) -> Any:
-        source = f"def {self.name}({parameters}):\n" + "".join(f"    {x}\n" for x in lines)
+    def _defined(self, parameters: list[str], lines: list[str], space: dict[str, Any]) -> Any:
+        source = f"def {self.name}({', '.join(parameters)}):\n"
+        source += "".join(f"    {line}\n" for line in lines)
         chosen = [f"{key}={x!r}" for key, x in self.flags.items()]
-        exec(
-            compiled(source, f"{self.name}({', '.join(['p', 'g', *self.states, *chosen])})"), space
-        )
+        text = f"{self.name} of {', '.join([parameters[0], 'g', *self.states, *chosen])}"
+        exec(compiled(source, text), space)
         return space[self.name]
 
     @cached_property
@@ -166,7 +167,7 @@ class Update:
         code = Code(self._group(), scratch=True)
         scratch = code.scratch or []
         given = ["p", "g", *self.states, *self.numbers, *code.constants, *scratch]
-        body = self._defined(", ".join(given), code.lines, dict(SPACE))
+        body = self._defined(given, code.lines, dict(SPACE))
         return body, list(code.constants.values()), len(scratch)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Optimizer updates as native sweeps: SGD, Adam, AdamW and those of `updates`, plain parameters.
+"""Optimizer updates as native sweeps, of plain parameters, by the rules that optimizers tell.
 
 The state stays the optimizer's own: a sweep writes the very arrays that `state_dict` shows, counts
 the very step counters. Options are read from the groups at each call, so schedules work; what
@@ -15,8 +15,12 @@ from ..._array.memory import arena
 from ..._formula import ir as G
 from ..._formula.ir import Group
 from ...optim import optimizer as rules
+from ...optim.adadelta import Adadelta
+from ...optim.adagrad import Adagrad
 from ...optim.adam import Adam
+from ...optim.adamax import Adamax
 from ...optim.adamw import AdamW
+from ...optim.rmsprop import RMSprop
 from ...optim.sgd import SGD
 from ..guards.records import (
     Attribute,
@@ -32,8 +36,8 @@ from ..guards.records import (
 )
 from ..ir.iteration_values import in_order
 from ..ir.program import Instruction, Value
-from .optimizer_updates import RULED, Rule, rule_of
 
+_SWEPT: Final = (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax)
 _FLAGS: Final = ("maximize", "differentiable", "capturable")
 #: Options whose being zero, or false, decides which formula runs.
 _CHOICES: Final = ("weight_decay", "momentum", "nesterov", "amsgrad", "centered", "lr_decay",
@@ -82,8 +86,7 @@ class Part:
 def sweep_of(i: Instruction) -> Sweep | None:
     """The native form of an optimizer's step; None where it has none."""
     optimizer = i.holder
-    make = _MAKERS.get(type(optimizer), _ruled_part if type(optimizer) in RULED else None)
-    if make is None or hooked(optimizer):
+    if type(optimizer) not in _SWEPT or hooked(optimizer):
         return None
     params, grads = i.inputs
     by = {id(v.holder): (v, g) for v, g in zip(params, grads) if v.kind == "tensor"}
@@ -103,7 +106,7 @@ def sweep_of(i: Instruction) -> Sweep | None:
             ):  # fmt: skip
                 return None
         part = Part(options, leaves, [q[0] for q in pairs if q], [q[1] for q in pairs if q])
-        if not leaves or not make(part, optimizer):
+        if not leaves or not _tell(part, optimizer):
             return None
         parts.append(part)
     return Sweep(optimizer, parts)
@@ -120,43 +123,27 @@ def hooked(optimizer: Any) -> bool:
 # ---- the rules -----------------------------------------------------------------------------------
 
 
-def _told_part(part: Part, optimizer: Any) -> bool:
-    """The rule as the optimizer tells it, where no parameter takes its first step."""
+def _tell(part: Part, optimizer: Any) -> bool:
+    """Takes the rule from the optimizer, for parameters that have taken their first step."""
     o = part.options
+    if "betas" in o and not (betas_usable(o["betas"]) and arena.routine_of_c("pow")):
+        return False
+    if o.get("lr_decay"):
+        return False
     update = optimizer._chosen(o, False)
     part.names, part.body = update.states, update.written
-    part.numbers = optimizer._numbers
-    part.scalars = [f"v[{k}]" if k in update.read else None for k in range(len(update.numbers))]
+    part.numbers = numbers = optimizer._numbers
+    count, read = len(numbers(o)), update.read
+    part.scalars = [f"v[{k}]" if k in read else None for k in range(len(update.numbers))]
     if "betas" in o:
-        if not betas_usable(o["betas"]) or not arena.routine_of_c("pow"):
-            return False
         part.before = "b1, b2 = o['betas']; lr = o['lr']"
         part.rates = ["lr", "b1", "b2"]
-        for k in range(len(optimizer._numbers(o)), len(part.scalars)):
-            part.scalars[k] = ""
+        part.scalars[count:] = [""] * (len(part.scalars) - count)
+    elif len(part.scalars) > count:  # the same at each step, under these options
+        part.scalars[count:] = ["o['lr']"]
     if not _with_state(part, optimizer):
         return False
     if type(optimizer) is SGD:
-        return True
-    part.counts = [optimizer.state[leaf].get("step") for leaf in part.leaves]
-    return all(t is not None and t._raw.dtype.name == "float32" for t in part.counts)
-
-
-def _ruled_part(part: Part, optimizer: Any) -> bool:
-    rule = rule_of(optimizer, part.options)
-    return rule is not None and _follow(part, rule, optimizer)
-
-
-def _follow(part: Part, rule: Rule, optimizer: Any) -> bool:
-    part.names, part.body, part.scalars = rule.names, rule.body, list(rule.scalars)
-    if rule.rates:
-        if not betas_usable(part.options["betas"]) or not arena.routine_of_c("pow"):
-            return False
-        part.before = "b1, b2 = o['betas']; lr = o['lr']"
-        part.rates = ["lr", "b1", "b2"]
-    if not _with_state(part, optimizer):
-        return False
-    if not rule.counted:
         return True
     part.counts = [optimizer.state[leaf].get("step") for leaf in part.leaves]
     return all(t is not None and t._raw.dtype.name == "float32" for t in part.counts)
@@ -173,9 +160,6 @@ def _with_state(part: Part, optimizer: Any) -> bool:
                 return False
         part.state.append(found)
     return True
-
-
-_MAKERS: Final[dict[Any, Any]] = {SGD: _told_part, Adam: _told_part, AdamW: _told_part}
 
 
 # ---- guards and numbers --------------------------------------------------------------------------
