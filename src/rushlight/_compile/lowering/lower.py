@@ -338,8 +338,10 @@ class Machine(Frames):
         for dtype, first in (("float32", 5), ("float64", 7)):
             for k in range(2):  # a rule may want the first alone
                 start = numbers.get(dtype)
-                nowhere = start is None or k >= len(places)
-                word = frame + 9 + k if nowhere else start + places[k]
+                if start is None or k >= len(places):
+                    word = frame + 9 + k  # nobody reads it
+                else:
+                    word = start + places[k]
                 self.fixups.append((frame + first + k, word))
         self.rates[id(part)] = frame + 2
         return driver.addresses()["rates"], frame, 1
