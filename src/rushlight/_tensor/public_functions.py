@@ -26,7 +26,7 @@ from .._core.interposers import NOT_HANDLED, Interposer, interpose
 from .._core.mode import ALERTED, Mode, current, interposed
 from .._core.op import Op
 from .._table import PUBLIC
-from .._table.rows.composite import COMPOSITES, METHODS
+from .._table.rows.composite import COMPOSITES, METHODS, POSITIONAL
 from .._table.rows.deferred_functions import Pending, Space
 from .factories import FACTORIES, FACTORY_METHODS, shown
 from .tensor import Tensor
@@ -78,6 +78,7 @@ def asking_function(function: Any, name: str, overload: str = "", module: str = 
 def _quick(function: Any, whole: Any, plain: Any) -> Any:
     """For what runs on positional arguments without a look at them."""
     body: Any = getattr(plain, "_guarded", plain)
+    body = POSITIONAL.get(body, body)
     recheck: Any = getattr(plain, "_recheck", None)
 
     @functools.wraps(function)
@@ -99,7 +100,7 @@ def _quick(function: Any, whole: Any, plain: Any) -> Any:
 
 def _checked(function: Any, whole: Any, plain: Any, settled: set[Any]) -> Any:
     """For what runs unchecked on arguments of types that have been checked."""
-    body: Any = plain._guarded
+    body: Any = POSITIONAL.get(plain._guarded, plain._guarded)
 
     @functools.wraps(function)
     def asking(*args: Any, **kwargs: Any) -> Any:

@@ -10,6 +10,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COMPOSITES: Final[dict[tuple[str, str], Any]] = {}  # (namespace, name) -> function
 METHODS: Final[dict[str, Any]] = {}  # name -> function, attached to Tensor
+#: A function that does something about keywords -> what it comes to where there are none.
+POSITIONAL: Final[dict[Any, Any]] = {}
 
 
 def asks(function: F) -> F:
@@ -33,6 +35,7 @@ def _with_out(name: str, function: F) -> F:
 
         return run_into(name, functools.partial(function, *args, **kwargs), args, out)
 
+    POSITIONAL[taking_out] = function
     return taking_out  # type: ignore[return-value]
 
 
@@ -48,6 +51,7 @@ def _with_numpy_words(function: F) -> F:
                 kwargs["keepdim"] = kwargs.pop("keepdims")
         return function(*args, **kwargs)
 
+    POSITIONAL[translating] = POSITIONAL.get(function, function)
     return translating  # type: ignore[return-value]
 
 
