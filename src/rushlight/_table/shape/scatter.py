@@ -1,6 +1,4 @@
-"""Reading and writing at computed places: gather, scatter, index_add, take, put, masks, and parts
-of copies.
-"""
+"""Reading and writing at computed places: gather, scatter, index_add, take, put, and masks."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Any
 from ..._array import types as T
 from ..._array.axes import axis_of
 from ..._array.lazy_modules import later
-from ..._array.shape import as_strided as windows, indexing as raw
+from ..._array.shape import indexing as raw
 from ..._base import errors
 from ..._core.apply import apply_n, apply_view
 from ..._core.slow import holds
@@ -21,7 +19,6 @@ from ..rows.out_argument import apply_out, given
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
 from .shape import expand, reshape
-from .slices import strided_arguments
 
 placing = later("shape.scatter")
 
@@ -539,88 +536,3 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
 def argwhere(input: Any) -> Any:
     """The places of all nonzero elements, a row each."""
     return apply_n(nonzero_.op, [input])
-
-
-# ---- parts of a copy --------------------------------------------------------------------------
-select_scatter = linear(
-    "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
-    raw.select_scatter,
-    self=lambda xp, g, src_shape, dim, index: xp.select_scatter(
-        g, xp.zeros(src_shape, g.dtype), dim, index
-    ),
-    src=lambda xp, g, dim, index: xp.select(g, dim, index),
-    holomorphic=False,
-    saved_as={"src_shape": None},
-    samples=lambda mk: [(mk(3, 4), mk(4), 0, 1)],
-    doc="A copy whose part at one place of a dimension is `src`.",
-)
-slice_scatter = linear(
-    "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) "
-    "-> Tensor",
-    raw.slice_scatter,
-    self=lambda xp, g, src_shape, dim, start, end, step: xp.slice_scatter(
-        g, xp.zeros(src_shape, g.dtype), dim, start, end, step
-    ),
-    src=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
-    holomorphic=False,
-    saved_as={"src_shape": None},
-    samples=lambda mk: [(mk(5, 4), mk(2, 4), 0, 1, 5, 2)],
-    doc="A copy whose slice of a dimension is `src`.",
-)
-diagonal_scatter = linear(
-    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-    raw.diagonal_scatter,
-    self=lambda xp, g, src_shape, offset, dim1, dim2: xp.diagonal_scatter(
-        g, xp.zeros(src_shape, g.dtype), offset, dim1, dim2
-    ),
-    src=lambda xp, g, offset, dim1, dim2: xp.diagonal(g, offset, dim1, dim2),
-    holomorphic=False,
-    saved_as={"src_shape": None},
-    samples=lambda mk: [(mk(3, 4), mk(3))],
-    doc="A copy whose diagonal is `src`.",
-)
-
-
-def _window_places(
-    shape: Any, size: Any, stride: Any, offset: Any, in_stride: Any, in_offset: Any
-) -> Any:
-    return windows.window_index(shape, size, stride, offset, in_stride, in_offset)
-
-
-as_strided_scatter_ = linear(
-    "_as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset, "
-    "int[] self_stride, int self_offset) -> Tensor",
-    lambda x, src, size, stride, offset, in_stride, in_offset: raw.patched(
-        x, windows.as_strided, (size, stride, offset), src
-    ),
-    self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.put(
-        g,
-        xp.constant(
-            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
-        ),
-        xp.zeros(size, g.dtype),
-        False,
-    ),
-    src=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.take(
-        g,
-        xp.constant(
-            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
-        ),
-    ),
-    node="AsStridedScatterBackward0",
-    holomorphic=False,
-    public=False,
-    method=False,
-    out=False,
-    samples=lambda mk: [(mk(6), mk(2, 2), (2, 2), (2, 1), None, (1,), 0)],
-    doc="A copy with `src` written into a window of any strides.",
-)
-
-
-@composite("", method=True)
-def as_strided_scatter(
-    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
-) -> Any:
-    """A copy with `src` written into a window of any strides."""
-    geometry = strided_arguments(input, size, stride, storage_offset)
-    return apply_n(as_strided_scatter_.op, [input, src, *geometry])

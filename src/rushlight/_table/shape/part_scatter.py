@@ -1,0 +1,94 @@
+"""Copies of which a part is another tensor: a slice, a diagonal, a window of any strides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._array.shape import as_strided as windows, indexing as raw
+from ..._core.apply import apply_n
+from ..rows.composite import composite
+from ..rows.row import linear
+from .slices import strided_arguments
+
+select_scatter = linear(
+    "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
+    raw.select_scatter,
+    self=lambda xp, g, src_shape, dim, index: xp.select_scatter(
+        g, xp.zeros(src_shape, g.dtype), dim, index
+    ),
+    src=lambda xp, g, dim, index: xp.select(g, dim, index),
+    holomorphic=False,
+    saved_as={"src_shape": None},
+    samples=lambda mk: [(mk(3, 4), mk(4), 0, 1)],
+    doc="A copy whose part at one place of a dimension is `src`.",
+)
+slice_scatter = linear(
+    "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) "
+    "-> Tensor",
+    raw.slice_scatter,
+    self=lambda xp, g, src_shape, dim, start, end, step: xp.slice_scatter(
+        g, xp.zeros(src_shape, g.dtype), dim, start, end, step
+    ),
+    src=lambda xp, g, dim, start, end, step: xp.slice(g, dim, start, end, step),
+    holomorphic=False,
+    saved_as={"src_shape": None},
+    samples=lambda mk: [(mk(5, 4), mk(2, 4), 0, 1, 5, 2)],
+    doc="A copy whose slice of a dimension is `src`.",
+)
+diagonal_scatter = linear(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    raw.diagonal_scatter,
+    self=lambda xp, g, src_shape, offset, dim1, dim2: xp.diagonal_scatter(
+        g, xp.zeros(src_shape, g.dtype), offset, dim1, dim2
+    ),
+    src=lambda xp, g, offset, dim1, dim2: xp.diagonal(g, offset, dim1, dim2),
+    holomorphic=False,
+    saved_as={"src_shape": None},
+    samples=lambda mk: [(mk(3, 4), mk(3))],
+    doc="A copy whose diagonal is `src`.",
+)
+
+
+def _window_places(
+    shape: Any, size: Any, stride: Any, offset: Any, in_stride: Any, in_offset: Any
+) -> Any:
+    return windows.window_index(shape, size, stride, offset, in_stride, in_offset)
+
+
+as_strided_scatter_ = linear(
+    "_as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset, "
+    "int[] self_stride, int self_offset) -> Tensor",
+    lambda x, src, size, stride, offset, in_stride, in_offset: raw.patched(
+        x, windows.as_strided, (size, stride, offset), src
+    ),
+    self=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.put(
+        g,
+        xp.constant(
+            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
+        ),
+        xp.zeros(size, g.dtype),
+        False,
+    ),
+    src=lambda xp, g, self_shape, size, stride, storage_offset, self_stride, self_offset: xp.take(
+        g,
+        xp.constant(
+            _window_places(self_shape, size, stride, storage_offset, self_stride, self_offset)
+        ),
+    ),
+    node="AsStridedScatterBackward0",
+    holomorphic=False,
+    public=False,
+    method=False,
+    out=False,
+    samples=lambda mk: [(mk(6), mk(2, 2), (2, 2), (2, 1), None, (1,), 0)],
+    doc="A copy with `src` written into a window of any strides.",
+)
+
+
+@composite("", method=True)
+def as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    """A copy with `src` written into a window of any strides."""
+    geometry = strided_arguments(input, size, stride, storage_offset)
+    return apply_n(as_strided_scatter_.op, [input, src, *geometry])
