@@ -314,5 +314,6 @@ def reason(difference: Difference, program: list[str]) -> str | None:
 
 # It needs what is above.
 from tests.compare.fuzz.known_calls import CALLS  # noqa: E402
+from tests.compare.fuzz.known_orders import ORDERS  # noqa: E402
 
-KNOWN += CALLS
+KNOWN += CALLS + ORDERS

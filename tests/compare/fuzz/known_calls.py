@@ -58,15 +58,15 @@ CALLS: list[Named] = [
     Named(
         "Errors don't list what PyTorch has been built with",
         kind="message",
-        torch=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\. This could be",
-        ours=r"^Could not run 'aten::\w+' with arguments from the 'CPU' backend\.$",
+        torch=r"^Could not run 'aten::[\w.]+' with arguments from the 'CPU' backend\. This could",
+        ours=r"^Could not run 'aten::[\w.]+' with arguments from the 'CPU' backend\.$",
     ),
     Named(
-        "PyTorch's exponential of bfloat16 matrices overflows",
+        "Where PyTorch is the less accurate one",
         kind="value",
         statement=r"\bmatrix_exp\(",
         torch="nan|inf",
-        program="bfloat16",
+        program="float16",
     ),
     Named(
         "The inverse from a complex factor is that which its gradient is of",
@@ -108,5 +108,66 @@ CALLS: list[Named] = [
         "Functions of several parts name themselves",
         statement="unique|split",
         torch=r"(_return_output|_unique2|unique_dim|unique_consecutive|split_with_sizes)\(\)",
+    ),
+    Named(
+        "Functions of several parts name themselves",
+        kind="message",
+        statement=r"[.](unique|unique_consecutive|lu)\(",
+        torch=r"^_(return_\w+|consecutive_return_\w+|lu_with_infos)\(\) (got|missing|takes)",
+        ours=r"^(unique|unique_consecutive|_lu_no_infos)\(\) (got|missing|takes)",
+    ),
+    Named(
+        "Functions of several parts name themselves",
+        kind="message",
+        statement=r"[.](adaptive_)?max_pool\dd\(",
+        torch=r"^(adaptive_)?max_pool\dd_with_indices\(\) (got|missing|takes)",
+        ours=r"^_(adaptive_)?max_pool\dd\(\) (got|missing|takes)",
+    ),
+    Named(
+        "Python says what its own methods don't take",
+        kind="message",
+        statement=r"[.](register_hook|register_post_accumulate_grad_hook|requires_grad_|size|stride|"
+        r"fill_|zero_|copy_)\(",
+        torch=r"^(Tensor\.|TensorBase\.)?\w+\(\) (takes|got an unexpected|got multiple|missing|"
+        r"received an invalid)",
+        ours=r"^(Tensor\.)?\w+\(\) (takes|got an unexpected|got multiple|missing)",
+    ),
+    Named(
+        "Gradients have no past",
+        kind="version",
+        statement=r"[.](isclose|isfinite|matrix_rank|svd|cond|trapezoid|trapz|diff|max_pool1d)\(",
+        torch="^[12]$",
+        ours="^0$",
+    ),
+    Named(
+        "A Fourier transform of nothing is nothing",
+        kind="accepted",
+        statement=r"[.]i?[hr]?fft(2|n)?\(",
+        torch="MKL FFT error: Intel oneMKL DFTI ERROR: Inconsistent configuration parameters",
+    ),
+    Named(
+        "Whole numbers from 2**63 on",
+        kind="accepted|exception type",
+        statement=r"-2\*\*63-1",
+        torch="^OverflowError: can't convert negative int to unsigned",
+    ),
+    Named(
+        "Sparse tensors are matrices, or lists of places",
+        kind="refused|exception type|message",
+        statement=r"[.]to_sparse_csr\(",
+        ours="Only tensors with two sparse dimensions can be converted to the SparseCsr layout",
+    ),
+    Named(
+        "Sparse tensors are matrices, or lists of places",
+        kind="exception type",
+        statement=r"[.]to_sparse\(.*layout=torch\.strided",
+        ours=r"^NotImplementedError: to_sparse: Rushlight has no layout torch\.strided",
+    ),
+    Named(
+        "Compound products take other steps",
+        kind="node|graph",
+        statement=r"[.](norm_except_dim|frobenius_norm)\(",
+        torch="NormBackward1",
+        ours="LinalgVectorNormBackward0",
     ),
 ]
