@@ -291,3 +291,11 @@ def test_gradient_counts_its_spacings_first() -> None:
 def test_whole_numbers_are_never_scaled_in_place() -> None:
     with pytest.raises(RuntimeError, match="ldexp can't be cast to the desired output type Char"):
         ZEROS(2).to(torch.int8).ldexp_(ZEROS(3))
+
+
+def test_running_sums_in_place_keep_the_type() -> None:
+    with pytest.raises(RuntimeError, match="input tensor dtype float and output tensor dtype long"):
+        ZEROS(3).cumsum_(0, dtype=torch.int64)
+    with pytest.raises(NotImplementedError, match="cumprod_out_cpu"):
+        ZEROS(3).bool().cumprod_(0)
+    assert torch.ones(3).cumsum_(0, dtype=torch.float32).tolist() == [1, 2, 3]

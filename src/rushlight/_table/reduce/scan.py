@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ..._array import types as T
@@ -12,7 +13,7 @@ from ..._core.storage import TensorBase
 from ..calls.argument_parser import is_number_tensor
 from ..elementwise.number import divided, multiplied
 from ..rows.composite import composite
-from ..rows.row import general, linear, selection
+from ..rows.row import Row, general, linear, selection, when_settled
 from ..rows.tensor_namespace import table
 
 # ---- what the gradients are made of -----------------------------------------------------------
@@ -94,6 +95,27 @@ cumprod = general(
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0), (mk(5), -1)],
     doc="The products of each element and those before it along `dim`; of integers as int64.",
 )
+
+
+def _keeps_type(name: str, raws: list[Any]) -> None:
+    """Refuses, in place, another type than that of what is written."""
+    wanted = raws[2]
+    found = T.from_raw(raws[0].dtype)
+    if wanted is not None and wanted is not found:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor dtype {D.c_name(found)} and output tensor dtype "
+            f"{D.c_name(wanted)} should match"
+        )
+    if found is D.bool_:
+        raise NotImplementedError(errors.not_implemented(f"{name}_out_cpu", "Bool"))
+
+
+def _note_type(row: Row) -> None:
+    row.op.fits = partial(_keeps_type, row.schema.name)
+
+
+when_settled(cumsum, _note_type)
+when_settled(cumprod, _note_type)
 
 
 def _logcumsumexp_gradient(xp: Any, g: Any, self: Any, out: Any, dim: int) -> Any:
