@@ -221,3 +221,9 @@ def test_what_is_dropped_or_undefined_is_warned_of() -> None:
 def test_a_norm_of_an_order_beyond_single_precision() -> None:
     assert torch.ones(3).norm(1e40).item() == 1.0
     assert torch.full((3,), 2.0).norm(1e40).item() == 1.0
+
+
+def test_a_complex_tensor_without_parts_is_summed() -> None:
+    assert sum(torch.ones(0, dtype=torch.complex64, requires_grad=True)) == 0
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        torch.ones(2).cumprod(7, dtype=torch.bool)

@@ -74,6 +74,13 @@ CALLS: list[Named] = [
         statement=r"\bcholesky_inverse\(",
         program="complex",
     ),
+    Named(
+        "Classes of tensors have no `__torch_function__`",
+        kind="warning",
+        statement=r"\(torch\.\w*Tensor\b",
+        torch="Defining your `__torch_function__` as a plain method is deprecated",
+        ours=r"^\[\]$",
+    ),
     Named("Nothing is pinned", kind="accepted", statement=r"\.pin_memory\("),
     Named(
         "Python says what its own methods don't take",

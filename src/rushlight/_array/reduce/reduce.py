@@ -212,8 +212,8 @@ def prod(
     x: Any, dim: int | None = None, keepdim: bool = False, dtype: D.dtype | None = None
 ) -> Any:
     """The product; integers and bools in int64, 16-bit floats accumulated in float32."""
-    x = _converted(x, dtype)
     axis = axes_of(x.ndim, dim)
+    x = _converted(x, dtype)
     if x.dtype.kind in "biu":
         wide = _multiply(x, axis, _INT64, None, keepdim)
         return in_order(wide if dtype is None else wide.astype(x.dtype))

@@ -32,12 +32,12 @@ def _wide(dtype: Any) -> Any:
 
 
 def _accumulated(ufunc: Any, x: Any, dim: int, dtype: D.dtype | None) -> Any:
+    axis = _checked(x, dim)
     if dtype is not None and x.dtype != to_raw(dtype):
         x = converted(x, dtype)
-    if dtype is D.bool_:
+    if dtype is D.bool_ and x.size:
         name = "cumsum" if ufunc is np.add else "cumprod"
         raise NotImplementedError(errors.not_implemented(f"{name}_out_cpu", "Bool"))
-    axis = _checked(x, dim)
     stored = np.dtype(np.int64) if x.dtype.kind in "biu" and dtype is None else x.dtype
     if x.ndim == 0:
         return x.astype(stored)
