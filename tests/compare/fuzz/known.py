@@ -57,6 +57,8 @@ _SEVERAL = (
     r"einsum|kron|multi_dot|tensordot|quantile|bilinear|vander|cond|corrcoef|local_response|matmul"
 )
 _TURNED = r"\.t\(|\.T\b|permute|expand|rot90|lstsq|transpose|unfold|movedim|t_\(|solve|inv"
+#: Where operands of different layouts meet.
+_MEETING = r"\b(addcdiv|addcmul|lerp|addr|index_put)\(| \*\* "
 _HOOKED = r"saved_tensors_hooks"
 _UNRECORDED = r"(no_grad|inference_mode|set_grad_enabled)\((False)?\)"
 _RESHAPED = "transpose|swapaxes|swapdims|squeeze|unsqueeze|as_strided"
@@ -86,7 +88,7 @@ KNOWN: list[Named] = [
     Named(
         "Gradients have memory of their own",
         "grad|value|version|node",
-        r"backward\(\[(\w+), (\w+)\], \[\1, \2\]\)",
+        program=r"backward\(\[(\w+), (\w+)\], \[\1, \2\]\)",
     ),
     Named(
         "Gradients made in inference mode are ordinary tensors",
@@ -102,7 +104,7 @@ KNOWN: list[Named] = [
         program=r"inference_mode\(\)",
     ),
     Named("Results of inference tensors have no past", "version", r"\.data = ", torch="nference"),
-    Named("Layout has fewer details", "stride", r"\b(addcdiv|addcmul|lerp)\(", program=_TURNED),
+    Named("Layout has fewer details", "stride", _MEETING, program=_TURNED),
     Named(
         "A change of shape is always recorded",
         "node|graph",

@@ -24,6 +24,12 @@ CALLS: list[Named] = [
         torch=r"Can't call numpy",
         program=r"\.numpy\(\)",
     ),
+    Named(
+        "NumPy's functions have gradients",
+        kind="accepted",
+        torch=_OPERAND,
+        program=r"\.numpy\(\)",
+    ),
     Named("Complex numbers of half precision", ours=r"torch\.complex32"),
     Named(
         "Complex numbers of half precision",
