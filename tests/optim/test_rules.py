@@ -104,3 +104,38 @@ def test_a_gradient_passes_through_a_differentiable_step() -> None:
     optimizer.step()
     p.backward()
     assert start.grad.item() == pytest.approx(1 - 0.1 * 4)
+
+
+@pytest.mark.parametrize("size", [7, 300])
+def test_ways_of_running_a_rule_agree_to_the_bit(size: int) -> None:
+    rl.manual_seed(0)
+    start, grads = rl.randn(size), [rl.randn(size) for _ in range(3)]
+    ends = []
+    for way in ({"foreach": False}, {"foreach": True}, {"fused": True}, None):
+        p = nn.Parameter(start.clone())
+        average, square, count = rl.zeros(size), rl.zeros(size), rl.tensor(0.0)
+        optimizer = optim.Adam([p], lr=0.1, **(way or {}))
+        for g in grads:
+            p.grad = g.clone()
+            if way is not None:
+                optimizer.step()
+                continue
+            optim.adam.adam([p], [g], [average], [square], [], [count], amsgrad=False, beta1=0.9,
+                            beta2=0.999, lr=0.1, weight_decay=0, eps=1e-8, maximize=False)  # fmt: skip
+        ends.append(p.tolist())
+    assert ends[0] == ends[1] == ends[2] == ends[3]
+
+
+def test_rprop_leaves_a_weight_with_a_nan_gradient_alone() -> None:
+    p = nn.Parameter(rl.ones(2))
+    p.grad = rl.tensor([float("nan"), 1.0])
+    optim.Rprop([p], lr=0.5).step()
+    assert p.tolist() == [1.0, 0.5]
+
+
+def test_halves_are_rounded_once() -> None:
+    p = nn.Parameter(rl.ones(3, dtype=rl.float16))
+    p.grad = rl.tensor([0.1, 0.2, 0.3], dtype=rl.float16)
+    wide = p.detach().float() - p.grad.float() * 0.1
+    optim.SGD([p], lr=0.1).step()
+    assert p.tolist() == wide.half().tolist()
