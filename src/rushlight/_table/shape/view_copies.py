@@ -8,7 +8,6 @@ from typing import Any
 from ..._array.shape import concatenate as joins, views as shapes
 from ..rows.composite import composite
 from ..rows.row import Row, linear
-from .join import split_, split_with_sizes, unbind
 from .shape import (
     alias,
     expand,
@@ -31,6 +30,7 @@ from .slices import (
     view_as_complex,
     view_as_real,
 )
+from .split import split_, split_with_sizes, unbind
 
 
 def _copy_of(row: Row) -> Row:
