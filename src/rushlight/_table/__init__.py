@@ -19,7 +19,7 @@ from .calls import call_errors as _explain
 from .calls.composite_checks import guard
 from .calls.dispatch import inplace_function, public_function, variant
 from .calls.signature_kinds import kind_of
-from .modes.autocast_functions import casting, casting_method
+from .modes.autocast_functions import CAST_NAMES, casting, casting_method
 from .modes.vmap_variants import aware
 from .rows import tensor_namespace as _traced
 from .rows.composite import COMPOSITES, METHODS, composite
@@ -71,6 +71,17 @@ def _inplace(name: str, rows: list[Row]) -> Any:
     return inplace_function(name, [row for row in rows if row.inplace], "method")
 
 
+def _composite(key: tuple[str, str]) -> Any:
+    return casting(key, aware(key[1], guard(kind_of(*key), key[1], COMPOSITES[key])))
+
+
+def _composite_method(name: str) -> Any:
+    if name in CAST_NAMES:  # the public function comes first, which the method may be
+        for namespace in ("", "linalg"):
+            PUBLIC.get((namespace, name))
+    return casting_method(name, aware(name, guard("method", name, METHODS[name])))
+
+
 def _build() -> None:
     TABLE.function_of = public_function
     for name, rows in ROWS.items():
@@ -85,11 +96,10 @@ def _build() -> None:
             TENSOR_METHODS.later(short, partial(_method, short, rows))
         if any(row.inplace for row in rows):
             TENSOR_METHODS.later(short + "_", partial(_inplace, name, rows))
-    for key, function in COMPOSITES.items():
-        PUBLIC[key] = casting(key, aware(key[1], guard(kind_of(*key), key[1], function)))
-    for name, function in METHODS.items():
-        method = aware(name, guard("method", name, function))
-        TENSOR_METHODS[name] = casting_method(name, method)
+    for key in COMPOSITES:
+        PUBLIC.later(key, partial(_composite, key))
+    for name in METHODS:
+        TENSOR_METHODS.later(name, partial(_composite_method, name))
     _traced.connect(PUBLIC, TENSOR_METHODS)
     WORLDS.raw = numpy_ns
     WORLDS.traced = _traced

@@ -284,18 +284,16 @@ class Later:
         return found
 
 
+def _method(name: str) -> Any:
+    return method_of(name, TENSOR_METHODS[name])
+
+
 def attach() -> None:
     """Gives `Tensor` every method of the table and the operators."""
-    ready = TENSOR_METHODS.ready()
     taken = frozenset(vars(Tensor))
     for name in TENSOR_METHODS:
         if name not in taken:
-            function = ready.get(name)
-            if function is None:
-                function = Later(name, partial(TENSOR_METHODS.__getitem__, name))
-            else:
-                function = method_of(name, function)
-            setattr(Tensor, name, function)
+            setattr(Tensor, name, Later(name, partial(_method, name)))
     Tensor.detach = asking_function(Tensor.detach, "detach", "detach.default")  # type: ignore[method-assign]
     Tensor.__hash__ = _hash  # type: ignore[method-assign]
     makers = operators()

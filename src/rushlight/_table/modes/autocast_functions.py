@@ -44,7 +44,7 @@ WHOLE: Final[dict[tuple[str, str], int]] = {
         SINGLE,
     ),
 }  # fmt: skip
-_NAMES: Final = {name for _, name in WHOLE}
+CAST_NAMES: Final = {name for _, name in WHOLE}
 _made: Final[dict[int, tuple[Any, Any]]] = {}
 
 
@@ -71,7 +71,7 @@ def casting(key: tuple[str, str], function: Any) -> Any:
 
 def casting_method(name: str, function: Any) -> Any:
     """The method called `name`, which converts its arguments if it is a function that does."""
-    known = _made.get(id(function)) if name in _NAMES else None
+    known = _made.get(id(function)) if name in CAST_NAMES else None
     return function if known is None else known[1]
 
 
