@@ -15,7 +15,7 @@ from tests.native.subprocesses import run
 if interpreter.unknown() is not None:
     pytest.skip("this Python's objects are not known", allow_module_level=True)
 TRIED = (interpreter.unknown, contract.containers, contract.counts, contract.slots,
-         layout.cell_field)  # fmt: skip
+         layout.cell_field, layout.version_offset, layout.tag_offset)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +83,34 @@ def test_containers_that_lie_otherwise_turn_guards_off_and_kernels_not(
     found = reasons()
     assert str(found["guards in machine code"]).startswith(reason)
     assert found["kernels called with ndarrays"] is None
+
+
+@pytest.mark.parametrize("offset", [0, 8, 16, 32])
+def test_a_dictionary_has_no_version_where_none_is_found(
+    offset: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "_VERSION", offset)
+    assert layout.version_offset() is None
+
+
+@pytest.mark.parametrize("by", [-8, -4, 4])
+def test_a_class_has_no_version_where_none_is_found(
+    by: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "_TAG", layout._TAG + by)
+    assert layout.tag_offset() is None
+    assert layout.tag(dict) == 0
+
+
+def test_a_dictionary_of_attributes_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Thing:
+        pass
+
+    x = Thing()
+    x.a = 1  # type: ignore[attr-defined]
+    assert x.__dict__ == {"a": 1}
+    monkeypatch.setattr(layout, "_MANAGED", 0)
+    assert layout.dict_offset(x) is None
 
 
 @pytest.mark.parametrize(

@@ -8,21 +8,19 @@
         optimizer.step()
         return loss
 
-`recorder` notes what a step does to arrays, `program` is what it notes, `passes` make it better,
-`guards` say when it may run, `replay` runs it. Where to look for what:
+`capture` notes what a step does, `ir` is what it notes, `passes` make it better, `guards` say when
+it may run, `lowering` makes it native, `runtime` runs it. Where to look for what:
 
-    the user's side  api, step (record, compile, call), blame and refusal (why not), view (as text)
-    recording        recorder, proxies, factories, outputs, joint (a backward that comes later);
-                     numbers: reads and readings (from tensors), scalars, expressions, sources
-    what can't be    observation (which Python ran), asked (what code asks for), state, places and
-                     surroundings (what it could see), arguments, opaque, rehearsal
-    when it may run  lookups (names, and those that aren't there), guards (in Python), cover and
-                     sentry (in machine code), entry and warming (the quick way in), overlap,
-                     speculation (branches on values)
-    running          replay (through NumPy), driver and frames (natively), text
-    lowering         lower, plan, passes
-    kernels          meaning, meanings, spaces, symbols, elementwise, reductions, losses, fusion
-    code of its own  products, moves, commands, attention, recurrence, recurrent_layers, sweeps
+    the user's side  api, step (record, compile, call), refusal and diagnostics (why not), report
+    recording        capture/recorder, array_proxies, factories, output_structure, forward_backward;
+                     numbers: number_recorder, number_sources, element_reads, symbolic_numbers
+    what can't be    capture/code_observation (which Python ran), names_in_code, unwatchable,
+                     side_effects, argument_effects, replay_safety
+    what it saw      guards/captured_state, places, environment, name_lookups (what isn't there)
+    when it may run  guards/records (as data), guards (as Python), analysis and native_guards (as
+                     machine words), tiering and fast_entry (the quick way in), memory_overlap,
+                     branch_guards (on values)
+    running          runtime/replay, python_body (NumPy), driver and call_frames (natively)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The quick way into a program: its guards as machine code, and a whole step as one call.
 
-A program runs some times as its text says (see `replay`). Then its guards get a sentry, and the
-text is written once more:
+A program runs some times as its text says (see `replay`). Then its guards become machine
+words, and the text is written once more:
 
 - where all of a program is native and small, one builtin checks the guards, fills the frames, runs
   the machine code and counts the writes; Python makes the tensors that are returned. Gradients are

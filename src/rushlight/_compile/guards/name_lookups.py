@@ -9,7 +9,7 @@ code ran) is asked for all names that the step's code has, and those that Python
 the answers, absence included, are compared before each call.
 
 That would be some thousand questions. But a dictionary has a version where Python shows it, and
-then one comparison answers for all names in it. Machine code does the same (see `sentry`).
+then one comparison answers for all names in it. `native_guards` does the same.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def unreadable() -> str | None:
 
 
 class Sentry:
-    """An entrance (see `watch`) for the guards of one program, and its tables."""
+    """An entrance (see `guard_tables`) for the guards of one program, and its tables."""
 
     def __init__(self, cover: Cover, guarded: Any, slots: dict[str, int], gate: int) -> None:
         """`slots` are the addresses where arguments' arrays are written, by tensors' names."""

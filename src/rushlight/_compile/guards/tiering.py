@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-#: Calls after which a program gets its quick way in (see `entry`).
+#: Calls after which a program gets its quick way in (see `fast_entry`).
 WARM = 3
 #: Why programs have none, the last few.
 FAILED: list[Exception] = []

@@ -100,7 +100,7 @@ class Variant:
         self.source = text_of("run", "args, kwargs", lines.text)
         text = self.placed([*by_versions(lines), *lines.text[self.guards :]], lines.names)
         self.reference = compiled_text("run", "args, kwargs", text, lines.names)
-        self.run = self.reference  # until there is a quicker way, see `warming`
+        self.run = self.reference  # until there is a quicker way, see `tiering`
 
     def placed(self, lines: list[str], names: dict[str, Any]) -> list[str]:
         """The lines of a call of this program, with its turn around them where it needs one."""
