@@ -66,7 +66,7 @@ def test_numbers_are_compared_by_type_and_value() -> None:
     [
         Is(Item(Held(deque([1])), 0), 1),
         Length(Held(deque()), 0),
-        Keys(Held({1}), (1,)),  # type: ignore[arg-type]
+        Keys(Held({1}), (1,)),
         Is(Attribute(Local("g3"), "_plain"), True),
         ByClass(Item(Held({"n": 1}), "n"), int, "n0"),
         Call(lambda: True),
