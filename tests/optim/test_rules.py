@@ -120,10 +120,9 @@ def test_ways_of_running_a_rule_agree_to_the_bit(size: int) -> None:
             if way is not None:
                 optimizer.step()
                 continue
-            optim.adam.adam(
-                [p], [g], [average], [square], [], [count], amsgrad=False, beta1=0.9, beta2=0.999,
-                lr=0.1, weight_decay=0, eps=1e-8, maximize=False,
-            )  # fmt: skip
+            options = {"amsgrad": False, "beta1": 0.9, "beta2": 0.999, "lr": 0.1,
+                       "weight_decay": 0, "eps": 1e-8, "maximize": False}  # fmt: skip
+            optim.adam.adam([p], [g], [average], [square], [], [count], **options)
         ends.append(p.tolist())
     assert ends[0] == ends[1] == ends[2] == ends[3]
 
