@@ -20,6 +20,8 @@ it may run, `lowering` makes it native, `runtime` runs it. Where to look for wha
     when it may run  guards/records (as data), guards (as Python), analysis and native_guards (as
                      machine words), tiering and fast_entry (the quick way in), memory_overlap,
                      branch_guards (on values)
+    as kernels       lowering/lower, plan, lowering_rules, fusion, reductions, losses, copies
+    code of its own  lowering/gemm, attention, lstm, rnn_gru, optimizer_sweeps
     running          runtime/replay, python_body (NumPy), driver and call_frames (natively)
 """
 
