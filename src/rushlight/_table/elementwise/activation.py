@@ -108,7 +108,6 @@ celu_row = elementwise(
     formula(lambda self, alpha: _elu_value(self, alpha, 1, 1 / alpha)),
     self=formula(lambda g, self, alpha: _elu_gradient(g, self, alpha, 1, 1 / alpha)),
     promote="none",
-    public=False,
     method=False,
     inplace=False,
     check=_checks.takes("elu_cpu", "f"),
@@ -447,7 +446,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
     return _run(elu_row, inplace, input, SELU_ALPHA, SELU_SCALE, 1, name="selu")
 
 
-@composite("", "nn.functional")
+@composite("nn.functional")
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x where it is positive, else alpha (exp(x / alpha) - 1).
 
