@@ -35,8 +35,9 @@ MODULES = """
 
 FORMULAS = """
     from rushlight._array.kernels import (
-        column_norms, elements, launch, norms, row_norms, softmax, updates,
+        column_norms, elements, launch, norms, row_norms, softmax,
     )
+    from rushlight import optim, zeros
     from rushlight._array.types import FLOAT32, FLOAT64
     from rushlight._native.llvm import loader as engine, target
     from rushlight._table import ROWS
@@ -44,15 +45,22 @@ FORMULAS = """
     target.emit_for({triple!r}, {cpu!r}, {features!r}, {width}, {registers})
     launch._direct = lambda: False  # a builtin would need addresses
     kernels = [
-        k for m in (column_norms, norms, row_norms, softmax, updates) for k in vars(m).values()
+        k for m in (column_norms, norms, row_norms, softmax) for k in vars(m).values()
         if isinstance(k, launch.Kernel)
     ]
-    formulas = elements.formulas
-    kernels += [elements._kernel(name) for name in (*formulas.LOSSES, *formulas.LOSS_SLOPES)]
+    for optimizer in vars(optim).values():
+        if getattr(optimizer, "_rule", None) is not None:
+            mine = optimizer([zeros(1, requires_grad=True)])
+            key = (1.0, 1.0) if optimizer is optim.ASGD else 1.0
+            kernels.append(mine._chosen(mine.param_groups[0], key).kernel)
     for rows in ROWS.values():
         for function in (rows[0].op.raw, *rows[0].op.formulas):
+            form = getattr(function, "loss", None)  # of a loss by element
+            if form is not None:
+                given = form.required
+                function = form.times(given, True) if form.key else form.summed(given)
             if hasattr(function, "arrays"):
-                kernels.append(elements._of(function))
+                kernels.append(elements._of(function, False))
     for kernel in kernels:
         for dtype in (FLOAT32, FLOAT64):
             kernel.made(dtype, 3, False)

@@ -52,6 +52,25 @@ def test_huber_refuses_a_target_of_another_dtype_in_backward() -> None:
         loss.backward()
 
 
+def test_a_positive_weight_larger_than_the_input_is_refused() -> None:
+    x, many = torch.zeros(3), torch.ones(2, 3)
+    with pytest.raises(RuntimeError, match=r"output with shape \[3\] doesn't match"):
+        F.binary_cross_entropy_with_logits(x, x, pos_weight=many)
+
+
+def test_logits_at_zero_have_second_derivatives_for_the_target() -> None:
+    x = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    t = torch.full((1,), 0.3, dtype=torch.float64, requires_grad=True)
+    loss = F.binary_cross_entropy_with_logits(x, t, pos_weight=torch.tensor([3.0]).double())
+    slope = torch.autograd.grad(loss, t, create_graph=True)[0]
+    assert _grad(slope, x).tolist() == pytest.approx([-0.5 - 3.0 * 0.5])
+
+
+def test_soft_margins_in_half_precision_overflow_where_the_exponential_does() -> None:
+    each = F.soft_margin_loss(torch.tensor([-12.0]).half(), torch.ones(1).half())
+    assert each.item() == math.inf
+
+
 def test_cross_entropy_of_even_logits_is_the_log_of_the_number_of_classes() -> None:
     x = torch.zeros(7, 5, requires_grad=True)
     loss = F.cross_entropy(x, torch.tensor([0, 1, 2, 3, 4, 0, 1]))
@@ -262,3 +281,39 @@ def test_recorded_gradients_are_the_kernels_gradients() -> None:
     _second_order(F.multi_margin_loss, x.clone(), torch.tensor([0, 2, 1, 1]))
     _second_order(F.multilabel_margin_loss, x.clone(), torch.tensor([[0, -1, 1]] * 4))
     _second_order(lambda a: F.soft_margin_loss(a, torch.sign(y)), x.clone())
+
+
+# Whose strides a loss by element has, and whose its gradients: self's, the target's, or C order.
+STRIDES = {
+    "mse_loss": ("self", "c"),
+    "smooth_l1_loss": ("self", "c"),
+    "huber_loss": ("self", "c"),
+    "soft_margin_loss": ("self", "target"),
+    "binary_cross_entropy": ("self", "self"),
+    "binary_cross_entropy_with_logits": ("target", "self"),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("orders", [("c", "f"), ("f", "c"), ("f", "f")])
+@pytest.mark.parametrize("name", STRIDES)
+def test_a_loss_and_its_gradient_follow_the_strides_of_one_operand(name, orders, dtype) -> None:
+    strides = {"c": (5, 1), "f": (1, 3)}
+    made = {
+        "c": lambda: torch.full((3, 5), 0.25, dtype=dtype),
+        "f": lambda: torch.full((5, 3), 0.25, dtype=dtype).t(),
+    }
+    order = {"self": orders[0], "target": orders[1], "c": "c"}
+    x, t = made[orders[0]]().requires_grad_(), made[orders[1]]()
+    value, slope = (strides[order[operand]] for operand in STRIDES[name])
+    for reduction in ("none", "mean"):
+        found = getattr(F, name)(x, t, reduction=reduction)
+        assert found.stride() == (value if reduction == "none" else ())
+        assert torch.autograd.grad(found.sum(), x)[0].stride() == slope
+
+
+def test_gradients_of_logits_with_a_positive_weight_follow_the_target() -> None:
+    x = torch.zeros(3, 5, requires_grad=True)
+    t = torch.zeros(5, 3).t().detach().requires_grad_()
+    loss = F.binary_cross_entropy_with_logits(x, t, pos_weight=torch.ones(5))
+    assert [g.stride() for g in torch.autograd.grad(loss, [x, t])] == [(1, 3), (5, 1)]

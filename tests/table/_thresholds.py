@@ -64,6 +64,7 @@ PIECES = {
     "_array.elementwise.blocked._CHUNK": 3,
     "_array.elementwise.blocked._ROW": 3,
     "_array.nn.element_losses._PIECE": 1,
+    "_array.nn.generated_losses._SHORT_PIECE": 1,
     "_array.shape.gather._RUN": 2,
     "_array.reduce.layer_norm._BLOCK": 3,
     "_array.memory.parallel._SUM_CHUNK": 4,

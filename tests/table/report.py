@@ -207,6 +207,9 @@ def formulas(row: Row) -> Iterator[str]:
 
 def formula_text(formula: Any) -> str:
     """The expression that a formula returns; its name and first line where it is longer."""
+    loss = getattr(formula, "loss", None)  # of one by element
+    if loss is not None:
+        return f"the slope by element, times g: {formula_text(loss.function)}"
     formula = getattr(formula, "formula", formula)  # of one that is generated
     source, tree = parsed(inspect.getsourcefile(formula) or "")
     node = definition(tree, formula.__code__)

@@ -34,6 +34,7 @@ from .words import (
     floor,
     log,
     log1p,
+    log_sigmoid_in_steps,
     maximum,
     minimum,
     power,
@@ -415,8 +416,9 @@ WORLDS[Symbol] = {
         "ceil", "cos", "erf", "exp", "expm1", "floor", "log", "log1p", "rint", "rsqrt", "sigmoid",
         "sin", "sqrt", "tanh", "trunc",
     )},
-    "absolute": _unary("abs"), "maximum": _binary("max"), "minimum": _binary("min"),
-    "power": _binary("pow"), "sign": _sign, "where": _where, "detach": lambda x: x,
+    "absolute": _unary("abs"), "log_sigmoid": log_sigmoid_in_steps, "maximum": _binary("max"),
+    "minimum": _binary("min"), "power": _binary("pow"), "sign": _sign, "where": _where,
+    "detach": lambda x: x,
 }  # fmt: skip
 
 row_sum = _unary("row_sum")

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 __all__ = [
     "WORLDS", "Formula", "absolute", "ceil", "cos", "detach", "erf", "exp", "expm1", "floor",
-    "formula", "log", "log1p", "maximum", "minimum", "power", "rint", "rsqrt", "sigmoid", "sign",
-    "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
+    "formula", "log", "log1p", "log_sigmoid", "log_sigmoid_in_steps", "maximum", "minimum", "power",
+    "rint", "rsqrt", "sigmoid", "sign", "sin", "sqrt", "tanh", "trunc", "where", "with_formula",
 ]  # fmt: skip
 
 Word = Callable[..., Any]
@@ -59,6 +59,7 @@ expm1 = _word("expm1", "exp(x) - 1, without loss near 0.")
 floor = _word("floor", "The next whole number below.")
 log = _word("log", "The natural logarithm.")
 log1p = _word("log1p", "log(1 + x), without loss near 0.")
+log_sigmoid = _word("log_sigmoid", "log(sigmoid(x)), which doesn't underflow.")
 maximum = _word("maximum", "The larger of two; nan where one is.")
 minimum = _word("minimum", "The smaller of two; nan where one is.")
 power = _word("power", "x to the power of y.")
@@ -78,6 +79,11 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if type(condition) is bool:
         return x if condition else y
     return _choose(condition, x, y)
+
+
+def log_sigmoid_in_steps(x: Any) -> Any:
+    """`log_sigmoid` for worlds that have no such operation."""
+    return minimum(x, 0) - log1p(exp(-absolute(x)))
 
 
 class Formula:

@@ -149,7 +149,8 @@ def vocabulary(formula: Any) -> set[str]:
     """The names that a formula, and the functions of the table that it calls, ask of `xp`."""
     found: set[str] = set()
     seen: set[Any] = set()
-    stack = [getattr(formula, "formula", formula)]  # of one that is generated: see `_formula`
+    told = getattr(formula, "loss", None) or formula  # of one that is generated: see `_formula`
+    stack = [getattr(told, "function", None) or getattr(told, "formula", told)]
     while stack:
         function = stack.pop()
         code = getattr(function, "__code__", None)

@@ -8,7 +8,7 @@ import pytest
 
 from rushlight._array import kernels
 from rushlight._array.elementwise import gated_linear as gating, generated, masks
-from rushlight._array.nn import element_losses as losses, interpolation as resample
+from rushlight._array.nn import interpolation as resample
 from rushlight._array.reduce import reduce
 from rushlight._native.llvm import target
 from rushlight._table import ROWS
@@ -106,16 +106,20 @@ def test_gated_halves(monkeypatch: pytest.MonkeyPatch, dim: int, dtype: Any) -> 
     both(monkeypatch, lambda: gating.glu_backward(g.T.copy().T, x, dim))
 
 
-LOSSES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "mse": (losses.mse_loss, losses.mse_loss_backward),
-    "smooth_l1": (lambda x, t, r: losses.smooth_l1_loss(x, t, r, 0.7),
-                  lambda g, x, t, r: losses.smooth_l1_loss_backward(g, x, t, r, 0.7)),
-    "huber": (lambda x, t, r: losses.huber_loss(x, t, r, 1.3),
-              lambda g, x, t, r: losses.huber_loss_backward(g, x, t, r, 1.3)),
-    "logits": (lambda x, t, r: losses.binary_cross_entropy_logits(x, t, None, None, r),
-               lambda g, x, t, r: losses.binary_cross_entropy_logits_backward(
-                   g, x, t, None, None, r)),
+LOSSES: dict[str, tuple[Any, ...]] = {
+    "mse_loss": (), "smooth_l1_loss": (0.7,), "huber_loss": (1.3,), "soft_margin_loss": (),
+    "binary_cross_entropy_with_logits": (None, None),
 }  # fmt: skip
+
+
+def loss_functions(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A loss (x, t, reduction), and its gradient (g, x, t, reduction)."""
+    row, more = ROWS[name][0], LOSSES[name]
+    before, after = (more, ()) if None in more else ((), more)
+    return (
+        lambda x, t, r: row.op.raw(x, t, *before, r, *after),
+        lambda g, x, t, r: row.op.formulas[0](g, x, t, *before, r, *after),
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -124,7 +128,7 @@ LOSSES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 def test_losses_by_element(
     monkeypatch: pytest.MonkeyPatch, name: str, reduction: int, dtype: Any
 ) -> None:
-    forward, backward = LOSSES[name]
+    forward, backward = loss_functions(name)
     for shape in [(5,), (3, 4096), (7, 5001)]:
         x, t = 2 * normal(1, dtype, *shape), normal(2, dtype, *shape)
         g = normal(3, dtype, *shape) if reduction == 0 else np.array(0.7, dtype)
@@ -138,13 +142,14 @@ def test_the_gradient_of_probabilities(monkeypatch: pytest.MonkeyPatch, dtype: A
     p[:2] = 0, 1
     t = np.random.default_rng(2).uniform(0, 1, 9000).astype(dtype)
     g = np.array(1.5, dtype)
-    both(monkeypatch, lambda: losses.binary_cross_entropy_backward(g, p, t, None, 1))
+    slope = ROWS["binary_cross_entropy"][0].op.formulas[0]
+    both(monkeypatch, lambda: slope(g, p, t, None, 1))
 
 
 def test_a_sum_of_many_losses_keeps_its_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "LEAST", 0)
     x = np.full(3_000_001, 0.1, np.float32)
-    found = losses.mse_loss(x, np.zeros_like(x), 2)
+    found = ROWS["mse_loss"][0].op.raw(x, np.zeros_like(x), 2)
     assert abs(float(found) / (3_000_001 * float(x[0]) ** 2) - 1) < 1e-6
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory.parallel import get_num_threads, run_chunks
+from ..reduce.softmax import vecdot
 from ..types import FLOAT32, FLOAT64
 
 __all__ = ["BLOCK", "INF", "LARGE", "SIGN_BITS", "clip", "fits", "mapped", "products", "summed"]
@@ -94,25 +95,28 @@ def mapped(body: Callable[..., Any], x: Any, *others: Any, dtype: Any = None) ->
     return out
 
 
-def summed(body: Callable[..., Any], x: Any, *others: Any) -> float:
-    """The sum in float64 of what `body(scratch, piece, ...)` gives for each block.
+def summed(body: Callable[..., float], length: int, x: Any, *others: Any) -> float:
+    """The sum of what `body(scratch, piece, ...)` gives for pieces of arrays, of some length.
 
-    A body gives a number, or an array of sums; it may use `scratch`, of the block's size.
+    A body may use `scratch`, of the piece's size.
     """
+    size = x.size
     flat = [a.reshape(-1) for a in (x, *others)]
-    scratch = np.empty(min(BLOCK, x.size), x.dtype)
+    scratch = np.empty(min(length, size), x.dtype)
+    if size <= length:
+        return body(scratch, *flat)
     total = 0.0
-    for start in range(0, x.size, BLOCK):
-        pieces = [a[start : start + BLOCK] for a in flat]
-        found = body(scratch[: pieces[0].size], *pieces)
-        total += float(np.add.reduce(found, axis=None, dtype=np.float64))
+    for start in range(0, size, length):
+        pieces = [a[start : start + length] for a in flat]
+        total += body(scratch[: pieces[0].size], *pieces)
     return total
 
 
-def products(a: Any, b: Any) -> Any:
-    """Sums of the products of two flat arrays, each of few enough elements to be exact."""
+def products(a: Any, b: Any) -> float:
+    """The sum in float64 of the products of two flat arrays, of which rows are exact enough."""
     whole = a.size // _ROW * _ROW
     if not whole:
-        return np.dot(a, b)
-    sums = np.vecdot(a[:whole].reshape(-1, _ROW), b[:whole].reshape(-1, _ROW))
-    return sums if whole == a.size else np.append(sums, np.dot(a[whole:], b[whole:]))
+        return float(np.dot(a, b))
+    rows = vecdot(a[:whole].reshape(-1, _ROW), b[:whole].reshape(-1, _ROW))
+    found = float(np.add.reduce(rows, dtype=FLOAT64))
+    return found if whole == a.size else found + float(np.dot(a[whole:], b[whole:]))

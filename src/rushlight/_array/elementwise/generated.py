@@ -19,22 +19,24 @@ import linecache
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
-from math import inf
+from math import frexp, inf
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ..._formula.ir import Group, trace
-from ..._formula.words import WORLDS
+from ..._formula.words import WORLDS, log_sigmoid_in_steps
 from .. import kernels
 from ..number import number_like
+from ..reduce.softmax import ones
 from ..types import FLOAT32, FLOAT64, is_half
 from . import blocked
 from .erf import erf
 from .masks import keep, where
 from .rounding import sign
 
-__all__ = ["SPACE", "Code", "compiled", "constants_of", "generate"]
+__all__ = ["LIMITS", "SHORT", "SPACE", "Code", "block", "body_of", "compiled", "constants_of",
+           "formula_of", "generate", "traced"]  # fmt: skip
 
 Function = Callable[..., Any]
 
@@ -72,6 +74,7 @@ WORLDS[np.ndarray] = WORLDS[np.generic] = {
     "absolute": np.absolute, "maximum": np.maximum, "minimum": np.minimum, "power": np.power,
     "where": where, "erf": erf, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "sign": sign,
     "detach": lambda x: x,
+    "log_sigmoid": log_sigmoid_in_steps,
 }  # fmt: skip
 
 
@@ -84,7 +87,7 @@ class _Step(NamedTuple):
     sort: str  # "f": floats, "b": bools, "s": a number
 
 
-def _steps(group: Group) -> list[_Step]:
+def _steps(group: Group, once: bool = False) -> list[_Step]:
     """The instructions of a group as calls that NumPy has, without those that nobody reads."""
     first = len(group.operands)
     constants: dict[int, float] = {}
@@ -101,7 +104,8 @@ def _steps(group: Group) -> list[_Step]:
             constants[value] = float(one.payload or 0)
             continue
         args = [constants.get(a, a) for a in one.args]
-        sort = "s" if one.kind == "s" else "b" if one.dtype == "b1" else "f"
+        summed = one.op == "total"
+        sort = "s" if one.kind == "s" and not summed else "b" if one.dtype == "b1" else "f"
         inner = made.get(args[0]) if args else None
         if sort == "f" and one.op == "sigmoid":
             x = inner.args[0] if inner is not None and inner.op == "neg" else add("neg", *args)
@@ -116,6 +120,14 @@ def _steps(group: Group) -> list[_Step]:
                 add("clip", *inner.args[:2], args[1], value=value)
             else:
                 add("clip", args[0], -inf, args[1], value=value)
+        elif sort == "f" and one.op == "mul" and _is_number(group, one.args[1]) and not once:
+            x, factor = _exact_factor(made, args[0])
+            number = args[1]
+            if factor != 1:
+                number = add("mul", number, factor, sort="s")
+            add("mul", x, number, value=value)
+        elif summed and inner is not None and inner.op == "mul" and _of_arrays(group, inner):
+            add("dot", *inner.args, value=value)
         elif one.op == "where" and args[2] == 0.0 and type(args[2]) is float:
             add("keep", args[1], args[0], value=value)
         elif one.op == "where" and args[1] == 0.0 and type(args[1]) is float:
@@ -154,6 +166,28 @@ def _is_number(group: Group, value: int) -> bool:
     return group.kind(value) == "s"
 
 
+def _of_arrays(group: Group, step: _Step) -> bool:
+    known = len(group.operands) + len(group.body)
+    return all(type(a) is int and a < known and group.kind(a) == "f" for a in step.args)
+
+
+def _exact_factor(made: Mapping[int | float, _Step], x: int | float) -> tuple[int | float, float]:
+    """A value as another one times a factor whose place in a product doesn't matter: ±2ⁿ."""
+    factor = 1.0
+    while True:
+        step = made.get(x)
+        if step is not None and step.op == "neg":
+            factor = -factor
+        elif (
+            step is not None and step.op == "mul" and type(step.args[1]) is float
+            and frexp(step.args[1])[0] in (0.5, -0.5)
+        ):  # fmt: skip
+            factor *= step.args[1]
+        else:
+            return x, factor
+        x = step.args[0]
+
+
 class Code:
     """The lines of a group, a call for each step.
 
@@ -161,7 +195,8 @@ class Code:
     to its memory, or copied there last. With `out` the one result is written to it. With `scratch`
     buffers come from the caller too, as many as `self.scratch` then names. With `once` a sum of
     something and a product with a number is rounded once, by way of float64 (the numbers are called
-    `<name>_wide` there), and arrays may have no dimensions.
+    `<name>_wide` there), and arrays may have no dimensions. A sum is the result, wherever else one
+    would go.
     """
 
     def __init__(
@@ -175,7 +210,8 @@ class Code:
         self.scratch: list[str] | None = [] if scratch else None
         self.once = once
         self.reuses = False  # whether a temporary is written over, which is to be an array then
-        steps = _steps(group)
+        steps = _steps(group, once)
+        self.calls = sum(step.sort != "s" for step in steps)
         if once:
             steps = _rounded_once(steps, group)
         places = {step.value: place for place, step in enumerate(steps)}
@@ -198,6 +234,8 @@ class Code:
         for one in group.outputs:
             name = self.names[one.value]
             place_of = self.names[one.alias] if one.alias >= 0 else out
+            if steps and steps[-1].op in SUMS:
+                continue
             if place_of and name != place_of:
                 self.lines.append(f"copyto({place_of}, {name})")
         self.result = self.names[group.outputs[0].value]
@@ -216,7 +254,7 @@ class Code:
         target = self.target.get(value)
         if target is not None and self.last.get(self.holds[target], -1) > place:
             target = None  # somebody reads what is there
-        if op in ("keep", "erf"):
+        if op in ("keep", "erf", *SUMS):
             self.lines.append(f"{name} = {op}({', '.join(words)})")
         elif op == "wide":
             self.lines.append(f"{name} = u_mul({words[0]}, {words[1]}_wide)")
@@ -273,6 +311,10 @@ class Code:
         return known[repr(number)]
 
 
+#: Steps that end a group of one result.
+SUMS: Final = ("dot", "total")
+
+
 _INTEGERS: Final = {FLOAT32: np.dtype(np.int32), FLOAT64: np.dtype(np.int64)}
 #: Elements from which arithmetic on bits beats a branch for each element: see `masks`.
 _BITS: Final = 1024
@@ -304,7 +346,7 @@ def _choose(out: Any, mask: Any, a: Any, b: Any) -> None:
         np.add(bits, left, bits)
 
 
-def _traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple[str, ...],
+def traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple[str, ...],
             given: Mapping[str, Any]) -> Group:  # fmt: skip
     """The group of a formula, with numbers for those parameters that `given` has."""
     operands = {p: ("f" if p in arrays else "s", "f32") for p in names if p not in given}
@@ -316,9 +358,23 @@ def _traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple
     return trace(name, bound, operands)
 
 
+def _dot(a: Any, b: Any) -> Any:
+    flat = a.reshape(-1)
+    return np.dot(flat, flat if b is a else b.reshape(-1))
+
+
+def _total(x: Any) -> Any:
+    """The sum of few elements by BLAS, whose call is the cheapest."""
+    return np.dot(x.reshape(-1), ones(x.size, x.dtype))
+
+
+def _total_of_block(x: Any) -> float:
+    return float(np.add.reduce(x))
+
+
 SPACE: Final[dict[str, Any]] = {
     "ndarray": np.ndarray, "F32": FLOAT32, "F64": FLOAT64, "copyto": np.copyto, "where": where,
-    "keep": keep, "choose": _choose, "erf": erf,
+    "keep": keep, "choose": _choose, "erf": erf, "dot": _dot, "total": _total,
     **{f"u_{op}": ufunc for op, ufunc in _UFUNCS.items()},
 }  # fmt: skip
 
@@ -329,6 +385,7 @@ def generate(
     arrays: tuple[str, ...],
     defaults: Mapping[str, Any],
     override: Function | None = None,
+    names: tuple[str, ...] | None = None,
 ) -> Function:
     """The function of a formula on arrays.
 
@@ -338,9 +395,11 @@ def generate(
         arrays: which of its parameters are arrays; the others are numbers, and come after them.
         defaults: for which values of the numbers there is code of its own.
         override: computes the same faster, or gives None; asked where no kernel takes the arrays.
+        names: the parameters, where the function's own signature doesn't say them.
     """
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
+    if names is None:
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]
     assert names[: len(arrays)] == arrays, f"{name}: arrays come before numbers"
     numbers = names[len(arrays) :]
     space = dict(SPACE)
@@ -349,6 +408,10 @@ def generate(
         f" or type({p}) is not ndarray or {p}.dtype is not d or {p}.shape != {first}.shape"
         for p in arrays[1:]
     )
+    known = {p: defaults[p] for p in numbers if p in defaults}
+    asked = " and ".join(f"{p} == {n!r}" for p, n in known.items())
+    general = Code(traced(name, function, arrays, names, {}))
+    limit = "large" if general.calls > SHORT else "huge"
     lines = [
         f"if type({first}) is not ndarray:",
         f"    return elsewhere(me, {listed})",
@@ -360,18 +423,18 @@ def generate(
         odd = " or ".join(f"type({p}) is complex" for p in numbers)
         lines += [f"if {odd}:  # refused, or a real number", f"    return mixed(me, {listed})"]
     lines += [
-        f"if {first}.size >= limits.large or {first}.size >= kernels.LEAST:",
-        f"    found = large(me, {listed})",
+        f"if {first}.size >= limits.{limit} or {first}.size >= kernels.LEAST:",
+        f"    found = large(me, {asked or False}, {listed})",
         "    if found is not None:",
         "        return found",
     ]
     if override is not None:
         lines += [f"found = override({listed})", "if found is not None:", "    return found"]
-    if numbers and all(p in defaults for p in numbers):
-        short = Code(_traced(name, function, arrays, names, defaults))
-        lines.append(f"if {' and '.join(f'{p} == {defaults[p]!r}' for p in numbers)}:")
-        lines += ["    " + line for line in _body(short, space, "a")]
-    lines += _body(Code(_traced(name, function, arrays, names, {})), space, "b")
+    if known:
+        short = Code(traced(name, function, arrays, names, known))
+        lines.append(f"if {asked}:")
+        lines += ["    " + line for line in body_of(short, space, "a")]
+    lines += body_of(general, space, "b")
     source = f"def {name}({listed}):\n" + "".join(f"    {line}\n" for line in lines)
     space |= {"elsewhere": _elsewhere, "mixed": _mixed, "large": _large, "kernels": kernels,
               "limits": LIMITS, "override": override}  # fmt: skip
@@ -381,7 +444,7 @@ def generate(
     space["me"] = made
     function.__name__ = name  # kernels are called so
     made.formula, made.arrays, made.numbers, made.source = function, arrays, numbers, source
-    made.override = override
+    made.override, made.usual, made.limit = override, known, limit
     return made  # type: ignore[no-any-return]
 
 
@@ -392,7 +455,7 @@ def compiled(source: str, name: str) -> Any:
     return compile(source, file, "exec")
 
 
-def _body(code: Code, space: dict[str, Any], tag: str) -> list[str]:
+def body_of(code: Code, space: dict[str, Any], tag: str) -> list[str]:
     """The lines of a function's body, with its constants for either dtype in `space`."""
     return [*constants_of(code, space, tag), *code.lines, f"return {code.result}"]
 
@@ -410,13 +473,19 @@ def constants_of(code: Code, space: dict[str, Any], tag: str) -> list[str]:
     return lines
 
 
-class Limits:
-    """Elements from which arrays go through in blocks."""
+#: Calls for which a block isn't worth its own, unless memory is the matter.
+SHORT: Final = 2
 
-    __slots__ = ("large",)
+
+class Limits:
+    """Elements from which arrays go through in blocks: `huge` if no more than `SHORT` calls do."""
+
+    __slots__ = ("few", "huge", "large")
 
     def __init__(self) -> None:
+        self.few = 8192  # elements that are added up in their own type
         self.large = 1 << 19  # below, the temporaries are cheaper than the calls for each block
+        self.huge = 2_000_000
 
 
 LIMITS: Final = Limits()
@@ -443,28 +512,48 @@ def _mixed(me: Any, *args: Any) -> Any:
     return np.asarray(me.formula(*args), dtype)
 
 
-def _large(me: Any, *args: Any) -> Any:
-    """The function of large arrays: by a kernel, else in blocks; None where neither takes them."""
+def _large(me: Any, known: bool, *args: Any) -> Any:
+    """The function of large arrays: by a kernel, else in blocks; None where neither takes them.
+
+    `known`: the numbers that have usual values have these.
+    """
     count = len(me.arrays)
     arrays, numbers = args[:count], args[count:]
     x = arrays[0]
     if x.size >= kernels.LEAST:
-        found = kernels.elements.by_formula(me, arrays, numbers)
+        found = kernels.elements.by_formula(me, known, arrays, numbers)
         if found is not None:
             return found
-    if me.override is not None or x.size < LIMITS.large or not blocked.fits(*arrays):
+    if me.override is not None or x.size < getattr(LIMITS, me.limit) or not blocked.fits(*arrays):
         return None
-    body, constants = _block(me, x.dtype)
+    body, constants = block(me, x.dtype, known)
     return blocked.mapped(lambda out, *pieces: body(out, *pieces, *numbers, *constants), *arrays)
 
 
-@cache
-def _block(me: Any, dtype: Any) -> tuple[Function, list[Any]]:
-    """The function of a block, and its constants."""
+def formula_of(me: Any, known: bool) -> Function:
+    """The formula, with its usual numbers for constants where they are known to be given."""
+    formula: Function = me.formula
+    if not known:
+        return formula
     names = (*me.arrays, *me.numbers)
-    code = Code(_traced(me.__name__, me.formula, me.arrays, names, {}), "target")
-    text = "".join(f"    {line}\n" for line in code.lines)
-    space = dict(SPACE)
-    listed = ", ".join(["target", *names, *code.constants])
+
+    def bound(*values: Any) -> Any:
+        return formula(*[me.usual.get(p, x) for p, x in zip(names, values, strict=True)])
+
+    bound.__name__ = f"{me.__name__}_usual"
+    return bound
+
+
+@cache
+def block(me: Any, dtype: Any, known: bool) -> tuple[Function, list[Any]]:
+    """The function of a block of a formula, of which `me` has name and parameters; its constants.
+
+    One that sums gives sums of parts of the block, which are exact enough to be added in float64.
+    """
+    names = (*me.arrays, *me.numbers)
+    code = Code(traced(me.__name__, formula_of(me, known), me.arrays, names, {}), "buffer")
+    text = "".join(f"    {line}\n" for line in [*code.lines, f"return {code.result}"])
+    space = SPACE | {"dot": blocked.products, "total": _total_of_block}
+    listed = ", ".join(["buffer", *names, *code.constants])
     exec(compiled(f"def block({listed}):\n{text}", f"{me.__name__}, a block"), space)
     return space["block"], [np.array(n, dtype) for n in code.constants.values()]

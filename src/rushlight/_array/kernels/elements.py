@@ -1,4 +1,4 @@
-"""Activations, choices and losses by element, by kernels over flat arrays.
+"""Formulas by element and their sums, choices and gates, by kernels over flat arrays.
 
 Each function gives None where no kernel applies.
 """
@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..elementwise import masks
+from ..elementwise.generated import formula_of
 from ..types import BOOL, FLOAT64
 from . import element_formulas as formulas
 from .launch import FLAT, Kernel, address, chunks_of, floating, plain, ready
 
-__all__ = ["by_formula", "choose", "glu", "glu_backward", "keep", "loss", "slope", "total"]
+__all__ = [
+    "by_formula", "choose", "glu", "glu_backward", "keep", "summed_by_formula", "total",
+]  # fmt: skip
 
 _KEEP = Kernel(masks.keep.formula, "f", "f b1")
 _CHOOSE = {
@@ -29,43 +32,36 @@ _GLU_BACK = Kernel(formulas.glu_backward, "f", "f", "f")
 
 
 @cache
-def _kernel(name: str) -> Kernel:
-    formula, numbers = {**formulas.LOSSES, **formulas.LOSS_SLOPES}[name]
-    return Kernel(formula, "f", "f", *["s"] * numbers)
+def _of(function: Any, known: bool) -> Kernel:
+    kinds = [*["f"] * len(function.arrays), *["s"] * len(function.numbers)]
+    return Kernel(formula_of(function, known), *kinds)
 
 
-@cache
-def _of(function: Any) -> Kernel:
-    return Kernel(function.formula, *["f"] * len(function.arrays), *["s"] * len(function.numbers))
+def by_formula(
+    function: Any, known: bool, arrays: tuple[Any, ...], numbers: tuple[Any, ...]
+) -> Any:
+    """What a generated function gives for arrays of one shape and type.
 
-
-def by_formula(function: Any, arrays: tuple[Any, ...], numbers: tuple[Any, ...]) -> Any:
-    """What a generated function gives for arrays of one shape and type."""
+    `known`: the numbers that have usual values have these.
+    """
     x = arrays[0]
     if not floating(x.dtype) or not ready():
         return None
     out = np.empty(x.shape, x.dtype)
     given = (*arrays, *[float(n) for n in numbers])
-    return out if _of(function).flat(x.dtype, given, (out,), x.size) else None
+    return out if _of(function, known).flat(x.dtype, given, (out,), x.size) else None
 
 
-def slope(name: str, g: Any, x: Any, *numbers: float) -> Any:
-    """A function of two arrays of one shape by element."""
-    dtype = x.dtype
-    if not floating(dtype) or g.shape != x.shape or not ready():
-        return None
-    out = np.empty(x.shape, dtype)
-    given = (g, x, *[float(n) for n in numbers])
-    return out if _kernel(name).flat(dtype, given, (out,), x.size) else None
-
-
-def loss(name: str, x: Any, target: Any, *numbers: float) -> float | None:
-    """The sum of a loss over all elements of two arrays of one shape, added up in float64."""
-    if x.shape != target.shape or not plain(x, target) or not x.size or not ready():
+def summed_by_formula(
+    function: Any, known: bool, arrays: tuple[Any, ...], numbers: tuple[Any, ...]
+) -> float | None:
+    """The sum of a formula over all elements of arrays of one shape, added up in float64."""
+    x = arrays[0]
+    if not plain(*arrays) or not ready():
         return None
     parts = np.empty(chunks_of(-(-x.size // FLAT), FLAT), FLOAT64)
-    given = (x, target, *[float(n) for n in numbers])
-    if not _kernel(name).flat(x.dtype, given, (parts,), x.size):
+    given = (*arrays, *[float(n) for n in numbers])
+    if not _of(function, known).flat(x.dtype, given, (parts,), x.size):
         return None
     return float(np.add.reduce(parts))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..._array.kernels import element_formulas as E
 from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
@@ -21,68 +20,45 @@ def _pair(x: Any, target: Any, out: Any) -> bool:
     return bool(x.dtype == target.dtype == out.dtype and x.dtype.name in FLOATS)
 
 
-def loss(formula: Callable[..., Any], extra: int = 0, skipped: int = 0) -> Maker:
-    """(x, target, ..., reduction, numbers): a formula by element, reduced.
+def by_element(i: Instruction) -> Meaning | None:
+    """A loss that is told by element, or its gradient; None for what is neither.
 
-    `skipped` operands before the reduction must be None: weights.
+    See `_array.nn.generated_losses`. Weights and what refuses values stay with the arrays' code.
     """
-
-    def make(i: Instruction) -> Meaning | None:
-        x, target, *rest = i.inputs
-        out = i.outputs[0]
-        rest = rest or [1]  # the mean, without saying so
-        if not _pair(x, target, out) or x.shape != target.shape or out is None:
-            return None
-        if any(y is not None for y in rest[:skipped]) or len(rest) != skipped + 1 + extra:
-            return None
-        reduction, numbers = rest[skipped], rest[skipped + 1 :]
-        if any(not y > 0 for y in numbers):
-            return None
-        if reduction == 0:
-            return Meaning(i, out.shape, lambda a, _: (formula(a[0], a[1], *numbers),))
-        factor = 1.0 / size_of(x.shape) if reduction == 1 else 1.0
-
-        def body(a: list[Any], shared: Shared) -> tuple[Any, ...]:
-            shared.factors[out.number] = factor
-            return (G.total(shared.counted(formula(a[0], a[1], *numbers), x.shape)),)
-
-        return Meaning(i, x.shape, body, ended=True)
-
-    return make
-
-
-def slope(formula: Callable[..., Any], extra: int = 0, skipped: int = 0) -> Maker:
-    """(g, x, target, ..., reduction, numbers): a slope by element times the gradient."""
-
-    def make(i: Instruction) -> Meaning | None:
-        g, x, target, *rest = i.inputs
-        out = i.outputs[0]
-        if not _pair(x, target, out) or not _pair(g, x, out) or x.shape != target.shape:
-            return None
-        if any(y is not None for y in rest[:skipped]) or len(rest) != skipped + 1 + extra:
-            return None
-        reduction, numbers = rest[skipped], rest[skipped + 1 :]
-        if out is None or any(not y > 0 for y in numbers) or out.shape != x.shape:
-            return None
-        share = float(size_of(x.shape)) if reduction == 1 else 1.0
-
-        def body(a: list[Any], _: Shared) -> tuple[Any, ...]:
-            scale = a[0] if share == 1 else a[0] / share
-            return (formula(a[1], a[2], *numbers) * scale,)
-
-        return Meaning(i, out.shape, body)
-
-    return make
-
-
-def _squares_slope(i: Instruction) -> Meaning | None:
-    """mse_loss_backward(g, x, target, reduction)."""
-    g, x, target, reduction = i.inputs
+    form = getattr(i.function, "loss", None)
     out = i.outputs[0]
-    if not _pair(x, target, out) or not _pair(g, x, out) or out is None:
+    if form is None or out is None or not in_order(out):
         return None
-    share = 2.0 / max(1, size_of(out.shape)) if reduction == 1 else 2.0
-    return Meaning(i, out.shape, lambda a, _: ((a[1] - a[2]) * (a[0] * share),))
+    if form.options.check_values is not None and not form.key:
+        return None
+    places = {p: k for k, p in enumerate(form.names)}
+    given = {**form.fixed, **dict(zip(form.names, i.inputs))}
+    x, *others = [given[p] for p in form.required]
+    if any(given[p] is not None for p in form.tensors if p not in form.required):
+        return None
+    if not _pair(x, x, out) or any(not _pair(x, y, out) or y.shape != x.shape for y in others):
+        return None
+    reduction, numbers = given["reduction"], [given[p] for p in form.numbers]
+    if any(type(n) not in (int, float) for n in (reduction, *numbers)):
+        return None
+    function = form.bound(form.required)
+
+    def each(a: list[Any]) -> Any:
+        return function(*[a[places[p]] for p in form.required], *numbers)
+
+    size = float(size_of(x.shape)) if reduction == 1 else 1.0
+    if form.key:
+        if not _pair(given["g"], x, out) or out.shape != x.shape:
+            return None
+        return Meaning(i, out.shape, lambda a, _: (each(a) * (a[0] / size),))
+    if reduction == 0:
+        return Meaning(i, out.shape, lambda a, _: (each(a),))
+
+    def body(a: list[Any], shared: Shared) -> tuple[Any, ...]:
+        shared.factors[out.number] = 1.0 / size
+        return (G.total(shared.counted(each(a), x.shape)),)
+
+    return Meaning(i, x.shape, body, ended=True)
 
 
 # ---- of class numbers ----------------------------------------------------------------------------
@@ -171,12 +147,4 @@ def target_of(i: Instruction) -> tuple[Value, int] | None:
 MAKERS: Final[dict[str, Maker]] = {
     "cross_entropy": _entropy, "cross_entropy_backward": _entropy,
     "nll_loss": _likelihood, "nll_loss_backward": _likelihood,
-    "mse_loss": loss(E.squares), "mse_loss_backward": _squares_slope,
-    "smooth_l1_loss": loss(E.smooth_l1, 1), "smooth_l1_loss_backward": slope(E.smooth_l1_slope, 1),
-    "huber_loss": loss(E.bounded_squares, 1), "huber_loss_backward": slope(E.bounded_slope, 1),
-    "logits_loss": loss(E.logits, 0, 2),
-    "binary_cross_entropy_logits_backward": slope(E.logits_slope, 0, 2),
-    "binary_cross_entropy_backward": slope(E.probabilities_slope, 0, 1),
-    "soft_margin_loss": loss(E.soft_margin),
-    "soft_margin_loss_backward": slope(E.soft_margin_slope),
 }  # fmt: skip

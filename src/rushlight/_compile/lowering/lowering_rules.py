@@ -31,7 +31,7 @@ def meaning_of(i: Instruction, written: bool = False) -> Meaning | None:
         if any(o is not None and not in_order(o) for o in i.outputs):
             return None
         return make(i)
-    return _elementwise(i)
+    return losses.by_element(i) or _elementwise(i)
 
 
 def _elementwise(i: Instruction) -> Meaning | None:

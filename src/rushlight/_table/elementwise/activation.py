@@ -19,6 +19,7 @@ from ..._formula.words import (
     expm1,
     formula,
     log1p,
+    log_sigmoid_in_steps,
     maximum,
     minimum,
     sigmoid,
@@ -198,12 +199,12 @@ softplus = elementwise(
 )
 logsigmoid = elementwise(
     "logsigmoid(Tensor self) -> Tensor",
-    formula(lambda self: minimum(self, 0) - log1p(exp(-absolute(self)))),
+    formula(lambda self: log_sigmoid_in_steps(self)),
     self=formula(lambda g, self: g * sigmoid(-self)),
     promote="none",
     method=False,
     inplace=False,
-    namespace="nn.functional",
+    namespace=("nn.functional", "private"),
     node="LogSigmoidBackward0",
     check=_checks.takes("log_sigmoid_cpu", "f"),
     doc="log(sigmoid(x)), which doesn't underflow.",

@@ -11,19 +11,25 @@ from ..._base import dtypes as D, errors
 from ..._core.apply import apply2, apply_n
 from ..._core.slow import read_by_python
 from ..._core.storage import TensorBase
+from ..._formula.words import (
+    exp,
+    formula,
+    log,
+    log1p,
+    log_sigmoid,
+    maximum,
+    minimum,
+    sigmoid,
+)
 from ..calls.argument_parser import misuse
 from ..elementwise.number import plus
 from ..rows import reduction_argument as R
 from ..rows.composite import composite
-from ..rows.row import general
+from ..rows.element_loss import element_loss
 from ..rows.tensor_namespace import table
 from ..rows.warn_once import warn_the_caller
 
 raw = later("nn.element_losses")
-
-
-def _count(x: Any) -> int:
-    return math.prod(x.shape) or 1
 
 
 def _shape(x: Any) -> Any:
@@ -62,24 +68,13 @@ def _weighted(each: Any, weight: Any, reduction: int) -> Any:
 # ---- mean squared error, mean absolute error --------------------------------------------------
 
 
-def _mse_gradient(g: Any, x: Any, target: Any, reduction: int) -> Any:
-    return (x - target) * R.spread(g, _count(x), reduction) * 2
-
-
-def _mse_self(xp: Any, g: Any, self: Any, target: Any, reduction: int) -> Any:
-    return xp.fused(raw.mse_loss_backward, _mse_gradient, g, self, target, reduction)
-
-
-_mse = general(
+_mse = element_loss(
     "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
-    raw.mse_loss,
-    self=_mse_self,
-    target=lambda xp, g, self, target, reduction: -_mse_self(xp, g, self, target, reduction),
-    at_defaults={
-        "raw": raw.mse_mean,
-        "self": lambda xp, g, self, target: _mse_self(xp, g, self, target, 1),
-        "target": lambda xp, g, self, target: -_mse_self(xp, g, self, target, 1),
-    },
+    formula(lambda self, target: (self - target) * (self - target)),
+    self=formula(lambda self, target: (self - target) * 2),
+    target=formula(lambda self, target: (target - self) * 2),
+    check=lambda self, target: raw.require_floats(self, "mse_cpu"),
+    fast_defaults=True,
     promote="same",
     promote_at=("self", "target"),
     public=False,
@@ -141,23 +136,23 @@ def l1_loss(
 # ---- smooth L1, Huber, soft margin ------------------------------------------------------------
 
 
-def _smooth_gradient(g: Any, x: Any, target: Any, reduction: int, beta: float) -> Any:
-    return ((x - target) / beta).clamp(-1, 1) * R.spread(g, _count(x), reduction)
+def _between(x: Any, bound: Any) -> Any:
+    return minimum(maximum(x, -bound), bound)
 
 
-def _smooth_self(xp: Any, g: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
-    return xp.fused(raw.smooth_l1_loss_backward, _smooth_gradient, g, self, target, reduction, beta)
+def _smooth(x: Any, target: Any, beta: Any) -> Any:
+    # d²/2β within β, |d| - β/2 outside: see Note [Formulas that end in a product].
+    d = x - target
+    slope = _between(d / beta, 1)
+    return slope * (d - slope * (0.5 * beta))
 
 
-def _smooth_target(xp: Any, g: Any, self: Any, target: Any, reduction: int, beta: float) -> Any:
-    return -_smooth_self(xp, g, self, target, reduction, beta)
-
-
-_smooth_l1 = general(
+_smooth_l1 = element_loss(
     "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor",
-    raw.smooth_l1_loss,
-    self=_smooth_self,
-    target=_smooth_target,
+    formula(lambda self, target, beta: _smooth(self, target, beta)),
+    self=formula(lambda self, target, beta: _between((self - target) / beta, 1)),
+    target=formula(lambda self, target, beta: -_between((self - target) / beta, 1)),
+    check=lambda self, target: raw.require_floats(self, "smooth_l1_cpu"),
     promote="same",
     promote_at=("self", "target"),
     node="SmoothL1LossBackward0",
@@ -193,23 +188,20 @@ def smooth_l1_loss(
     return apply_n(_smooth_l1.op, [input, target, number, float(beta)])
 
 
-def _huber_gradient(g: Any, x: Any, target: Any, reduction: int, delta: float) -> Any:
-    return (x - target).clamp(-delta, delta) * R.spread(g, _count(x), reduction)
+def _huber_value(x: Any, target: Any, delta: Any) -> Any:
+    # d²/2 within δ, δ (|d| - δ/2) outside.
+    d = x - target
+    slope = _between(d, delta)
+    return slope * (d - slope * 0.5)
 
 
-def _huber_self(xp: Any, g: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
-    return xp.fused(raw.huber_loss_backward, _huber_gradient, g, self, target, reduction, delta)
-
-
-def _huber_target(xp: Any, g: Any, self: Any, target: Any, reduction: int, delta: float) -> Any:
-    return -_huber_self(xp, g, self, target, reduction, delta)
-
-
-_huber = general(
+_huber = element_loss(
     "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor",
-    raw.huber_loss,
-    self=_huber_self,
-    target=_huber_target,
+    formula(lambda self, target, delta: _huber_value(self, target, delta)),
+    self=formula(lambda self, target, delta: _between(self - target, delta)),
+    target=formula(lambda self, target, delta: -_between(self - target, delta)),
+    check=lambda self, target: raw.require_floats(self, "huber_cpu"),
+    same_types=True,
     public=False,
     method=False,
     lowering="huber_loss",
@@ -240,16 +232,13 @@ def huber_loss(
     return apply_n(_huber.op, [input, target, number, float(delta)])
 
 
-def _soft_margin_gradient(g: Any, x: Any, target: Any, reduction: int) -> Any:
-    return -target * (-target * x).sigmoid() * R.spread(g, _count(x), reduction)
-
-
-_soft_margin = general(
+_soft_margin = element_loss(
     "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
-    raw.soft_margin_loss,
-    self=lambda xp, g, self, target, reduction: xp.fused(
-        raw.soft_margin_loss_backward, _soft_margin_gradient, g, self, target, reduction
-    ),
+    formula(lambda self, target: log1p(exp(-(self * target)))),
+    self=formula(lambda self, target: -target * sigmoid(-(self * target))),
+    check=lambda self, target: raw.require_margins(self, target),
+    gradient_like=lambda key, given: "target",
+    in_steps=True,
     public=False,
     method=False,
     lowering="soft_margin_loss",
@@ -276,30 +265,25 @@ def soft_margin_loss(
 # ---- binary cross-entropy ---------------------------------------------------------------------
 
 
-def _bce_gradient(g: Any, p: Any, target: Any, weight: Any, reduction: int) -> Any:
-    slope = (p - target) / ((1 - p) * p).clamp(min=1e-12)
-    if weight is not None:
-        slope = slope * weight
-    return slope * R.spread(g, _count(p), reduction)
+def _bce_types(p: Any, target: Any, weight: Any) -> None:
+    raw.require_dtype(target, p)
+    raw.require_floats(p, "binary_cross_entropy")
 
 
-def _bce_target_gradient(g: Any, p: Any, weight: Any, reduction: int) -> Any:
-    slope = (-p).log1p() - p.log()
-    if weight is not None:
-        slope = slope * weight
-    return slope * R.spread(g, _count(p), reduction)
-
-
-_bce = general(
+_bce = element_loss(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> "
     "Tensor",
-    raw.binary_cross_entropy,
-    self=lambda xp, g, self, target, weight, reduction: xp.fused(
-        raw.binary_cross_entropy_backward, _bce_gradient, g, self, target, weight, reduction
+    # Logarithms are at least -100, and p (1 - p) is at least 1e-12.
+    formula(
+        lambda self, target: (
+            (target - 1) * maximum(log1p(-self), -100) - target * maximum(log(self), -100)
+        )
     ),
-    target=lambda xp, g, self, weight, reduction: xp.fused(
-        raw.binary_cross_entropy_target, _bce_target_gradient, g, self, weight, reduction
-    ),
+    self=formula(lambda self, target: (self - target) / maximum((1 - self) * self, 1e-12)),
+    target=formula(lambda self: log1p(-self) - log(self)),
+    check=_bce_types,
+    gradient_like=lambda key, given: "self",
+    check_values=raw.require_probabilities,
     public=False,
     method=False,
     refuses_values="any",
@@ -358,57 +342,47 @@ def _bad_weight(have: tuple[int, ...], want: tuple[int, ...]) -> str | None:
     return None
 
 
-def _bcel_gradient(
-    g: Any, x: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
-) -> Any:
-    if pos_weight is None:
-        slope = x.sigmoid() - target
-    else:
-        heavy = pos_weight * target
-        slope = (heavy + 1 - target) * x.sigmoid() - heavy
-    if weight is not None:
-        slope = slope * weight
-    return slope * R.spread(g, _count(x), reduction)
-
-
-def _bcel_target_gradient(
-    g: Any, x: Any, weight: Any, pos_weight: Any, reduction: int, dtype: Any
-) -> Any:
-    slope = -x
+def _logits_value(x: Any, target: Any, pos_weight: Any) -> Any:
+    """-(p t log σ(x) + (1 - t) log σ(-x)), of which log σ(-x) = log σ(x) - x."""
+    log_s = log_sigmoid(x)
     if pos_weight is not None:
-        # `minimum` and `abs` have the half slopes at 0 that add up to σ(0).
-        soft = (-x.abs()).exp().log1p()
-        zero = x.detach() * 0
-        slope = (-x).minimum(zero) - soft - pos_weight * (x.minimum(zero) - soft)
-    if weight is not None:
-        slope = slope * weight
-    return slope * R.spread(g, _count(x), reduction)
+        log_s = ((pos_weight - 1) * target + 1) * log_s
+    return (1 - target) * x - log_s
 
 
-_bcel = general(
+def _logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return sigmoid(x) - target
+    heavy = pos_weight * target
+    return (heavy + (1 - target)) * sigmoid(x) - heavy
+
+
+def _logits_types(x: Any, target: Any, weight: Any, pos_weight: Any) -> None:
+    raw.require_logits(x, target)
+    if pos_weight is not None:
+        raw.broadcast_shape(pos_weight.shape, x.shape)
+
+
+def _logits_strides(key: str, given: tuple[str, ...]) -> str:
+    if "pos_weight" not in given:
+        return "self"
+    return "target" if key == "self" else ""
+
+
+_bcel = element_loss(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
-    raw.binary_cross_entropy_logits,
-    self=lambda xp, g, self, target, weight, pos_weight, reduction: xp.fused(
-        raw.binary_cross_entropy_logits_backward,
-        _bcel_gradient,
-        g,
-        self,
-        target,
-        weight,
-        pos_weight,
-        reduction,
+    formula(lambda self, target, pos_weight: _logits_value(self, target, pos_weight)),
+    self=formula(lambda self, target, pos_weight: _logits_slope(self, target, pos_weight)),
+    target=formula(
+        lambda self, pos_weight: (
+            -self if pos_weight is None else log_sigmoid(-self) - pos_weight * log_sigmoid(self)
+        )
     ),
-    target=lambda xp, g, self, weight, pos_weight, reduction, target_dtype: xp.fused(
-        raw.binary_cross_entropy_logits_target,
-        _bcel_target_gradient,
-        g,
-        self,
-        weight,
-        pos_weight,
-        reduction,
-        T.to_raw(target_dtype),
-    ),
+    check=_logits_types,
+    result="target",  # 1 - t is what PyTorch writes to
+    gradient_like=_logits_strides,
+    in_steps=True,
     method=False,
     public=False,
     out=False,

@@ -27,14 +27,19 @@ from ..._formula.words import Formula
 
 def generate_functions(row: Any, schema: Schema) -> None:
     """Puts the functions that are made of formulas in the places of these: see `_formula`."""
-    if type(row.raw) is Formula:
-        row.raw = _generated(row.name, row.raw, schema)
-    for key, formula in row.formulas.items():
-        if type(formula) is Formula:
-            row.formulas[key] = _generated(f"{row.name}_{key}_gradient", formula, schema)
+    if isinstance(row.raw, Formula):
+        row.raw = _generated(row.name, "", row.raw, schema)
+    for told in (row.formulas, row.declared.at_defaults or {}):
+        for key, formula in told.items():
+            if isinstance(formula, Formula):
+                told[key] = _generated(row.name, "" if key == "raw" else key, formula, schema)
 
 
-def _generated(name: str, formula: Formula, schema: Schema) -> Any:
+def _generated(name: str, key: str, formula: Any, schema: Schema) -> Any:
+    """The function of a row, or of its gradient for the argument `key`."""
+    called = f"{name}_{key}_gradient" if key else name
+    if type(formula) is not Formula:
+        return formula.generated(called, key, schema)
     from ..._array.elementwise.generated import generate
 
     numbers = {p.name: p.default for p in schema.params if not p.is_tensor}
@@ -43,7 +48,7 @@ def _generated(name: str, formula: Formula, schema: Schema) -> Any:
     override = formula.override
     if type(override) is Function:
         override = override.found()
-    return generate(name, formula.function, arrays, defaults, override)
+    return generate(called, formula.function, arrays, defaults, override)
 
 
 def check_formulas(schema: Schema, formulas: dict[str, Any]) -> None:

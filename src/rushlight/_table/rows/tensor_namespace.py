@@ -98,7 +98,9 @@ def _bounded(by_tensor: str, by_number: str) -> Any:
     return bound
 
 
-_WORDS: Final = {"absolute": "abs", "power": "pow", "rint": "round"}
+_WORDS: Final = {
+    "absolute": "abs", "log_sigmoid": "logsigmoid", "power": "pow", "rint": "round",
+}  # fmt: skip
 _BOUNDS: Final = {"maximum": ("maximum", "clamp_min"), "minimum": ("minimum", "clamp_max")}
 WORDS_OF[TensorBase] = _Words()
 
