@@ -48,3 +48,10 @@ def test_a_complex_number_without_imaginary_part_is_a_real_one(count):
     assert torch.equal(F.leaky_relu(x, 0.5 + 0j), torch.full((count,), -0.5))
     with pytest.raises(RuntimeError, match="converted to type float without overflow"):
         F.leaky_relu(x, 0.5 + 1j)
+
+
+@pytest.mark.parametrize("name", ["elu", "hardsigmoid", "leaky_relu", "mish", "silu", "softplus"])
+@pytest.mark.parametrize("number", [3, 2.5, True])
+def test_an_activation_of_a_number_is_refused(name, number):
+    with pytest.raises(TypeError, match="must be Tensor, not"):
+        getattr(F, name)(number)

@@ -495,6 +495,8 @@ def _elsewhere(me: Any, *args: Any) -> Any:
     """The formula where the first argument is no array."""
     if isinstance(args[0], np.generic):
         return me(*[np.asarray(x) if isinstance(x, np.generic) else x for x in args])
+    if isinstance(args[0], (int, float, complex)):  # whose arithmetic would be Python's
+        raise TypeError(f"{me.__name__} takes arrays, not {type(args[0]).__name__}")
     run = getattr(type(args[0]), "run_formula", None)
     return me.formula(*args) if run is None else run(args[0], me, args)
 
