@@ -32,7 +32,7 @@ from ..reduce.softmax import ones
 from ..types import FLOAT32, FLOAT64, is_half
 from . import blocked
 from .erf import erf
-from .masks import keep, where
+from .masks import choose_into, keep, where
 from .rounding import sign
 
 __all__ = ["LIMITS", "SHORT", "SPACE", "Code", "block", "body_of", "compiled", "constants_of",
@@ -315,37 +315,6 @@ class Code:
 SUMS: Final = ("dot", "total")
 
 
-_INTEGERS: Final = {FLOAT32: np.dtype(np.int32), FLOAT64: np.dtype(np.int64)}
-#: Elements from which arithmetic on bits beats a branch for each element: see `masks`.
-_BITS: Final = 1024
-
-
-def _choose(out: Any, mask: Any, a: Any, b: Any) -> None:
-    """Writes `a` where the mask is True and `b` elsewhere to `out`, which may be either of them."""
-    if out.size < _BITS:
-        if out is a:
-            np.copyto(out, b, "same_kind", np.logical_not(mask))
-            return
-        if out is not b:
-            np.copyto(out, b)
-        np.copyto(out, a, "same_kind", mask)
-        return
-    integer: Any = _INTEGERS[out.dtype]
-    left = (a if type(a) is np.ndarray else np.array(a, out.dtype)).view(integer)
-    right = (b if type(b) is np.ndarray else np.array(b, out.dtype)).view(integer)
-    bits = out.view(integer)
-    if out is a:
-        # right + mask (left - right): the integers wrap, so every bit comes back.
-        np.subtract(left, right, bits)
-        np.multiply(bits, mask, bits)
-        np.add(bits, right, bits)
-    else:
-        # left + (not mask) (right - left)
-        np.subtract(right, left, bits)
-        np.multiply(bits, np.logical_not(mask), bits)
-        np.add(bits, left, bits)
-
-
 def traced(name: str, function: Function, arrays: tuple[str, ...], names: tuple[str, ...],
             given: Mapping[str, Any]) -> Group:  # fmt: skip
     """The group of a formula, with numbers for those parameters that `given` has."""
@@ -374,7 +343,7 @@ def _total_of_block(x: Any) -> float:
 
 SPACE: Final[dict[str, Any]] = {
     "ndarray": np.ndarray, "F32": FLOAT32, "F64": FLOAT64, "copyto": np.copyto, "where": where,
-    "keep": keep, "choose": _choose, "erf": erf, "dot": _dot, "total": _total,
+    "keep": keep, "choose": choose_into, "erf": erf, "dot": _dot, "total": _total,
     **{f"u_{op}": ufunc for op, ufunc in _UFUNCS.items()},
 }  # fmt: skip
 

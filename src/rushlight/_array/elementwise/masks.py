@@ -26,6 +26,7 @@ _BITS: Final[dict[Any, Any]] = {
 }
 _choose: Final[Any] = getattr(np.where, "__wrapped__", np.where)
 _LARGE: Final = 2048  # elements from which three passes are cheaper than the branches
+_LARGE_INTO: Final = 1024  # and where the result has its place already
 _NUMBERS: Final = (bool, int, float, complex)
 
 
@@ -112,8 +113,36 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     bits = _BITS.get(a.dtype)
     if bits is None or b.dtype != a.dtype:
         return np.where(condition, a, b)
-    below = b.view(bits)
-    return np.add(np.multiply(np.subtract(a.view(bits), below), condition), below).view(a.dtype)
+    return _by_bits(condition, a.view(bits), b.view(bits), None).view(a.dtype)
+
+
+def _by_bits(condition: Any, a: Any, b: Any, out: Any) -> Any:
+    """b + condition (a - b): the integers wrap, so every bit comes back."""
+    found = np.subtract(a, b, out)
+    found = np.multiply(found, condition, out)
+    return np.add(found, b, out)
+
+
+def choose_into(out: Any, condition: Any, a: Any, b: Any) -> None:
+    """Writes `a` where the condition is True and `b` elsewhere to `out`, which may be one of them.
+
+    All are floats of one type; each of the two sides is an array or a number.
+    """
+    if out.size < _LARGE_INTO:
+        if out is a:
+            np.copyto(out, b, "same_kind", np.logical_not(condition))
+            return
+        if out is not b:
+            np.copyto(out, b)
+        np.copyto(out, a, "same_kind", condition)
+        return
+    bits = _BITS[out.dtype]
+    left = (a if type(a) is np.ndarray else np.array(a, out.dtype)).view(bits)
+    right = (b if type(b) is np.ndarray else np.array(b, out.dtype)).view(bits)
+    if out is b:
+        _by_bits(np.logical_not(condition), right, left, out.view(bits))
+    else:
+        _by_bits(condition, left, right, out.view(bits))
 
 
 def _by_kernel(condition: Any, a: Any, b: Any) -> Any:
