@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 from itertools import count
 from typing import Any, Final
 
 from .._array import types as T
 from .._array.memory import aliasing as A
+from .._base.generated_code import define
 from .._core.mode import current
 from .._core.storage import bump, new_tensor
 
@@ -29,7 +29,4 @@ def compiled_text(name: str, parameters: str, lines: list[str], names: dict[str,
     """A function from its lines, and what they name; tracebacks show its text."""
     source = text_of(name, parameters, [line for x in lines for line in x.split("\n")])
     names.update(NAMES)
-    file = f"<rushlight program {next(_numbers)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    exec(compile(source, file, "exec"), names)
-    return names.pop(name)  # a function that its own names lead to is a cycle
+    return define(name, source, f"<rushlight program {next(_numbers)}>", names)

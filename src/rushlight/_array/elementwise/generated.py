@@ -15,7 +15,6 @@ call (its class has `run_formula`).
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
@@ -24,6 +23,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ..._base.generated_code import define
 from ..._formula.ir import Group, trace
 from ..._formula.words import WORLDS, log_sigmoid_in_steps
 from .. import kernels
@@ -35,7 +35,7 @@ from .erf import erf
 from .masks import choose_into, keep, where
 from .rounding import sign
 
-__all__ = ["LIMITS", "SHORT", "SPACE", "Code", "block", "body_of", "compiled", "constants_of",
+__all__ = ["LIMITS", "SHORT", "SPACE", "Code", "block", "body_of", "constants_of", "defined",
            "formula_of", "generate", "traced"]  # fmt: skip
 
 Function = Callable[..., Any]
@@ -408,8 +408,7 @@ def generate(
     space |= {"elsewhere": _elsewhere, "mixed": _mixed, "large": _large, "kernels": kernels,
               "limits": LIMITS, "override": override}  # fmt: skip
     assert space.keys().isdisjoint(names), f"{name}: a parameter is called as a helper is"
-    exec(compiled(source, name), space)
-    made: Any = space[name]
+    made = defined(name, source, name, space)
     space["me"] = made
     function.__name__ = name  # kernels are called so
     made.formula, made.arrays, made.numbers, made.source = function, arrays, numbers, source
@@ -417,11 +416,9 @@ def generate(
     return made  # type: ignore[no-any-return]
 
 
-def compiled(source: str, name: str) -> Any:
-    """The code, as if it stood in this folder; tracebacks show it."""
-    file = f"{__file__} <{name}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    return compile(source, file, "exec")
+def defined(name: str, source: str, title: str, space: dict[str, Any]) -> Any:
+    """The function of a text, as if it stood in this folder."""
+    return define(name, source, f"{__file__} <{title}>", space)
 
 
 def body_of(code: Code, space: dict[str, Any], tag: str) -> list[str]:
@@ -526,5 +523,6 @@ def block(me: Any, dtype: Any, known: bool) -> tuple[Function, list[Any]]:
     text = "".join(f"    {line}\n" for line in [*code.lines, f"return {code.result}"])
     space = SPACE | {"dot": blocked.products, "total": _total_of_block}
     listed = ", ".join(["buffer", *names, *code.constants])
-    exec(compiled(f"def block({listed}):\n{text}", f"{me.__name__}, a block"), space)
-    return space["block"], [np.array(n, dtype) for n in code.constants.values()]
+    source = f"def block({listed}):\n{text}"
+    made = defined("block", source, f"{me.__name__}, a block", space)
+    return made, [np.array(n, dtype) for n in code.constants.values()]

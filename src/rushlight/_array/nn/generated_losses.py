@@ -39,7 +39,7 @@ from ..elementwise.generated import (
     Code,
     block,
     body_of,
-    compiled,
+    defined,
     generate,
     traced,
 )
@@ -223,8 +223,7 @@ def _made(form: Form, given: tuple[str, ...], maker: _Maker) -> Function:
         "large": _large, "more": _More(form, maker),
         "other": _other_gradient if form.key else _other_loss,
     }  # fmt: skip
-    exec(compiled(source, form.name), space)
-    made: Any = space[form.name]
+    made = defined(form.name, source, form.name, space)
     space["me"] = made
     made.loss, made.source = form, source
     return made  # type: ignore[no-any-return]

@@ -31,7 +31,7 @@ import numpy as np
 
 from ..._formula.ir import Group, into, trace
 from .. import kernels
-from ..elementwise.generated import SPACE, Code, compiled, constants_of
+from ..elementwise.generated import SPACE, Code, constants_of, defined
 from ..types import FLOAT32, FLOAT64
 
 __all__ = ["BLOCK", "SMALL", "Rule", "Update", "add_scaled_", "constants"]
@@ -158,8 +158,7 @@ class Update:
         source += "".join(f"    {line}\n" for line in lines)
         chosen = [f"{key}={x!r}" for key, x in self.flags.items()]
         text = f"{self.name} of {', '.join([parameters[0], 'g', *self.states, *chosen])}"
-        exec(compiled(source, text), space)
-        return space[self.name]
+        return defined(self.name, source, text, space)
 
     @cached_property
     def _block(self) -> tuple[Callable[..., None], list[float], int]:
