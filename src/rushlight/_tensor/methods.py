@@ -20,6 +20,7 @@ from .._core.interposers import NOT_HANDLED, misfit
 from .._core.op import Op
 from .._core.storage import TensorBase, new_tensor
 from .._table import TENSOR_METHODS
+from .._table.rows.composite import METHODS
 from .._table.rows.row import LOCK, ROWS
 from .public_functions import asking_function, method_of
 from .tensor import Tensor
@@ -293,7 +294,9 @@ def attach() -> None:
     taken = frozenset(vars(Tensor))
     for name in TENSOR_METHODS:
         if name not in taken:
-            setattr(Tensor, name, Later(name, partial(_method, name)))
+            # One that Python itself looks up would change the class in the middle of a program.
+            now = name[:2] == "__" and name in METHODS
+            setattr(Tensor, name, _method(name) if now else Later(name, partial(_method, name)))
     Tensor.detach = asking_function(Tensor.detach, "detach", "detach.default")  # type: ignore[method-assign]
     Tensor.__hash__ = _hash  # type: ignore[method-assign]
     makers = operators()
