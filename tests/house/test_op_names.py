@@ -22,7 +22,7 @@ OTHER = frozenset({
     "_tensor/array_protocol.py: name in _OTHERS",
     "_tensor/array_protocol.py: name.startswith('arg')",
     "_tensor/array_protocol.py: ufunc.__name__ not in _WITH_NUMBERS",
-    "_compile/ir/iteration_values.py: _BY_UFUNC.get(ufunc.__name__)",
+    "_tensor/array_protocol.py: _REFLECTED.get(ufunc.__name__)",
     "_compile/capture/code_observation.py: name in HARMLESS",  # methods of Python's containers
     "_compile/capture/replay_safety.py: name in _CHANGES",
     "_compile/capture/replay_safety.py: name not in HARMLESS",
@@ -30,8 +30,11 @@ OTHER = frozenset({
     "_tensor/methods.py: BINARY[name]",  # Python's operators
     "_torch/foreach.py: _NUMBERS[stem]",  # public functions on lists
     "_torch/foreach.py: stem in _NUMBERS",
-    "_torch/overrides.py: name not in _AS_CALLED",  # public functions as they are handed on
-    "_torch/overrides.py: name not in ('norm', 'tensordot', 'cdist', 'split', 'stft')",
+    "_tensor/public_functions.py: name not in _AS_CALLED",  # public functions as they are handed on
+    "_tensor/public_functions.py: name not in ('norm', 'tensordot', 'cdist', 'split', 'stft')",
+    "_tensor/public_functions.py: name in METHODS",  # names of methods
+    "_tensor/methods.py: name in METHODS",
+    "_core/copyslices.py: type(inner).__name__ == 'NotImplemented'",  # a class of nodes
     "sparse/arithmetic.py: _SUMS[name]",  # methods of sparse tensors
     "sparse/arithmetic.py: name in _SUMS",
     "utils/flop_counter.py: _PARTS[name]",  # operators of `torch.ops.aten`
@@ -39,19 +42,7 @@ OTHER = frozenset({
     "utils/flop_counter.py: name in _PARTS",
 })  # fmt: skip
 #: What is still to become a field of the row.
-LEFT: frozenset[str] = frozenset({
-    "_compile/ir/iteration_values.py: elementwise.FORMULAS.get(i.name)",
-    "_compile/ir/iteration_values.py: {'keep': i.inputs[1:2], 'where': i.inputs[:1], "
-    "'masked_fill': i.inputs[1:2]}.get(i.name)",
-    "_compile/lowering/elementwise.py: name == 'pow'",
-    "_compile/lowering/elementwise.py: name == 'where'",
-    "_compile/lowering/elementwise.py: name in ('clamp', 'hardtanh')",
-    "_compile/lowering/elementwise.py: name in ('smooth_l1_loss', 'celu')",
-    "_compile/lowering/elementwise.py: name in ('xlogy', 'xlog1py')",
-    "_compile/lowering/elementwise.py: name in LOGICAL",
-    "_compile/lowering/lowering_rules.py: i.name not in _LOGIC",
-    "_compile/lowering/lowering_rules.py: i.name not in _WHOLE",
-})  # fmt: skip
+LEFT: frozenset[str] = frozenset()
 
 
 @cache

@@ -45,7 +45,7 @@ class Op:
         "lone", "returns", "constants",
         "direct", "diff_mask",
         "records", "check", "written", "fits", "formula",
-        "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool",
+        "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
     )  # fmt: skip
 
     name: str
@@ -96,6 +96,7 @@ class Op:
     # args -> the warnings of a write to elements that share memory; None: it is refused
     expanded: Any
     names_c_type: bool  # refusals to cast a result name the type that is written as C++ does
+    real_only: str  # the name under which complex results refuse to be differentiated, or none
     gives_bool: bool  # the result is bool, whatever types the operands are brought to
 
 

@@ -451,13 +451,6 @@ def check_saved(t: TensorBase) -> int:
     return version_of(t)
 
 
-# What PyTorch computes of complex numbers (of none, or one) and doesn't differentiate.
-REAL_ONLY: Final = frozenset({
-    "amax", "amin", "cummax", "cummin", "index_reduce", "kthvalue", "log_softmax", "median", "mode",
-    "nan_to_num", "nanmedian", "scatter_reduce", "softmax",
-})  # fmt: skip
-
-
 def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
              promoted: D.dtype | None, packing: bool) -> None:  # fmt: skip
     """Notes where a gradient's shape or dtype may differ from its input's: any, with hooks."""
@@ -490,10 +483,10 @@ def note_fix(node: Node, op: Op, inputs: list[Any], outs: list[TensorBase],
     if promoted is not None:
         node.special |= GENERAL
         node.meta = {"promoted": promoted}
-    if is_complex and out_dtype is not None and out_dtype.kind == "c" and op.name in REAL_ONLY:
+    if op.real_only and out_dtype is not None and out_dtype.kind == "c":
         raise RuntimeError(
-            f"{'_' if 'softmax' in op.name else ''}{op.name} does not support automatic "
-            "differentiation for outputs with complex dtype."
+            f"{op.real_only} does not support automatic differentiation for outputs with complex "
+            "dtype."
         )
     if is_complex and op.holomorphic:
         node.special |= GENERAL

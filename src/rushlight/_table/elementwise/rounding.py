@@ -100,6 +100,7 @@ nan_to_num = elementwise(
     self=lambda xp, g, self: xp.keep(g, xp.isfinite(self)),
     promote="none",
     samples=lambda mk: [(mk(3, 4), None, None, None), (mk(3), 1.0, 2.0, 3.0)],
+    real_only=True,
     doc="`input` with numbers for nan and the infinities: 0 and the type's limits unless given.",
 )
 

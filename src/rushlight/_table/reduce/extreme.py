@@ -154,6 +154,7 @@ amax = selection(
     self=_evenly_along,
     lowering="amax",
     samples=_dims_samples,
+    real_only=True,
     doc="The largest elements over the dimensions `dim`.",
 )
 amin = selection(
@@ -162,6 +163,7 @@ amin = selection(
     self=_evenly_along,
     lowering="amin",
     samples=_dims_samples,
+    real_only=True,
     doc="The smallest elements over the dimensions `dim`.",
 )
 
@@ -206,6 +208,7 @@ median = selection(
     "median(Tensor self) -> Tensor",
     raw_sort.median,
     self=_evenly,
+    real_only=True,
     doc="The median of all elements: the lower of two middle ones.",
 )
 median_dim = selection(
@@ -214,12 +217,14 @@ median_dim = selection(
     self=_at_index,
     differentiable_out=(True, False),
     samples=_pair_samples,
+    real_only=True,
     doc="The medians along `dim`, and where they are.",
 )
 nanmedian = selection(
     "nanmedian(Tensor self) -> Tensor",
     raw_sort.nanmedian,
     self=_evenly,
+    real_only=True,
     doc="The median of the elements that aren't NaN.",
 )
 nanmedian_dim = selection(
@@ -228,6 +233,7 @@ nanmedian_dim = selection(
     self=_at_index,
     differentiable_out=(True, False),
     samples=_pair_samples,
+    real_only=True,
     doc="The medians along `dim` of the elements that aren't NaN, and where they are.",
 )
 mode = selection(
@@ -236,6 +242,7 @@ mode = selection(
     self=_at_index,
     differentiable_out=(True, False),
     samples=_pair_samples,
+    real_only=True,
     doc="The most frequent elements along `dim`, and where they are.",
 )
 kthvalue = selection(
@@ -245,5 +252,6 @@ kthvalue = selection(
     self=_at_index,
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), 2), (mk(3, 4), 1, 0, True)],
+    real_only=True,
     doc="The k-th smallest elements along `dim`, counted from 1, and where they are.",
 )

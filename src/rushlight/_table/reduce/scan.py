@@ -153,6 +153,7 @@ cummax = selection(
     self=lambda xp, g0, self, indices, dim: xp.accumulated_along(g0, indices, dim),
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
+    real_only=True,
     doc="The largest of each element and those before it along `dim`, and where it is.",
 )
 cummin = selection(
@@ -161,6 +162,7 @@ cummin = selection(
     self=lambda xp, g0, self, indices, dim: xp.accumulated_along(g0, indices, dim),
     differentiable_out=(True, False),
     samples=lambda mk: [(mk(3, 4), 1), (mk(3, 4), 0)],
+    real_only=True,
     doc="The smallest of each element and those before it along `dim`, and where it is.",
 )
 

@@ -82,6 +82,7 @@ SOFTMAX = general(
     namespace=("", "special"),
     lowering="softmax",
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
+    real_only="_softmax",
     doc="exp(input) divided by its sum along `dim`.",
 )
 LOG_SOFTMAX = general(
@@ -93,6 +94,7 @@ LOG_SOFTMAX = general(
     namespace=("", "special"),
     lowering="log_softmax",
     samples=lambda mk: [(mk(3, 4), 1), (mk(2, 3, 4), 0), (mk(5), -1)],
+    real_only="_log_softmax",
     doc="The logarithm of softmax(input) along `dim`.",
 )
 

@@ -61,8 +61,8 @@ class Row:
         "text", "name", "overload", "node", "raw", "declared", "overloads",
         "kind", "doc", "samples", "formula", "formulas", "joint", "jvp", "batch", "ref",
         "namespace", "inplace", "method", "public", "dtypes", "numbers", "shaped_by_values",
-        "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "by_element",
-        "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
+        "wide", "copies", "shared", "expanded", "names_c_type", "gives_bool", "real_only",
+        "by_element", "vmap_write", "refuses_values", "lowering", "unit", "given_numbers",
         "schema", "op", "simple_op", "simple_defaults", "out",
     )  # fmt: skip
 
@@ -95,6 +95,7 @@ class Row:
     expanded: Any
     names_c_type: bool
     gives_bool: bool
+    real_only: bool | str
     by_element: bool
     vmap_write: str
     refuses_values: str
@@ -286,6 +287,7 @@ def declare(
     expanded: Callable[[list[Any]], list[str]] | None = None,
     names_c_type: bool = False,
     gives_bool: bool = False,
+    real_only: bool | str = False,
     by_element: bool | None = None,
     vmap_write: str = "",
     refuses_values: str = "",
@@ -313,10 +315,11 @@ def declare(
     before or after shapes are looked at); `expanded(args)` gives the warnings of a write to
     elements that share memory, which is refused without it; `names_c_type` has refusals to cast
     a result name the type that is written as C++ does; `gives_bool` says that the result is
-    bool, whatever types the operands are brought to; `by_element` says that an element that
-    is written takes only the operands' elements at its place, which the kind says of
-    elementwise rows; `vmap_write` is what PyTorch calls the write where vmap refuses it for its
-    tensor that has no batch dimension ("shape": it is refused for its shape).
+    bool, whatever types the operands are brought to; `real_only` that complex numbers are
+    computed with, but not differentiated (a text: what the refusal calls it); `by_element` says
+    that an element that is written takes only the operands' elements at its place, which the kind
+    says of elementwise rows; `vmap_write` is what PyTorch calls the write where vmap refuses it for
+    its tensor that has no batch dimension ("shape": it is refused for its shape).
 
     `refuses_values` says that the forward may raise for what elements are: "any" type's, or of
     "whole" numbers alone (a division by zero, a negative power). `lowering` names the rule in
@@ -367,6 +370,7 @@ def declare(
     row.expanded = expanded
     row.names_c_type = names_c_type
     row.gives_bool = gives_bool
+    row.real_only = real_only
     row.by_element = kind == "elementwise" if by_element is None else by_element
     row.vmap_write = vmap_write
     row.refuses_values = refuses_values
@@ -543,6 +547,7 @@ def _op(schema: Schema, raw: Any, formulas: dict[str, Any], joint: Any, row: Row
     op.expanded = row.expanded
     op.names_c_type = row.names_c_type
     op.gives_bool = row.gives_bool
+    op.real_only = row.real_only if isinstance(row.real_only, str) else op.name * row.real_only
     check_formulas(schema, formulas)
     lay_out(op, schema, formulas, joint)
     op.direct = (

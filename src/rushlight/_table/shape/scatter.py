@@ -320,6 +320,7 @@ scatter_reduce = general(
     samples=lambda mk: [(mk(4, 3), 0, mk(5, 3, low=0, high=4, integer=True), mk(5, 3), r)
                         for r in ("sum", "mean", "prod", "amax", "amin")],
     shared="last",
+    real_only=True,
     doc="A copy in which the elements of `src` that have one place are reduced.",
 )  # fmt: skip
 
@@ -362,6 +363,7 @@ index_reduce = general(
     samples=lambda mk: [(mk(4, 3), 0, mk(5, low=0, high=4, integer=True), mk(5, 3), r)
                         for r in ("mean", "prod", "amax", "amin")],
     shared="last",
+    real_only=True,
     doc="A copy in which the parts of `source` that have one place are reduced.",
 )  # fmt: skip
 
