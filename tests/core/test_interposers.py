@@ -65,3 +65,18 @@ def test_arguments_that_autocast_converts_stay_as_the_caller_has_them() -> None:
         out = torch.mm(a, b)
     assert out.dtype is torch.bfloat16
     assert a.dtype is b.dtype is torch.float32
+
+
+def test_an_element_of_a_plain_subclass_is_its_own() -> None:
+    class Dispatches(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    class Plain(torch.Tensor):
+        pass
+
+    assert Dispatches is not None  # a class that dispatches has been made
+    one = torch.tensor(True).as_subclass(Plain)
+    assert bool(one) and torch.tensor([3.0]).as_subclass(Plain).item() == 3.0
+    assert torch.tensor([2.0, 3.0]).as_subclass(Plain).tolist() == [2.0, 3.0]

@@ -31,7 +31,7 @@ WAYS = ("plain", "native", "floors")
 FROM, UP_TO = 2, 1
 
 ROOT = Path(rushlight.__file__).parent
-FOLDERS = ("_array", "ops")
+FOLDERS = ("_array", "_table")
 
 #: Limits that aren't of sizes, or beyond which a result would be wrong: they stay.
 FIXED = {
@@ -43,6 +43,7 @@ FIXED = {
     "_array.random.mt19937.BLOCK": "the words of the generator's state",
     "_array.random.mt19937._KEPT": "states that are kept",
     "_array.reduce.norm.D": "an element type",
+    "_array.elementwise.special._MANY": "steps of a recurrence, beyond which it loses its digits",
     "_array.linalg.vector_products._MANY": "PyTorch's own limit, with its digits",
     "_array.kernels.launch.ROW_LIMIT": "the scratch memory of a compiled kernel",
     "_array.kernels.launch.REGISTERS": "the registers of a compiled kernel",

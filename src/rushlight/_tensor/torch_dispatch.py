@@ -274,17 +274,16 @@ def answered(name: str, args: tuple[Any, ...]) -> Any:
 
 
 def read(t: Any) -> Any:
-    """The array to read where a class keeps the data; None: the tensor's own.
+    """The array to read where a class keeps the data; NOT_HANDLED: the tensor's own.
 
     Raises: RuntimeError where there are several elements, or no data.
     """
     if not type(t)._dispatches:
-        _hollow.refuse_item(t)
-        return None
+        return NOT_HANDLED
     if t._raw.size != 1:
         if type(t._raw) is Wrapped:
             raise RuntimeError(NO_STORAGE)
-        return None
+        return NOT_HANDLED
     number = asked(ready(), [t], _operator("_local_scalar_dense", "default"), (t,), {})
     return full((), number, T.from_raw(t._raw.dtype))
 

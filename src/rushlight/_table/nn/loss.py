@@ -79,7 +79,6 @@ _mse = element_loss(
     promote_at=("self", "target"),
     public=False,
     method=False,
-    lowering="mse_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0), (mk(3), mk(3), 2)],
     doc="The squared differences, reduced.",
 )
@@ -158,7 +157,6 @@ _smooth_l1 = element_loss(
     node="SmoothL1LossBackward0",
     public=False,
     method=False,
-    lowering="smooth_l1_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
     doc="The differences, squared near zero and absolute far off, reduced.",
 )
@@ -204,7 +202,6 @@ _huber = element_loss(
     same_types=True,
     public=False,
     method=False,
-    lowering="huber_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4)), (mk(3), mk(3), 0, 0.5)],
     doc="The differences, squared near zero and absolute far off, reduced.",
 )
@@ -241,7 +238,6 @@ _soft_margin = element_loss(
     in_steps=True,
     public=False,
     method=False,
-    lowering="soft_margin_loss",
     samples=lambda mk: [(mk(3, 4), mk(3, 4))],
     doc="log(1 + exp(-target input)), reduced.",
 )
@@ -386,7 +382,6 @@ _bcel = element_loss(
     method=False,
     public=False,
     out=False,
-    lowering="logits_loss",
     samples=lambda mk: [
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9)),
         (mk(3, 4), mk(3, 4, low=0.1, high=0.9), None, mk(4, low=0.5, high=2.0), 2),
