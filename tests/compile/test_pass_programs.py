@@ -9,7 +9,7 @@ from rushlight._compile.passes.common_subexpressions import without_repeats
 from rushlight._compile.passes.constants import folded
 from rushlight._compile.passes.copies import without_copies
 from rushlight._compile.passes.dead_code import without_dead
-from rushlight._compile.passes.layout import laid_out
+from rushlight._compile.passes.layout import copy_unordered
 from rushlight._compile.passes.norms import apart
 from rushlight._compile.passes.split_reductions import in_pieces
 from rushlight._compile.step import CompiledStep
@@ -170,7 +170,7 @@ def test_operands_that_no_kernel_reads_where_they_lie_are_copied_once() -> None:
         return turned + y, turned * y
 
     changes(
-        function, [torch.ones(2, 3, 4), torch.ones(3, 2, 4)], laid_out,
+        function, [torch.ones(2, 3, 4), torch.ones(3, 2, 4)], copy_unordered,
         """
         v2: float32[3, 2, 4] = transpose(v0, 0, 1)
         v3: float32[3, 2, 4] = add(v2, v1)
@@ -193,7 +193,7 @@ def test_slices_and_repeated_rows_are_read_where_they_lie() -> None:
     changes(
         lambda x, y: torch.narrow(x, 1, 1, 2) + y,
         [torch.ones(5, 4), torch.ones(5, 1)],
-        laid_out,
+        copy_unordered,
         text,
         text,
     )
@@ -207,7 +207,7 @@ def test_a_copy_is_not_shared_past_a_write_of_what_it_was_made_from() -> None:
         return first, turned * y
 
     program = program_of(function, torch.ones(2, 3, 4), torch.ones(3, 2, 4))
-    laid_out(program)
+    copy_unordered(program)
     assert [i.name for i in program.instructions].count("in_order") == 2
 
 

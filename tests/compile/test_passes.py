@@ -7,7 +7,7 @@ from rushlight._compile.guards.guards import structure_of
 from rushlight._compile.passes.common_subexpressions import without_repeats
 from rushlight._compile.passes.copies import without_copies
 from rushlight._compile.passes.dead_code import without_dead
-from rushlight._compile.passes.split_allocations import held_apart
+from rushlight._compile.passes.split_allocations import split_roots
 from rushlight._compile.step import CompiledStep
 
 
@@ -116,7 +116,7 @@ def test_results_that_share_an_allocation_get_roots_of_their_own() -> None:
     program = program_of(function, torch.randn(900, 20), w, b)
     made = next(i for i in program.instructions if i.name == "_layer_kernel")
     outs = [o for o in made.outputs if o is not None]
-    held_apart(program)
+    split_roots(program)
     assert len({o.root for o in outs}) == len(outs)
     assert not any(o.view for o in outs)
 
@@ -129,5 +129,5 @@ def test_parts_of_an_array_that_something_else_shows_stay_views_of_it() -> None:
 
     program = program_of(function, torch.ones(4, 3))
     parts = next(i for i in program.instructions if i.name == "split")
-    held_apart(program)
+    split_roots(program)
     assert all(o.view for o in parts.outputs if o is not None)

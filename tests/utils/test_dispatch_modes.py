@@ -103,7 +103,7 @@ def test_every_row_has_an_operator(name: str) -> None:
     from rushlight._table.names import aten as _aten
 
     for row in ROWS[name]:
-        found = _aten.found(name.replace(".", "_"), row.schema.overload or "default")
+        found = _aten.find_overload(name.replace(".", "_"), row.schema.overload or "default")
         assert str(found).startswith("aten.")
 
 

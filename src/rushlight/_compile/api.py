@@ -60,7 +60,7 @@ def compile(
                            mode=mode, options=options, disable=disable)  # fmt: skip
 
         return decorated
-    native = _settled(mode, options, backend, dynamic)
+    native = _check_options(mode, options, backend, dynamic)
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     if disable or getattr(model, "_compile_disabled", False):
@@ -74,7 +74,7 @@ def compile(
     return step
 
 
-def _settled(mode: str | None, options: Any, backend: Any, dynamic: Any) -> bool:
+def _check_options(mode: str | None, options: Any, backend: Any, dynamic: Any) -> bool:
     """Whether machine code is wanted, after a look at all that may be said.
 
     Raises:

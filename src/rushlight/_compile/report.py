@@ -20,14 +20,14 @@ def lines_of(machine: Any) -> list[str]:
     """A machine's items, in order, and its arena."""
     found: list[str] = []
     for place, item in enumerate(machine.plan.items):
-        found += _shown(item, machine.groups.get(place))
+        found += _format_item(item, machine.groups.get(place))
     return found + _arena(machine)
 
 
-def _shown(item: Any, group: Any) -> list[str]:
+def _format_item(item: Any, group: Any) -> list[str]:
     if isinstance(item, Kernel):
         head = f"kernel over {item.rows} x {item.columns} gives {_names(item.outputs)}"
-        return [head, *(f"    {m.instruction!r}{_written(m.outputs)}" for m in item.members)]
+        return [head, *(f"    {m.instruction!r}{_format_results(m.outputs)}" for m in item.members)]
     if isinstance(item, Product):
         return [_product(item)]
     if isinstance(item, Sweep):
@@ -53,7 +53,7 @@ def _name(v: Value) -> str:
     return f"{v.holder!r} in place" if v.kind == "write" else repr(v)
 
 
-def _written(outputs: list[Value]) -> str:
+def _format_results(outputs: list[Value]) -> str:
     targets = [v for v in outputs if v.kind == "write"]
     return f"  (over {_names([v.holder for v in targets])})" if targets else ""
 

@@ -68,7 +68,7 @@ class CopySlices(Node):
         """A copy of `g` laid out like the base, and the view's part of it."""
         size, stride, offset = self.place
         if not traced:
-            whole = S.laid_out(g, None if self.dense else self.stride)
+            whole = S.copy_with_strides(g, None if self.dense else self.stride)
             if self.steps is not None:
                 return whole, replay(self.steps, whole, False)
             return whole, S.part_of(whole, size, stride, offset)

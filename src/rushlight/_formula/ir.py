@@ -53,7 +53,7 @@ __all__ = [
     "Group", "GroupError", "Instruction", "Operand", "Output", "Symbol", "absolute", "cast",
     "ceil", "column", "column_sum", "cos", "erf", "exp", "expm1", "floor", "into", "log", "log1p",
     "maximum", "minimum", "one_hot", "pick", "power", "rint", "row", "row_max", "row_min",
-    "row_sum", "row_top", "rsqrt", "sigmoid", "sign", "sin", "spread", "sqrt", "tanh", "total",
+    "row_sum", "row_top", "rsqrt", "sigmoid", "sign", "sin", "sqrt", "tanh", "total",
     "trace", "trunc", "where",
 ]  # fmt: skip
 
@@ -430,14 +430,14 @@ total = _unary("total")
 one_hot = _unary("one_hot")
 
 
-def spread(x: Symbol, kind: str) -> Symbol:
+def broadcast(x: Symbol, kind: str) -> Symbol:
     """A value that varies less as one of kind `f` or `r`: the same in all places."""
     return x if x.kind == kind else x.trace.add(f"spread_{kind}", [x])
 
 
 def everywhere(x: Symbol) -> Symbol:
     """A value as one that varies over all places: for sums, which count every one of them."""
-    return spread(x, "f")
+    return broadcast(x, "f")
 
 
 def cast(x: Symbol, dtype: str) -> Symbol:

@@ -158,7 +158,7 @@ def vocabulary(formula: Any) -> set[str]:
             continue
         seen.add(code)
         for inner in _nested(code):
-            found.update(_asked(inner))
+            found.update(_words_used(inner))
             for name in inner.co_names:
                 called = function.__globals__.get(name)
                 if isinstance(called, FunctionType) and "._table." in called.__module__:
@@ -176,7 +176,7 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
             yield from _nested(constant)
 
 
-def _asked(code: CodeType) -> Iterator[str]:
+def _words_used(code: CodeType) -> Iterator[str]:
     """The attributes taken of the variable `xp`."""
     holds_xp = False
     for step in dis.get_instructions(code):

@@ -148,7 +148,7 @@ def _reduction(name: str) -> Any:
     return reduced
 
 
-def _spread(name: str) -> Any:
+def _deviation_function(name: str) -> Any:
     def measured(
         x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
     ) -> Any:
@@ -245,7 +245,12 @@ def namespace() -> ModuleType:
     names.update(bool=D.bool_, pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None)
     for ours in _REDUCTIONS:
         names[{"amax": "max", "amin": "min"}.get(ours, ours)] = _reduction(ours)
-    names.update(var=_spread("var"), std=_spread("std"), astype=_astype, asarray=_asarray)
+    names.update(
+        var=_deviation_function("var"),
+        std=_deviation_function("std"),
+        astype=_astype,
+        asarray=_asarray,
+    )
     names.update(take=_take, concat=_concat, stack=_stack, expand_dims=_expand_dims)
     names.update(squeeze=_squeeze, matrix_transpose=_matrix_transpose, permute_dims=_permute_dims)
     names.update(flip=_flip, roll=_roll, sort=_sort, argsort=_argsort, nonzero=_nonzero)

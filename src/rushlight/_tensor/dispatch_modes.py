@@ -26,7 +26,7 @@ from .._core.storage import TensorBase, new_tensor, version_of
 from .._core.views import attach_view
 from .._table.names import aten as _aten
 from .._table.names.aten import FORMS
-from .._table.names.aten_forms import parts_of, seen
+from .._table.names.aten_forms import classify_call, parts_of
 from .._table.rows.out_argument import run_into
 from .factories import FACTORIES, shown
 from .tensor import Tensor
@@ -77,7 +77,7 @@ def _watch_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
         profiler.leave(event)
 
 
-def asked(mode: Mode, function: Any, types: tuple[Any, ...], args: tuple[Any, ...],
+def ask_mode(mode: Mode, function: Any, types: tuple[Any, ...], args: tuple[Any, ...],
           kwargs: dict[str, Any]) -> Any:  # fmt: skip
     """What the innermost dispatch mode makes of a call; it runs outside of itself and of autograd.
 
@@ -106,8 +106,8 @@ def dispatched(op: Op, args: list[Any], mode: Mode) -> Any:
     """The result that the innermost dispatch mode gives, recorded."""
     raws = [slow.to_raw(arg) for arg in args]
     promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
-    function, given, named, index = seen(op, args, False)
-    result = asked(mode, function, (), given, named)
+    function, given, named, index = classify_call(op, args, False)
+    result = ask_mode(mode, function, (), given, named)
     if index >= 0:
         result = result[index]
     values = [result] if op.n_out == 1 else list(result)
@@ -149,7 +149,7 @@ def _note_saved(op: Op, outs: list[Any], live: int, mode: Mode) -> None:
     for k, entry in enumerate(op.entries):
         out = outs[entry[1]] if entry[0] == OUT and op.masks[k] & live else None
         if out is not None and out._requires_grad:
-            asked(mode, _aten.found("detach", "default"), (Tensor,), (out,), {})
+            ask_mode(mode, _aten.find_overload("detach", "default"), (Tensor,), (out,), {})
 
 
 def dispatched_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
@@ -162,11 +162,11 @@ def dispatched_inplace(op: Op, args: list[Any], writer: Any, mode: Mode) -> Any:
             check_writable(me)
     raws = [slow.to_raw(arg) for arg in args]
     promoted = slow.promote(op, args, raws) if op.promote != PROMOTE_NONE else None
-    function, given, named, _ = seen(op, args, True)
+    function, given, named, _ = classify_call(op, args, True)
 
     def written(*_: Any) -> None:
         before = version_of(me)
-        asked(mode, function, (), given, named)
+        ask_mode(mode, function, (), given, named)
         cell = me._cell if me._view is None else me._view.base._cell
         if cell is not None:  # the write is counted once
             cell.n = before
@@ -185,8 +185,8 @@ def _watch_out(row: Any, args: list[Any], out: Any, mode: Mode) -> Any:
     packet = getattr(ATEN, row.schema.name.replace(".", "_"), None)
     if packet is None or name not in packet.overloads():
         return run_into(row.schema.name, lambda: apply_n(row.op, args), args, out)
-    _, given, named, _ = seen(row.op, args, False)
-    return asked(mode, getattr(packet, name), (), given, {**named, "out": out})
+    _, given, named, _ = classify_call(row.op, args, False)
+    return ask_mode(mode, getattr(packet, name), (), given, {**named, "out": out})
 
 
 # ---- what does not go through rows --------------------------------------------------------------
@@ -201,7 +201,7 @@ def watch_factory(mode: Mode, function: Any, name: str, args: tuple[Any, ...], k
             return function(*args, **kwargs)
         if name == "lift_fresh.default":  # the elements come from outside
             wants = bool(kwargs.pop("requires_grad", False))
-            made = asked(mode, _aten.found("lift_fresh", "default"), (),
+            made = ask_mode(mode, _aten.find_overload("lift_fresh", "default"), (),
                          (function(*args, **kwargs),), {})  # fmt: skip
             made._requires_grad = wants
             return made
@@ -211,7 +211,7 @@ def watch_factory(mode: Mode, function: Any, name: str, args: tuple[Any, ...], k
             given, named = _as_seen(name, args, kwargs)
         stem, _, overload = name.partition(".")
         wants = bool(named.pop("requires_grad", False))
-        result = asked(mode, _aten.found(stem, overload), (), given, named)
+        result = ask_mode(mode, _aten.find_overload(stem, overload), (), given, named)
         if isinstance(result, TensorBase) and wants:
             result._requires_grad = True
         return result

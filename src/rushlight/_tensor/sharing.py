@@ -44,7 +44,7 @@ def share(t: Any) -> None:
     base._raw = S.shared(base._raw)
     block = S.block_of(base._raw)
     if block is not None:
-        t._raw = S.seen(block, dtype, lying)
+        t._raw = S.view_block(block, dtype, lying)
 
 
 def reduce_tensor(t: Any) -> Any:
@@ -73,7 +73,7 @@ def _received(
     cls: Any, sent: Any, size: int, dtype: D.dtype, lying: Any, requires_grad: bool, attributes: Any
 ) -> Any:
     t = TensorBase.__new__(cls)
-    init_tensor(t, S.seen(S.opened(sent.detach(), size), dtype, lying))
+    init_tensor(t, S.view_block(S.opened(sent.detach(), size), dtype, lying))
     t._requires_grad = requires_grad
     if cls._overrides or cls._dispatches:
         t._plain = False

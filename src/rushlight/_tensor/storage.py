@@ -307,7 +307,7 @@ class TypedStorage:
 
     @property
     def _elements(self) -> Any:
-        return stored.seen_as(self._untyped_storage._data, T.to_raw(self.dtype))
+        return stored.view_as(self._untyped_storage._data, T.to_raw(self.dtype))
 
     @property
     def device(self) -> device:
@@ -462,7 +462,7 @@ def typed(t: Any) -> TypedStorage:
 def tensor_over(source: Any, dtype: D.dtype) -> TensorBase:
     """A flat tensor over the memory of a storage."""
     inner = source if isinstance(source, UntypedStorage) else source._untyped_storage
-    return new_tensor(stored.seen_as(inner._data, T.to_raw(dtype)))
+    return new_tensor(stored.view_as(inner._data, T.to_raw(dtype)))
 
 
 STORAGES.append(UntypedStorage)

@@ -30,12 +30,12 @@ from .._core.mode import CURRENT, Mode, ask_class, current, ready, replaced
 from .._core.op import OUT, PROMOTE_NONE, Op
 from .._core.storage import TensorBase, init_tensor, new_tensor, version_of
 from .._table.modes import meta as _hollow
-from .._table.names.aten import found as _operator
-from .._table.names.aten_forms import parts_of, seen
+from .._table.names.aten import find_overload as _operator
+from .._table.names.aten_forms import classify_call, parts_of
 from . import dispatch_modes as watching
 from .tensor import Tensor
 
-__all__ = ["asked", "make_wrapper_subclass"]
+__all__ = ["ask_classes", "make_wrapper_subclass"]
 
 NO_STORAGE: Final = (
     "Cannot access data pointer of Tensor (e.g. FakeTensor, FunctionalTensor). If you're using "
@@ -115,7 +115,7 @@ def instances(values: Any) -> list[Any]:
     return found
 
 
-def asked(
+def ask_classes(
     mode: Mode, found: list[Any], function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """What the classes of `found` make of a call, outside of autograd.
@@ -162,8 +162,8 @@ def call(op: Op, args: list[Any]) -> Any:
     if parts is not None:
         return parts(*args)
     mode = ready()
-    function, given, named, index = seen(op, args, False)
-    result = asked(mode, found, function, given, named)
+    function, given, named, index = classify_call(op, args, False)
+    result = ask_classes(mode, found, function, given, named)
     if index >= 0:
         result = result[index]
     values = [result] if op.n_out == 1 else list(result)
@@ -208,11 +208,11 @@ def call_inplace(op: Op, args: list[Any], writer: Any) -> Any:
         if live or me._requires_grad:
             check_writable(me)
     raws = [slow.to_raw(arg) for arg in args]
-    function, given, named, _ = seen(op, args, True)
+    function, given, named, _ = classify_call(op, args, True)
 
     def written(*_: Any) -> None:
         before = version_of(me)
-        asked(mode, found, function, given, named)
+        ask_classes(mode, found, function, given, named)
         cell = me._cell if me._view is None else me._view.base._cell
         if cell is not None:  # the write is counted once
             cell.n = before
@@ -235,7 +235,7 @@ def received(leaf: Any, g: Any) -> bool:
     return True
 
 
-def made_by_class(function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
+def ask_class_of_first(function: Any, name: str, args: tuple[Any, ...], kwargs: Any) -> Any:
     """A call that isn't one of a row, as the class of its first argument has it done."""
     stem, _, overload = name.partition(".")
     if stem in ("detach", "_local_scalar_dense"):
@@ -245,7 +245,7 @@ def made_by_class(function: Any, name: str, args: tuple[Any, ...], kwargs: Any) 
         if not named.get("pin_memory"):
             named["pin_memory"] = False
     wants = bool(named.pop("requires_grad", False))
-    result = asked(current(), instances(args), _operator(stem, overload), given, named)
+    result = ask_classes(current(), instances(args), _operator(stem, overload), given, named)
     if isinstance(result, TensorBase):
         result = _own(result, list(args))
         result._requires_grad = wants
@@ -257,7 +257,7 @@ def started(t: Any) -> Any:
     former_mode = CURRENT.get()
     try:
         CURRENT.set(replaced(ready(), grad=False))
-        return made_by_class(None, "ones_like.default", (t,), {})
+        return ask_class_of_first(None, "ones_like.default", (t,), {})
     finally:
         CURRENT.set(former_mode)
 
@@ -270,7 +270,7 @@ def answered(name: str, args: tuple[Any, ...]) -> Any:
     found = instances(args)
     if not found:
         return NOT_HANDLED
-    return asked(ready(), found, _operator(name, "default"), args, {})
+    return ask_classes(ready(), found, _operator(name, "default"), args, {})
 
 
 def read(t: Any) -> Any:
@@ -284,7 +284,7 @@ def read(t: Any) -> Any:
         if type(t._raw) is Wrapped:
             raise RuntimeError(NO_STORAGE)
         return NOT_HANDLED
-    number = asked(ready(), [t], _operator("_local_scalar_dense", "default"), (t,), {})
+    number = ask_classes(ready(), [t], _operator("_local_scalar_dense", "default"), (t,), {})
     return full((), number, T.from_raw(t._raw.dtype))
 
 
@@ -302,7 +302,7 @@ class _Classes(Interposer):
     def make(self, function: Any, name: str, args: Any, kwargs: Any, mode: Mode) -> Any:
         """What is made like an instance, or of it."""
         if args and getattr(type(args[0]), "_dispatches", False):
-            return made_by_class(function, name, args, kwargs)
+            return ask_class_of_first(function, name, args, kwargs)
         return NOT_HANDLED
 
     def look(self, name: str, args: tuple[Any, ...]) -> Any:

@@ -210,7 +210,7 @@ def ask_of_failure(op: Any, args: list[Any], error: Exception) -> Any:
     function = getattr(package, op.row.schema.name.lstrip("_"), None) or _function_of(op)
     if hasattr(function, "_asks"):  # it asks the classes itself when it hears of the error
         return NOT_HANDLED
-    first, named = _given(op, args)
+    first, named = _without_defaults(op, args)
     return ask_of_misfit(function, first, named)
 
 
@@ -239,7 +239,7 @@ def ask_of_operation(op: Any, args: list[Any], inplace: bool, writer: Any) -> An
         function = _writing(op, writer)
     else:
         function = op.function if op.function is not None else _function_of(op)
-    first, named = _given(op, args)
+    first, named = _without_defaults(op, args)
     given = tuple(first)
     if stack:
         answer = by_mode(function, types, given, named)
@@ -281,7 +281,7 @@ def _writing(op: Any, writer: Any) -> Any:
     return function
 
 
-def _given(op: Any, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+def _without_defaults(op: Any, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
     """The arguments without trailing ones that have their default values, some of them by name."""
     params = op.row.schema.params
     count = len(args)

@@ -95,7 +95,7 @@ def _no_downloads(repository: str) -> NoReturn:
     )
 
 
-def _kept(github: str) -> str:
+def _downloaded_folder(github: str) -> str:
     """The folder of a repository that has been downloaded before; raises where there is none."""
     match = re.fullmatch(r"([^/:]+)/([^/:]+)(?::(.+))?", github)
     if match is None:
@@ -145,7 +145,9 @@ def _entry(module: ModuleType, model: str) -> Callable[..., Any]:
 def _where(repo_or_dir: str, source: str) -> str:
     if source not in ("github", "local"):
         raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
-    return _kept(repo_or_dir) if source == "github" else os.path.expanduser(repo_or_dir)
+    return (
+        _downloaded_folder(repo_or_dir) if source == "github" else os.path.expanduser(repo_or_dir)
+    )
 
 
 def load(
@@ -185,7 +187,7 @@ def list(
     verbose: bool = True,
 ) -> Any:
     """The names of a repository's entry points; it must be on this machine."""
-    module = _entries(_kept(github))
+    module = _entries(_downloaded_folder(github))
     return [
         name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")
     ]
@@ -199,7 +201,7 @@ def help(
     trust_repo: Any = "check",
 ) -> str | None:
     """The docstring of an entry point; the repository must be on this machine."""
-    return _entry(_entries(_kept(github)), model).__doc__
+    return _entry(_entries(_downloaded_folder(github)), model).__doc__
 
 
 # ---- weights -------------------------------------------------------------------------------------

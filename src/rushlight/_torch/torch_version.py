@@ -45,7 +45,7 @@ def _key(text: str) -> tuple[Any, ...] | None:
     return int(match["epoch"] or 0), tuple(release), stage, post, dev, bool(parts), local
 
 
-def _written(other: Any) -> str | None:
+def _as_text(other: Any) -> str | None:
     """`other` as a version's text: itself, or a tuple's parts joined by dots."""
     if isinstance(other, str):
         return other
@@ -64,7 +64,7 @@ class TorchVersion(str):
     """
 
     def _pair(self, other: Any) -> tuple[Any, Any] | None:
-        text = _written(other)
+        text = _as_text(other)
         if text is None:
             return None
         mine, theirs = _key(self), _key(text)

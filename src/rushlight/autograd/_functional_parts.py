@@ -20,11 +20,11 @@ def standard_basis(tensors: tuple[Any, ...], numels: tuple[int, ...]) -> tuple[A
     return tuple(blocks)
 
 
-def settled(inputs: Any, create_graph: bool) -> Any:
+def detach_results(inputs: Any, create_graph: bool) -> Any:
     """The tensors as they are returned: without history unless it is asked for."""
     if isinstance(inputs, TensorBase):
         return inputs if create_graph else PUBLIC[("", "detach")](inputs)
-    return tuple(settled(x, create_graph) for x in inputs)
+    return tuple(detach_results(x, create_graph) for x in inputs)
 
 
 def unpacked(res: Any, to_unpack: Any) -> Any:

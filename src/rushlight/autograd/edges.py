@@ -36,7 +36,7 @@ def core_of(seen: Any) -> Vertex:
     return vertex
 
 
-def seen_as(vertex: Vertex) -> Any:
+def public_form(vertex: Vertex) -> Any:
     """What users see of a vertex. See Note [What users see of a vertex]."""
     if isinstance(vertex, CoreNode):
         shown = vertex.shown()
@@ -69,7 +69,7 @@ def _next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
     note_inputs(node)
     nrs = node.nrs or (0,) * len(node.next)
     return tuple(
-        (None, 0) if child is None else (seen_as(child), nr - 1 if nr else 0)
+        (None, 0) if child is None else (public_form(child), nr - 1 if nr else 0)
         for child, nr in zip(node.next, nrs)
     )
 
@@ -286,7 +286,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     vertex, nr = vertex_of_tensor(tensor)
     if isinstance(vertex, CoreNode):
         note_output(vertex, tensor._raw)
-    return GradientEdge(seen_as(vertex), nr)
+    return GradientEdge(public_form(vertex), nr)
 
 
 def place_of(x: Any) -> tuple[Vertex, int]:
@@ -313,5 +313,5 @@ __all__ = [
     "core_of",
     "get_gradient_edge",
     "place_of",
-    "seen_as",
+    "public_form",
 ]

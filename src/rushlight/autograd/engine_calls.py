@@ -7,7 +7,7 @@ from typing import Any
 
 from .._core.storage import TensorBase
 from .backward import root_gradient
-from .edges import GradientEdge, seen_as
+from .edges import GradientEdge, public_form
 from .hooks import vertex_of_tensor
 from .output_metadata import outputs_of
 from .variable import ExecutionEngine
@@ -57,7 +57,7 @@ def _get_grad_fn_or_grad_acc(t: Any) -> Any:
     """The node that a tensor's gradient goes to: its `grad_fn`, or its `AccumulateGrad`."""
     if isinstance(t, GradientEdge):
         return t.node
-    return seen_as(vertex_of_tensor(t)[0])
+    return public_form(vertex_of_tensor(t)[0])
 
 
 __all__ = [

@@ -131,7 +131,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "created or is already deleted."
         )
     if tensor._layered and isinstance(tensor, (batches := _batches()).BatchedTensor):
-        spread_over = batches.spread_over
+        spread_over = batches.expand_over
         layers = batches.layers_of([tensor])
         whole = make_dual(spread_over(tensor, layers), spread_over(tangent, layers), level=level)
         return batches.gathered(whole, layers)
@@ -176,7 +176,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
         )
     if tensor._layered and isinstance(tensor, (batches := _batches()).BatchedTensor):
         layers = batches.layers_of([tensor])
-        parts = unpack_dual(batches.spread_over(tensor, layers), level=level)
+        parts = unpack_dual(batches.expand_over(tensor, layers), level=level)
         found = [None if p is None else batches.gathered(p, layers) for p in parts]
         return UnpackedDualTensor(*found)
     mode = ready()

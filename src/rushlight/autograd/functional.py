@@ -17,8 +17,8 @@ from .._table import PUBLIC
 from .._tensor.batching import Batching, unwrapped, wrap
 from . import forward_ad
 from ._functional_parts import (
+    detach_results as _grad_postprocess,  # noqa: F401
     gradient as _autograd_grad,  # noqa: F401
-    settled as _grad_postprocess,  # noqa: F401
     standard_basis as _construct_standard_basis_for,  # noqa: F401
     unpacked as _tuple_postprocess,  # noqa: F401
 )
@@ -68,7 +68,7 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
 _grad_preprocess = _fresh
 
 
-def _settled(values: Tensors, create_graph: bool) -> Tensors:
+def _detach_results(values: Tensors, create_graph: bool) -> Tensors:
     """Results as they are returned: without history unless it is asked for.
 
     Raises:
@@ -232,8 +232,8 @@ def vjp(
         found = _gradient(outputs, group, v, create_graph)
         found = _filled(found, group, strict, create_graph, "back")
     return (
-        _packed(_settled(outputs, create_graph), out_tuple),
-        _packed(_settled(found, create_graph), is_tuple),
+        _packed(_detach_results(outputs, create_graph), out_tuple),
+        _packed(_detach_results(found, create_graph), is_tuple),
     )
 
 
@@ -270,8 +270,8 @@ def jvp(
         found = _gradient(pulled, seeds, v, create_graph)
         found = _filled(found, outputs, strict, create_graph, "back_trick")
     return (
-        _packed(_settled(outputs, create_graph), out_tuple),
-        _packed(_settled(found, create_graph), out_tuple),
+        _packed(_detach_results(outputs, create_graph), out_tuple),
+        _packed(_detach_results(found, create_graph), out_tuple),
     )
 
 
@@ -343,7 +343,7 @@ def jacobian(
                 )
             blocks = _all_rows(outputs, group, create_graph)
             return _grid(
-                tuple(_settled(block, create_graph) for block in blocks), out_tuple, is_tuple
+                tuple(_detach_results(block, create_graph) for block in blocks), out_tuple, is_tuple
             )
         blocks = []
         for i, out in enumerate(outputs):
@@ -356,7 +356,7 @@ def jacobian(
             blocks.append(tuple(_stacked(r, out, x) for r, x in zip(rows, group)))
         if not blocks:
             raise IndexError("tuple index out of range")
-        settled = tuple(_settled(block, create_graph) for block in blocks)
+        settled = tuple(_detach_results(block, create_graph) for block in blocks)
     return _grid(settled, out_tuple, is_tuple)
 
 
@@ -509,7 +509,9 @@ def vhp(
         outputs, first = _first(func, group, strict, "vhp")
         found = _gradient(first, group, v, create_graph)
         found = _filled(found, group, strict, create_graph, "double_back")
-    return _settled(outputs, create_graph)[0], _packed(_settled(found, create_graph), is_tuple)
+    return _detach_results(outputs, create_graph)[0], _packed(
+        _detach_results(found, create_graph), is_tuple
+    )
 
 
 def hvp(
@@ -534,7 +536,9 @@ def hvp(
         _recorded(second, "hessian", strict)
         found = _gradient(second, seeds, v, create_graph)
         found = _filled(found, group, strict, create_graph, "double_back_trick")
-    return _settled(outputs, create_graph)[0], _packed(_settled(found, create_graph), is_tuple)
+    return _detach_results(outputs, create_graph)[0], _packed(
+        _detach_results(found, create_graph), is_tuple
+    )
 
 
 def _direction(v: Any, group: Tensors, is_tuple: bool, create_graph: bool, caller: str) -> Any:

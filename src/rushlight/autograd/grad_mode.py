@@ -232,7 +232,7 @@ class set_grad_enabled(_ModeContext):
         return set_grad_enabled(self.mode)
 
 
-def _put_back(before: tuple[bool, bool, bool]) -> None:
+def _restore_mode(before: tuple[bool, bool, bool]) -> None:
     grad, forward, inference = before
     CURRENT.set(replaced(ready(), grad=grad, forward_grad=forward, inference=inference))
 
@@ -252,7 +252,7 @@ class _Guard:
 
     def __del__(self) -> None:
         if self.made is not None and CURRENT.get() is self.made:
-            _put_back(self.before)
+            _restore_mode(self.before)
 
 
 _GUARDS: list[_Guard] = []
@@ -291,7 +291,7 @@ class inference_mode(_ModeContext):
         CURRENT.set(guard.made)
 
     def _restore(self, before: tuple[bool, bool, bool]) -> None:
-        _put_back(before)
+        _restore_mode(before)
         if self._guards:
             guard = self._guards.pop()
             guard.made = None

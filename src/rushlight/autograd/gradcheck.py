@@ -85,11 +85,11 @@ class _Part:
         mode = "computed with forward mode " if self.forward else ""
         return (
             f"{prefix}Jacobian {mode}mismatch for output {i} with respect to input {j},\n"
-            f"numerical:{_shown(n)}\nanalytical:{_shown(a)}\n"
+            f"numerical:{_format(n)}\nanalytical:{_format(a)}\n"
         )
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     return repr(new_tensor(value)) if isinstance(value, T.ndarray) else str(value)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._core.mode import CURRENT, current, ready, replaced
-from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, made_of, write_trace
+from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, link_events, write_trace
 from .recording import ANNOTATION, OPERATION, Event, Recorder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -82,11 +82,11 @@ class profile:
         self.running = False
         self.finished = True
         self.recorder.finish()
-        self.function_events_made = made_of(
+        self.function_events_made = link_events(
             self.recorder.events, self.profile_memory, self.with_flops
         )
 
-    def _found(self) -> EventList:
+    def _events(self) -> EventList:
         if self.function_events_made is None:  # nothing is known before the end
             self.function_events_made = EventList((), self.profile_memory, self.with_flops)
         return self.function_events_made
@@ -94,16 +94,16 @@ class profile:
     @property
     def function_events(self) -> EventList:
         """The events, in the order in which they began."""
-        return self._found()
+        return self._events()
 
     @property
     def self_cpu_time_total(self) -> float:
         """The time of all events outside of their children, in microseconds."""
-        return self._found().self_cpu_time_total
+        return self._events().self_cpu_time_total
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
         """The events as a table of text."""
-        return self._found().table(sort_by=sort_by, row_limit=row_limit, **options)
+        return self._events().table(sort_by=sort_by, row_limit=row_limit, **options)
 
     def key_averages(
         self,
@@ -112,13 +112,13 @@ class profile:
         group_by_overload_name: bool = False,
     ) -> EventList:
         """The sums of all events with the same name (and shapes)."""
-        return self._found().key_averages(
+        return self._events().key_averages(
             group_by_input_shape, group_by_stack_n, group_by_overload_name
         )
 
     def total_average(self) -> FunctionEventAvg:
         """The sum of all events."""
-        return self._found().total_average()
+        return self._events().total_average()
 
     def export_chrome_trace(self, path: str) -> None:
         """Writes the events to a file that Perfetto and chrome://tracing open.
@@ -128,13 +128,13 @@ class profile:
         """
         if not self.finished:
             raise RuntimeError("Profiler didn't finish running")
-        self._found().export_chrome_trace(path)
+        self._events().export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes one line per stack, for flame graphs. Takes a profile `with_stack`."""
         if not self.with_stack:
             raise AssertionError("export_stacks() requires with_stack=True")
-        self._found().export_stacks(path, metric)
+        self._events().export_stacks(path, metric)
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Any) -> None:
         """Stops, or goes on with, writing events down."""

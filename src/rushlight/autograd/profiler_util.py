@@ -434,7 +434,7 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else "..." + text[-(width - 3) :]
 
 
-def made_of(records: list[Any], memory: bool, flops: bool) -> EventList:
+def link_events(records: list[Any], memory: bool, flops: bool) -> EventList:
     """The events of a recorder, tied to each other."""
     done = [record for record in records if record.end]
     origin = min((record.start for record in done), default=0)

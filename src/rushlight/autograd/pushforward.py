@@ -271,13 +271,14 @@ def _by_two_backwards(op: Op, args: list[Any], outs: list[Any], tangents: dict[A
             for x in list(args) + list(tangents.values())
         )
         return [
-            _settled(by_result.get(id(r)), r, needs) if r._requires_grad else None for r in results
+            _as_tangent(by_result.get(id(r)), r, needs) if r._requires_grad else None
+            for r in results
         ]
     finally:
         CURRENT.set(former_mode)
 
 
-def _settled(t: Any, r: Any, needs: bool) -> Any:
+def _as_tangent(t: Any, r: Any, needs: bool) -> Any:
     if t is None:
         return new_tensor(T.zeros_like(r._raw))
     return t if needs else t.detach()

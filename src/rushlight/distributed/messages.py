@@ -84,7 +84,7 @@ def _passed(async_op: bool, *values: Any) -> Work | None:
     return Work(values) if async_op else None
 
 
-def _put(target: Any, source: Any, what: str, index: int = 0) -> None:
+def _copy_message(target: Any, source: Any, what: str, index: int = 0) -> None:
     if tuple(target.shape) != tuple(source.shape):
         shapes = [", ".join(map(str, t.shape)) for t in (source, target)]
         raise RuntimeError(
@@ -146,7 +146,7 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
     if not _member(group):
         return None
     _count(tensor_list, "all_gather")
-    _put(tensor_list[0], tensor, "allgather")
+    _copy_message(tensor_list[0], tensor, "allgather")
     return _passed(async_op, tensor_list)
 
 
@@ -165,7 +165,7 @@ def all_gather_coalesced(
     if not _member(group):
         return None
     for places, tensor in zip(output_tensor_lists, input_tensor_list):
-        _put(places[0], tensor, "allgather")
+        _copy_message(places[0], tensor, "allgather")
     return _passed(async_op, output_tensor_lists)
 
 
@@ -190,7 +190,7 @@ def reduce_scatter(
     _check_list(input_list, "input_list")
     if not _member(group):
         return None
-    _put(output, input_list[0], "reduce_scatter")
+    _copy_message(output, input_list[0], "reduce_scatter")
     return _passed(async_op, output)
 
 
@@ -213,7 +213,7 @@ def all_to_all(
     if not _member(group):
         return None
     for place, tensor in zip(output_tensor_list, input_tensor_list):
-        _put(place, tensor, "alltoall")
+        _copy_message(place, tensor, "alltoall")
     return _passed(async_op, output_tensor_list)
 
 
@@ -224,7 +224,7 @@ def all_to_all_single(
     """Copies the tensor."""
     if not _member(group):
         return None
-    _put(output, input, "alltoall_base")
+    _copy_message(output, input, "alltoall_base")
     return _passed(async_op, output)
 
 
@@ -240,7 +240,7 @@ def scatter(
     _root(src, group_src, "scatter")
     if not scatter_list:
         raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    _put(tensor, scatter_list[0], "scatter")
+    _copy_message(tensor, scatter_list[0], "scatter")
     return _passed(async_op, tensor)
 
 
@@ -255,7 +255,7 @@ def gather(
     _root(dst, group_dst, "gather")
     if not gather_list:
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    _put(gather_list[0], tensor, "gather")
+    _copy_message(gather_list[0], tensor, "gather")
     return _passed(async_op, gather_list)
 
 

@@ -35,15 +35,15 @@ class Spec:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return shown(self)
+        return format_spec(self)
 
 
-def shown(spec: Spec | None, indent: int = 0) -> str:
+def format_spec(spec: Spec | None, indent: int = 0) -> str:
     """A spec as PyTorch prints it in messages."""
     if spec is None:
         return "*"
     indent += 2
-    parts = [shown(child, indent) for child in spec.children]
+    parts = [format_spec(child, indent) for child in spec.children]
     inside = (",\n" + " " * indent).join(parts)
     context = None if spec.kind in (tuple, list) else spec.keys
     return f"TreeSpec({spec.kind.__name__}, {context}, [{inside}])"
@@ -115,17 +115,17 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     return unflatten([function(leaf) for leaf in leaves], spec)
 
 
-def spread(prefix: Any, spec: Spec | None) -> list[Any] | None:
+def broadcast_prefix(prefix: Any, spec: Spec | None) -> list[Any] | None:
     """A value for each leaf of `spec`, from a container that matches it down to some depth.
 
     None where the two don't match.
     """
     leaves, own = flatten(prefix)
-    found = _spread(iter(leaves), own, spec)
+    found = _broadcast_children(iter(leaves), own, spec)
     return found
 
 
-def _spread(leaves: Any, own: Spec | None, spec: Spec | None) -> list[Any] | None:
+def _broadcast_children(leaves: Any, own: Spec | None, spec: Spec | None) -> list[Any] | None:
     if own is None:
         return [next(leaves)] * leaf_count(spec)
     if spec is None or own.kind is not spec.kind or len(own.children) != len(spec.children):
@@ -134,7 +134,7 @@ def _spread(leaves: Any, own: Spec | None, spec: Spec | None) -> list[Any] | Non
         return None
     found: list[Any] = []
     for mine, theirs in zip(own.children, spec.children):
-        part = _spread(leaves, mine, theirs)
+        part = _broadcast_children(leaves, mine, theirs)
         if part is None:
             return None
         found.extend(part)

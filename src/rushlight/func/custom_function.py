@@ -18,7 +18,7 @@ from .._core.storage import TensorBase
 from .._table import PUBLIC
 from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 from ..autograd.function import TRANSFORMS, Function, _is_setup_context_defined
-from ._tree import flatten, shown, spread, unflatten
+from ._tree import broadcast_prefix, flatten, format_spec, unflatten
 
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
 
@@ -107,13 +107,13 @@ def _by_user(cls: Any, values: list[Any], dims: list[int | None], spec: Any, lay
         )
     output, out_dims = result
     outs, out_spec = flatten(output)
-    places = spread(out_dims, out_spec)
+    places = broadcast_prefix(out_dims, out_spec)
     if places is None:
         raise RuntimeError(
             "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) "
             f"tuple. Expected out_dims={out_dims} to be compatible with the structure of `output`. "
-            f"out_dims has structure {shown(flatten(out_dims)[1])} but output has structure "
-            f"{shown(out_spec)}. {MORE}"
+            f"out_dims has structure {format_spec(flatten(out_dims)[1])} but output has structure "
+            f"{format_spec(out_spec)}. {MORE}"
         )
     return unflatten(_closed(outs, places, layer), out_spec)
 

@@ -23,10 +23,10 @@ from .._core.run import TRANSFORMS
 from .._core.storage import TensorBase
 from .._core.views import view_target
 from .._table import PUBLIC
-from .._tensor.batching import BatchedTensor, Layer, gathered, spread_over
+from .._tensor.batching import BatchedTensor, Layer, expand_over, gathered
 from ..autograd.backward import grad as autograd_grad
 from ..autograd.grad_mode import enable_grad
-from ._tree import Spec, flatten, pictured, shown, tree_map, unflatten
+from ._tree import Spec, flatten, format_spec, pictured, tree_map, unflatten
 
 
 class _Level:
@@ -106,7 +106,7 @@ class Aliases:
         self.layers: tuple[Layer, ...] = ready().layers
         self.keep = any(_requires(x) for x in values)
         with _Outside():
-            self.leaves = [_alias(spread_over(x, self.layers)) for x in values]
+            self.leaves = [_alias(expand_over(x, self.layers)) for x in values]
         self.shown = [gathered(x, self.layers) for x in self.leaves]
 
     def look_at(self, results: Any) -> None:
@@ -119,7 +119,7 @@ class Aliases:
         if not self.layers:
             return t
         with _Outside():
-            return spread_over(t, self.layers)
+            return expand_over(t, self.layers)
 
     def settled(self, t: Any) -> Any:
         """A result without its graph, unless that is needed further out."""
@@ -415,7 +415,7 @@ def jvp(
         raise RuntimeError(
             f"{api}: Expected primals and tangents to have the same python structure. For example, "
             "if primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
-            f"{shown(spec)} and tangents with structure {shown(direction_spec)}"
+            f"{format_spec(spec)} and tangents with structure {format_spec(direction_spec)}"
         )
     for values, name in ((leaves, "primals"), (directions, "tangents")):
         if not values:
@@ -457,8 +457,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         directions, given = flatten(tangents)
         if given != spec:
             raise RuntimeError(
-                f"Expected the tangents {shown(given)} to have the same argspec as the primals "
-                f"{shown(spec)}"
+                f"Expected the tangents {format_spec(given)} to have the same argspec as the "
+                f"primals {format_spec(spec)}"
             )
         for k, (x, t) in enumerate(zip(leaves, directions)):
             if x._raw.shape != t._raw.shape:

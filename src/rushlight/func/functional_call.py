@@ -27,7 +27,7 @@ def _holder(module: Any, path: str) -> tuple[Any, str, str] | None:
     return None
 
 
-def _given(dictionaries: Any) -> dict[str, Any]:
+def _merge(dictionaries: Any) -> dict[str, Any]:
     """The tensors to put in place, from one dictionary or several.
 
     Raises:
@@ -144,7 +144,7 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
     """
     if type(module).__name__ == "DataParallel":
         raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
-    given = _given(parameter_and_buffer_dicts)
+    given = _merge(parameter_and_buffer_dicts)
     call_args = () if args is None else args if isinstance(args, tuple) else (args,)
     with reparametrized(module, given, tie_weights, strict):
         return module(*call_args, **(kwargs or {}))

@@ -14,7 +14,7 @@ from .._core.storage import TensorBase
 from .._table import PUBLIC
 from .._tensor.batching import BatchedTensor, Batching, Layer, unwrapped, wrap
 from ..random import get_rng_state, set_rng_state
-from ._tree import Spec, flatten, shown, spread, unflatten
+from ._tree import Spec, broadcast_prefix, flatten, format_spec, unflatten
 
 #: What packages have put in the place of how arguments are taken apart and results put together:
 #: `_functorch.vmap`, where they find these steps, says so here.
@@ -93,11 +93,12 @@ def placed(
             "you are trying to vmap over a function with no inputs. The latter is unsupported."
         )
     leaves, spec = flatten(args)
-    found = spread(in_dims, spec)
+    found = broadcast_prefix(in_dims, spec)
     if found is None:
         raise ValueError(
             head + "in_dims is not compatible with the structure of `inputs`. in_dims has "
-            f"structure {shown(flatten(in_dims)[1])} but inputs has structure {shown(spec)}."
+            f"structure {format_spec(flatten(in_dims)[1])} but inputs has structure "
+            f"{format_spec(spec)}."
         )
     dims: list[int | None] = []
     sizes: list[int] = []
@@ -175,12 +176,12 @@ def _places(out_dims: Any, spec: Spec | None, func: Any) -> list[Any]:
     """
     if spec is None and isinstance(out_dims, tuple) and len(out_dims) == 1:
         return list(out_dims)
-    found = spread(out_dims, spec)
+    found = broadcast_prefix(out_dims, spec)
     if found is None:
         raise ValueError(
             f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not "
             "compatible with the structure of `outputs`. out_dims has structure "
-            f"{shown(flatten(out_dims)[1])} but outputs has structure {shown(spec)}."
+            f"{format_spec(flatten(out_dims)[1])} but outputs has structure {format_spec(spec)}."
         )
     return found
 

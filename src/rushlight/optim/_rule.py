@@ -181,7 +181,7 @@ class RuleOptimizer(Optimizer):
         """Updates one parameter in tensor operations: differentiable, for any dtype."""
         (state,), (key,) = self._begin([p], group, counted)
         update = self._chosen(group, key)
-        numbers = [settled(x) for x in (*self._numbers(group), *self._factors(group, key))]
+        numbers = [as_operand(x) for x in (*self._numbers(group), *self._factors(group, key))]
         grad, *held = p.grad, p, *(state[name] for name in update.states)
         if not self._takes_complex:
             grad, *held = as_real(grad, *held)
@@ -311,7 +311,7 @@ def plain_rate_of(group: dict[str, Any]) -> Any:
     return flat(group["lr"]) if group["differentiable"] else number(group["lr"])
 
 
-def settled(value: Any) -> Any:
+def as_operand(value: Any) -> Any:
     """What was computed from `rate_of`, as an operand: a tensor, or Python's number."""
     return value if isinstance(value, Tensor) else float(value)
 

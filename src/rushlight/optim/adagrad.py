@@ -4,7 +4,16 @@ from typing import Any, Final
 
 from .._array.optimizers.rule import Rule, Update
 from ._ground import Tensor, f, words
-from ._rule import RuleOptimizer, counted, decay_kind, decayed, new_count, rate_of, rows_of, settled
+from ._rule import (
+    RuleOptimizer,
+    as_operand,
+    counted,
+    decay_kind,
+    decayed,
+    new_count,
+    rate_of,
+    rows_of,
+)
 from .optimizer import check_at_least_zero, check_implementation, check_lr, flat, scalar
 
 __all__ = ["Adagrad"]
@@ -111,4 +120,4 @@ class Adagrad(RuleOptimizer):
         total = state["sum"]
         total.index_put_(where, rows.pow(2), accumulate=True)
         root = total[where].sqrt_().add_(group["eps"])
-        p.index_put_(where, rows.div(root).mul_(-settled(rate)), accumulate=True)
+        p.index_put_(where, rows.div(root).mul_(-as_operand(rate)), accumulate=True)

@@ -239,14 +239,14 @@ class profile:
         if self.profiler is not None:
             self.profiler.toggle_collection_dynamic(enable, activities)
 
-    def _taken(self, purpose: str) -> _profiler.profile:
+    def _running(self, purpose: str) -> _profiler.profile:
         if self.profiler is None:
             raise AssertionError(f"Profiler must be initialized before {purpose}")
         return self.profiler
 
     def events(self) -> EventList:
         """The events of the last cycle, in the order in which they began."""
-        return self._taken("accessing events").function_events
+        return self._running("accessing events").function_events
 
     def key_averages(
         self,
@@ -255,18 +255,18 @@ class profile:
         group_by_overload_name: bool = False,
     ) -> EventList:
         """The sums of all events with the same name (and shapes)."""
-        return self._taken("getting key averages").key_averages(
+        return self._running("getting key averages").key_averages(
             group_by_input_shape, group_by_stack_n, group_by_overload_name
         )
 
     def export_chrome_trace(self, path: str) -> None:
         """Writes the events to a file that Perfetto and chrome://tracing open."""
-        taken = self._taken("exporting chrome trace")
+        taken = self._running("exporting chrome trace")
         write_trace(path, taken.function_events._records, self.preset_metadata)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes one line per stack, for flame graphs. Takes a profile `with_stack`."""
-        self._taken("exporting stacks").export_stacks(path, metric)
+        self._running("exporting stacks").export_stacks(path, metric)
 
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a string to the trace file."""

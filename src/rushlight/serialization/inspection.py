@@ -146,7 +146,7 @@ class _Reader(Metered):
     def _reduce(self) -> None:
         args = self.stack.pop()
         self.spend_on(args if isinstance(args, tuple) else ())
-        self.stack[-1] = _made(self.stack[-1], args)
+        self.stack[-1] = _stand_in(self.stack[-1], args)
 
     def _newobj(self) -> None:
         self._reduce()
@@ -175,7 +175,7 @@ class _Reader(Metered):
         dispatch[_code[0]] = _unsupported
 
 
-def _made(name: Any, args: Any) -> Any:
+def _stand_in(name: Any, args: Any) -> Any:
     """A stand-in for the result of a call; notes of tensors and plain containers are made."""
     if isinstance(name, _Name) and isinstance(args, tuple):
         module, last = name.key
@@ -188,7 +188,7 @@ def _made(name: Any, args: Any) -> Any:
         if module == "torch._utils" and last in _PARAMETERS and args:
             return args[0]
         if (module, last) == ("torch._tensor", "_rebuild_from_type_v2") and len(args) == 4:
-            return _made(args[0], args[2])
+            return _stand_in(args[0], args[2])
     return _Made(name, args)
 
 

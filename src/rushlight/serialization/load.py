@@ -175,7 +175,7 @@ def _from_archive(
         flat = M.unset(count, dtype)
         if settings.skipping():
             return flat
-        archive.read_into(name, M.written_to(flat))
+        archive.read_into(name, M.writable_bytes(flat))
         return M.swapped(flat) if swap else flat
 
     return unpickled(archive.read(pickles[0]), storage, budget, encoding)

@@ -172,7 +172,7 @@ class Metered(_Base):  # type: ignore[misc]
 
     # ---- tuples --------------------------------------------------------------------------------
 
-    def _made_tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _count_tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
         depths, deepest = self._depths, 0
         for item in value:
             if type(item) is tuple and item:
@@ -187,17 +187,17 @@ class Metered(_Base):  # type: ignore[misc]
     def _tuple(self) -> None:
         items = self.pop_mark()
         self.spend(_PLACE * len(items))
-        self.append(self._made_tuple(tuple(items)))
+        self.append(self._count_tuple(tuple(items)))
 
     def _tuple1(self) -> None:
-        self.stack[-1] = self._made_tuple((self.stack[-1],))
+        self.stack[-1] = self._count_tuple((self.stack[-1],))
 
     def _tuple2(self) -> None:
-        self.stack[-2:] = [self._made_tuple((self.stack[-2], self.stack[-1]))]
+        self.stack[-2:] = [self._count_tuple((self.stack[-2], self.stack[-1]))]
 
     def _tuple3(self) -> None:
         stack = self.stack
-        stack[-3:] = [self._made_tuple((stack[-3], stack[-2], stack[-1]))]
+        stack[-3:] = [self._count_tuple((stack[-3], stack[-2], stack[-1]))]
 
     # ---- keys and members ----------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from .._base.device import device
 from .._base.memory_format import layout, strided
 from .._base.size import Size
 from .._core.storage import TensorBase, new_tensor
-from .._table.modes.meta import emptied, made_with_strides
+from .._table.modes.meta import emptied, empty_strided_meta
 from .._tensor.tensor import Tensor
 
 STORAGE_NAMES: Final[dict[D.dtype, str]] = {
@@ -96,7 +96,7 @@ def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: bool)
         raise TypeError(f"a {type(dtype).__name__} as the type of a tensor's elements")
     shape, strides = _numbers(size), _numbers(stride)
     try:
-        return made_with_strides(shape, strides, dtype, bool(requires_grad))
+        return empty_strided_meta(shape, strides, dtype, bool(requires_grad))
     except OSError:
         # Without data, but not without addresses.
         raise ValueError(f"a tensor of shape {list(shape)} is larger than memory can be") from None

@@ -18,7 +18,7 @@ from .._base import dtypes as D
 from .._core.storage import new_tensor
 from .budget import Budget, size_left
 from .flow import read_exactly, read_into, write_all
-from .save import written_atomically
+from .save import write_atomically
 
 __all__ = ["load_safetensors", "save_safetensors"]
 
@@ -87,7 +87,7 @@ def save_safetensors(
             write_all(file, M.bytes_of(M.little_endian(M.flattened(array))))
 
     if isinstance(f, (str, os.PathLike)):
-        written_atomically(f, write)
+        write_atomically(f, write)
     else:
         write(f)
 
@@ -116,7 +116,7 @@ def _read(file: BinaryIO) -> dict[str, Any]:
     tensors: dict[str, Any] = {}
     for name, (dtype, shape, _, count) in order:
         flat = M.unset(count // dtype.itemsize, dtype)
-        if read_into(file, M.written_to(flat)) != count:
+        if read_into(file, M.writable_bytes(flat)) != count:
             raise ValueError("not a safetensors file: it is cut off")
         if not M.is_little_endian():
             M.swapped(flat)

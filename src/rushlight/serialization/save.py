@@ -59,10 +59,10 @@ def save(
     if _use_new_zipfile_serialization and os.path.isdir(path):
         raise RuntimeError("open file failed with strerror: Is a directory")
     stem = os.path.splitext(os.path.basename(path))[0] or "archive"
-    written_atomically(path, lambda file: write(file, stem))
+    write_atomically(path, lambda file: write(file, stem))
 
 
-def written_atomically(path: str | os.PathLike[str], write: Callable[[Any], None]) -> None:
+def write_atomically(path: str | os.PathLike[str], write: Callable[[Any], None]) -> None:
     """Lets `write` fill a file.
 
     Raises:

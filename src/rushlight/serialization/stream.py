@@ -86,7 +86,7 @@ def read(file: BinaryIO, budget: Budget | None, encoding: str, place: Place) -> 
         flat = flats[key]
         count = int.from_bytes(file.read(8), "big" if swap else "little")
         # A wrong count is told by its own value: it may be too large to ask for.
-        done = read_into(file, M.written_to(flat)) if count == len(flat) else 0
+        done = read_into(file, M.writable_bytes(flat)) if count == len(flat) else 0
         if count != len(flat) or done != flat.nbytes:
             raise RuntimeError(f"the storage {key} is {done} bytes long, not as announced")
         if swap:

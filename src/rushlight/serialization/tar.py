@@ -104,7 +104,7 @@ def _storages(file: Any, place: Place) -> dict[Any, Any]:
         if not 0 <= count * dtype.itemsize <= size_left(file):
             raise RuntimeError(f"the storage {key} is cut off")
         flats[key] = M.unset(count, dtype)
-        if read_into(file, M.written_to(flats[key])) != flats[key].nbytes:
+        if read_into(file, M.writable_bytes(flats[key])) != flats[key].nbytes:
             raise RuntimeError(f"the storage {key} is cut off")
         if not M.is_little_endian():
             M.swapped(flats[key])

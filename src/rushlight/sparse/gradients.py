@@ -31,7 +31,7 @@ def receive(leaf: Any, g: Any, old: Any) -> None:
     """Gives a leaf a gradient, of which it may have one already: one of the two is sparse."""
     with no_grad():
         if old is None:
-            leaf._grad = as_tensor(raw.settled(g))
+            leaf._grad = as_tensor(raw.with_own_rows(g))
         elif not isinstance(old, SparseTensor):
             leaf._grad = old + new_tensor(raw.dense(g))
         elif type(g) is raw.SparseGradient:

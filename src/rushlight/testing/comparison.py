@@ -220,14 +220,14 @@ def _compare_tensors(actual: Any, expected: Any, path: tuple[Any, ...], options:
             return
     except Exception as error:
         raise RuntimeError(
-            f"Comparing\n\n{_shown(actual, expected, path, rtol, atol, options)}\n\n{_REPORT}"
+            f"Comparing\n\n{_format(actual, expected, path, rtol, atol, options)}\n\n{_REPORT}"
         ) from error
     if a.dim() == 0:
         _fail(_scalars(a.item(), b.item(), rtol, atol), path, options.msg)
     _fail(_described(a, b, matches, rtol, atol), path, options.msg)
 
 
-def _shown(
+def _format(
     actual: Any, expected: Any, path: tuple[Any, ...], rtol: float, atol: float, options: _Options
 ) -> str:
     parts = {

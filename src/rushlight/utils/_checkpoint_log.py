@@ -102,11 +102,11 @@ class OperatorLog(TorchDispatchMode):
             self._alive.append(t)
         return f"${self._names[id(t)]}"
 
-    def _shown(self, value: Any) -> str:
+    def _format(self, value: Any) -> str:
         if isinstance(value, TensorBase):
             return self._name(value)
         if isinstance(value, (list, tuple)):
-            inside = ", ".join(self._shown(v) for v in value)
+            inside = ", ".join(self._format(v) for v in value)
             return f"[{inside}]" if isinstance(value, list) else f"({inside})"
         return repr(value)
 
@@ -125,8 +125,8 @@ class OperatorLog(TorchDispatchMode):
         kwargs = {} if kwargs is None else kwargs
         if types:  # a result that is saved, not a call of the program
             return func(*args, **kwargs)
-        given = [self._shown(a) for a in args] + [
-            f"{k}={self._shown(v)}" for k, v in kwargs.items()
+        given = [self._format(a) for a in args] + [
+            f"{k}={self._format(v)}" for k, v in kwargs.items()
         ]
         out = func(*args, **kwargs)
         self.lines.append(f"{self._typed(out)} = torch._ops.{func}({', '.join(given)})")

@@ -166,11 +166,11 @@ class FlopCounterMode(TorchDispatchMode):
         self._within.append(name)
         inputs = [a for a in args if isinstance(a, TensorBase) and a._requires_grad]
         if inputs:
-            self._handles.append(register_multi_grad_hook(inputs, lambda _: self._left(name)))
+            self._handles.append(register_multi_grad_hook(inputs, lambda _: self._leave(name)))
 
     def _exited(self, module: Any, args: Any, output: Any) -> None:
         name = self._name_of(module)
-        self._left(name)
+        self._leave(name)
         group = output if isinstance(output, (tuple, list)) else (output,)
         outputs = [o for o in group if isinstance(o, TensorBase) and o._requires_grad]
         if outputs:
@@ -178,7 +178,7 @@ class FlopCounterMode(TorchDispatchMode):
                 register_multi_grad_hook(outputs, lambda _: self._within.append(name))
             )
 
-    def _left(self, name: str) -> None:
+    def _leave(self, name: str) -> None:
         if name in self._within:
             self._within.remove(name)
 
@@ -239,9 +239,9 @@ class FlopCounterMode(TorchDispatchMode):
                 continue
             counts = self.flop_counts[name]
             whole = sum(counts.values())
-            rows.append((" " * level + name, self._shown(whole, unit), _share(whole, total)))
+            rows.append((" " * level + name, self._format(whole, unit), _share(whole, total)))
             for packet, count in counts.items():
-                rows.append((" " * level + f" - {packet}", self._shown(count, unit),
+                rows.append((" " * level + f" - {packet}", self._format(count, unit),
                              _share(count, total)))  # fmt: skip
         titles = ("Module", "FLOP", "% Total")
         widths = [max(len(r[k]) for r in [titles, *rows]) for k in range(3)]
@@ -257,7 +257,7 @@ class FlopCounterMode(TorchDispatchMode):
         return max(0, min(4, (len(str(number)) - 1) // 3))
 
     @staticmethod
-    def _shown(number: int, unit: int) -> str:
+    def _format(number: int, unit: int) -> str:
         suffix = ["", "K", "M", "B", "T"][unit]
         return f"{number / 1000**unit:.3f}{suffix}" if unit else str(number)
 

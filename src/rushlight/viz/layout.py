@@ -272,12 +272,12 @@ def _place(
                 wanted.append(place / force if force else x[vertex])
                 weights.append(force or 0.1)
             apart = [(widths[left] + widths[right]) / 2 + gap for left, right in pairwise(layer)]
-            for vertex, value in zip(layer, _spread(wanted, weights, apart), strict=True):
+            for vertex, value in zip(layer, _separate(wanted, weights, apart), strict=True):
                 x[vertex] = value
     return x
 
 
-def _spread(
+def _separate(
     wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]
 ) -> list[float]:
     """The places nearest to `wanted`, in weighted least squares, that are at least `apart`.

@@ -71,8 +71,8 @@ def compare(
     taps = int(np.prod(k))
     found = convolution.correlate(x, w, bias, *rest, out, groups)
     assert close(found, convolve.correlate(x, w, bias, *rest, groups), taps * channels)
-    found = convolution.spread(g, w, size, *rest, groups)
-    assert close(found, convolve.spread(g, w, size, *rest, groups), taps * rows)
+    found = convolution.correlate_transposed(g, w, size, *rest, groups)
+    assert close(found, convolve.correlate_transposed(g, w, size, *rest, groups), taps * rows)
     found = convolution.weigh(x, g, k, *rest, groups)
     assert close(found, convolve.weigh(x, g, k, *rest, groups), 8 * g.size // (groups * rows))
 
@@ -156,7 +156,7 @@ def test_nan_and_inf_go_where_the_windows_are() -> None:
     found = convolution.correlate(x, w, None, *rest, (12, 12), 1)
     assert np.array_equal(found, convolve.correlate(x, w, None, *rest, 1), equal_nan=True)
     assert np.isnan(found).sum() == 8 * 6 and np.isinf(found).sum() == 8 * 4
-    found = convolution.spread(x, w.swapaxes(0, 1), (12, 12), *rest, 1)
+    found = convolution.correlate_transposed(x, w.swapaxes(0, 1), (12, 12), *rest, 1)
     assert np.isnan(found).sum() == 8 * 6 and np.isinf(found).sum() == 8 * 4
 
 
@@ -167,7 +167,7 @@ def test_what_is_not_taken_is_left_to_numpy() -> None:
     assert convolution.weigh(x.astype("i8"), x.astype("i8"), (3, 3), *rest, 1) is None
     cube = np.ones((1, 2, 4, 4, 4), "f4")
     one = (1, 1, 1)
-    assert convolution.spread(cube, cube, (4, 4, 4), one, (0, 0, 0), one, 1) is None
+    assert convolution.correlate_transposed(cube, cube, (4, 4, 4), one, (0, 0, 0), one, 1) is None
     assert (convolve.correlate(x, w, None, *rest, 1) == 27).all()
 
 
@@ -185,7 +185,7 @@ def test_the_digits_are_those_of_one_thread(samples: int) -> None:
             parallel.set_num_threads(threads)
             results.append([
                 convolution.correlate(x, w, None, *rest, (15, 16), 1),
-                convolution.spread(g, w, (30, 31), *rest, 1),
+                convolution.correlate_transposed(g, w, (30, 31), *rest, 1),
                 convolution.weigh(x, g, (3, 3), *rest, 1),
             ])  # fmt: skip
     finally:
@@ -200,7 +200,7 @@ def test_large_convolutions_take_this_way(monkeypatch: pytest.MonkeyPatch) -> No
     rest = ((2,), (1,), (1,))
     x, w = np.ones((2, 3, 9), "f4"), np.ones((4, 3, 3), "f4")
     y = convolve.correlate(x, w, None, *rest, 1)
-    convolve.spread(y, w, (9,), *rest, 1)
+    convolve.correlate_transposed(y, w, (9,), *rest, 1)
     convolve.weigh(x, y, (3,), *rest, 1)
     assert calls == ["correlate", "spread", "weigh"]
 
@@ -232,7 +232,7 @@ def test_small_planes_take_tiles_of_places(monkeypatch: pytest.MonkeyPatch) -> N
     rest = ((1, 1), (1, 1), (1, 1))
     x, w = np.ones((2, 64, 7, 7), "f4"), np.ones((64, 64, 3, 3), "f4")
     y = convolution.correlate(x, w, None, *rest, (7, 7), 1)
-    convolution.spread(y, w, (7, 7), *rest, 1)
+    convolution.correlate_transposed(y, w, (7, 7), *rest, 1)
     convolution.weigh(x, y, (3, 3), *rest, 1)
     assert calls == ["correlate", "correlate", "weigh"]
     large = np.ones((2, 8, 40, 40), "f4")
@@ -315,7 +315,7 @@ def test_convolutions_of_volumes_equal_numpys(
 
     def all_three() -> list[Any]:
         return [
-            convolve.correlate(x, w, bias, *rest), convolve.spread(g, w, size, *rest),
+            convolve.correlate(x, w, bias, *rest), convolve.correlate_transposed(g, w, size, *rest),
             convolve.weigh(x, g, k, *rest),
         ]  # fmt: skip
 
@@ -339,7 +339,7 @@ def test_a_kernel_as_large_as_the_input_is_one_product(size: Any, dtype: str) ->
     one, none = (1,) * len(size), (0,) * len(size)
     y = convolve.correlate(x, w, None, one, none, one, 1)
     assert close(y.reshape(3, 7), x.reshape(3, -1) @ w.reshape(7, -1).T, 100)
-    d = convolve.spread(g, w, size, one, none, one, 1)
+    d = convolve.correlate_transposed(g, w, size, one, none, one, 1)
     assert close(d.reshape(3, -1), g.reshape(3, 7) @ w.reshape(7, -1), 100)
     d = convolve.weigh(x, g, size, one, none, one, 1)
     assert close(d.reshape(7, -1), g.reshape(3, 7).T @ x.reshape(3, -1), 100)
@@ -355,7 +355,7 @@ def test_planes_with_kernels_of_their_own_are_read_as_they_lie(
     calls = watched(monkeypatch, depthwise, "correlate", "spread", "weigh")
     monkeypatch.setattr(kernels, "CONVOLUTION", 1 << 16)
     assert close(convolve.correlate(x, w, None, one, one, one, 32), exact, 9)
-    convolve.spread(exact, w, (14, 14), one, one, one, 32)
+    convolve.correlate_transposed(exact, w, (14, 14), one, one, one, 32)
     convolve.weigh(x, exact, (3, 3), one, one, one, 32)
     assert calls == ["correlate", "spread", "weigh"]
     monkeypatch.setattr(parallel, "_threads", 3)

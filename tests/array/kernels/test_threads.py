@@ -34,7 +34,7 @@ def _sampled() -> Any:
 def _depthwise() -> Any:
     x, w = normal(1, F32, 4, 64, 40, 40), normal(2, F32, 64, 1, 3, 3)
     y = convolve.correlate(x, w, None, ONE, ONE, ONE, 64)
-    back = convolve.spread(y, w, (40, 40), ONE, ONE, ONE, 64)
+    back = convolve.correlate_transposed(y, w, (40, 40), ONE, ONE, ONE, 64)
     return [y, back, convolve.weigh(x, y, (3, 3), ONE, ONE, ONE, 64)]
 
 

@@ -54,7 +54,7 @@ def _write_angle(out: Any, x: Any) -> None:
         np.copyto(out, x, where=np.isnan(x))
 
 
-def turning(x: Any) -> Any:
+def angle_gradient(x: Any) -> Any:
     """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
     if x.dtype.kind != "c":
         return np.zeros_like(x)

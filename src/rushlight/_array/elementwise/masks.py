@@ -17,7 +17,7 @@ from ..._base import dtypes as D
 from ..._formula import words
 from ..._formula.words import with_formula
 from .. import kernels
-from ..memory.dense_layout import laid_out_like
+from ..memory.dense_layout import copy_laid_out_like
 from ..number import typed
 from ..types import to_raw
 
@@ -85,7 +85,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return (
         result
         if condition.flags.c_contiguous or result.shape != condition.shape
-        else laid_out_like(result, condition)
+        else copy_laid_out_like(result, condition)
     )
 
 
@@ -94,7 +94,7 @@ def ordered(raw: Any) -> Any:
 
     def laid_out(x: Any, *rest: Any) -> Any:
         result = raw(x, *rest)
-        return result if x.flags.c_contiguous else laid_out_like(result, x)
+        return result if x.flags.c_contiguous else copy_laid_out_like(result, x)
 
     return laid_out
 

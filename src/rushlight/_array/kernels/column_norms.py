@@ -32,7 +32,7 @@ def suits(x: Any) -> bool:
     return bool(x.ndim > 1 and x.shape[0] > 1 and x.size >= _SHORT * x.shape[0])
 
 
-def _spread(values: Any, length: int, dtype: Any) -> Any:
+def _repeat_for_columns(values: Any, length: int, dtype: Any) -> Any:
     """A number for each channel as one for each column."""
     return np.repeat(values.astype(dtype, copy=False), length)
 
@@ -59,7 +59,7 @@ def batch_norm(
         if totals is None:
             return None
         centre = totals.reshape(channels, length).sum(1) / (rows * length)
-        squares = _sums(_MOMENTS, (x, _spread(centre, length, dtype)), rows, columns, 1)
+        squares = _sums(_MOMENTS, (x, _repeat_for_columns(centre, length, dtype)), rows, columns, 1)
         if squares is None:
             return None
         # What the rounding of the mean adds to the squares.
@@ -71,7 +71,7 @@ def batch_norm(
         centre, inverse = mean, 1 / np.sqrt(var.astype(FLOAT64) + eps)
     scale = inverse if weight is None else inverse * weight
     shift = np.zeros(channels) if bias is None else bias
-    given = (x, *(_spread(v, length, dtype) for v in (centre, scale, shift)))
+    given = (x, *(_repeat_for_columns(v, length, dtype) for v in (centre, scale, shift)))
     out = np.empty(x.shape, dtype)
     return (out, *kept) if _CENTRED.rows(dtype, rows, columns, given, (out,)) else None
 
@@ -84,7 +84,7 @@ def batch_norm_backward(
     columns = x.size // rows
     length = columns // channels
     dtype = x.dtype
-    centres = _spread(centre, length, dtype)
+    centres = _repeat_for_columns(centre, length, dtype)
     total = along = np.zeros(channels)
     if need[1] or need[2] or training:
         sums = _sums(_PRODUCTS, (g, x, centres), rows, columns, 2)
@@ -96,11 +96,11 @@ def batch_norm_backward(
     if need[0]:
         out = np.empty(x.shape, dtype)
         factor = scale if weight is None else scale * weight
-        spread = _spread(factor, length, dtype)
+        spread = _repeat_for_columns(factor, length, dtype)
         if training:
             count = rows * length
             slope = factor * along * scale * scale / count
-            parts = (_spread(v, length, dtype) for v in (slope, factor * total / count))
+            parts = (_repeat_for_columns(v, length, dtype) for v in (slope, factor * total / count))
             done = _CENTRED_BACK.rows(dtype, rows, columns, (g, x, centres, spread, *parts), (out,))
         else:
             done = _SCALED.rows(dtype, rows, columns, (g, spread), (out,))

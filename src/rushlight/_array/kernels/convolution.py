@@ -23,7 +23,7 @@ from .launch import address, guarded, ready
 from .lines import Layout, Output, Plan
 from .slots import SHARES, THREADED, Memory, even, shared
 
-__all__ = ["correlate", "spread", "weigh"]
+__all__ = ["correlate", "correlate_transposed", "weigh"]
 
 Sizes = tuple[int, ...]
 _BLOCK: Final = 1 << 17  # elements of a block of samples: they stay in the nearer cache
@@ -42,7 +42,7 @@ _CORRELATE_FRAME = struct.Struct(f"{len(code.CORRELATE)}q").pack
 _WEIGH_FRAME = struct.Struct(f"{len(code.WEIGH)}q").pack
 
 
-def _taken(x: Any, other: Any) -> bool:
+def _suits(x: Any, other: Any) -> bool:
     dtype = x.dtype
     if dtype is not other.dtype or (dtype is not FLOAT32 and dtype is not FLOAT64):
         return False
@@ -79,7 +79,7 @@ def _places(
     return found, plan.offsets(found, channels), places
 
 
-def _made(
+def _run_plan(
     plan: Plan, x: Any, w: Any, bias: Any, y: Any, stride: Sizes, groups: int, inward: bool
 ) -> None:
     """Writes to y what the plan makes of x; `inward` sums over the second dimension of w."""
@@ -143,7 +143,7 @@ def correlate(
 
     `w` may have any strides.
     """
-    if not _taken(x, w):
+    if not _suits(x, w):
         return None
     if groups == w.shape[0] == x.shape[1] > 1:
         found = depthwise.correlate(x, w, bias, stride, pad, dilation, out)
@@ -157,22 +157,22 @@ def correlate(
         plan = lines.correlating(x.shape[2:], _pair(out), w.shape[2:], *steps, _layout(x), True)
         small_planes.correlate(plan, x, w, bias, y4, True)
     else:
-        _made(plan, x, w, bias, y4, (1, 1), groups, True)
+        _run_plan(plan, x, w, bias, y4, (1, 1), groups, True)
     return y
 
 
 @guarded
-def spread(
+def correlate_transposed(
     y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Any:
     """What y (N, O, …) contributes to inputs (N, C, *size): the transpose of `correlate`; or None.
 
     `w` may have any strides.
     """
-    if not _taken(y, w):
+    if not _suits(y, w):
         return None
     if groups == w.shape[0] > 1 and w.shape[1] == 1:
-        found = depthwise.spread(y, w, size, stride, pad, dilation)
+        found = depthwise.correlate_transposed(y, w, size, stride, pad, dilation)
         if found is not None:
             return found
     x = np.empty((y.shape[0], w.shape[1] * groups, *size), y.dtype)
@@ -184,7 +184,7 @@ def spread(
         plan = lines.spreading(_pair(size), y.shape[2:], w.shape[2:], *steps, _layout(y), True)
         small_planes.correlate(plan, y, w, None, x4, False)
     else:
-        _made(plan, y, w, None, x4, _pair(stride), groups, False)
+        _run_plan(plan, y, w, None, x4, _pair(stride), groups, False)
     return x
 
 
@@ -192,7 +192,7 @@ def spread(
 @guarded
 def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
     """The sum over samples of what each weight (O, C / groups, *k) scales, or None."""
-    if not _taken(x, y):
+    if not _suits(x, y):
         return None
     dtype = x.dtype
     if groups == x.shape[1] == y.shape[1] > 1:

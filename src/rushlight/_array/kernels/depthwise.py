@@ -18,7 +18,7 @@ from ..types import FLOAT32
 from .launch import address, plain
 from .slots import THREADED
 
-__all__ = ["correlate", "spread", "weigh"]
+__all__ = ["correlate", "correlate_transposed", "weigh"]
 
 Sizes = tuple[int, ...]
 _TAPS: Final = 25  # of a kernel, at most: they are unrolled
@@ -39,7 +39,7 @@ def _suits(x: Any, other: Any, k: Sizes, stride: Sizes, dilation: Sizes) -> bool
     )
 
 
-def _made(x: Any, w: Any, bias: Any, out: Sizes, stride: Any, top: int, left: int) -> Any:
+def _run(x: Any, w: Any, bias: Any, out: Sizes, stride: Any, top: int, left: int) -> Any:
     count, channels, high, wide = x.shape
     y = np.empty((count, channels, *out), x.dtype)
     added = np.zeros(channels, x.dtype) if bias is None else np.ascontiguousarray(bias)
@@ -62,16 +62,18 @@ def correlate(
     """See `convolution.correlate`."""
     if not _suits(x, w, w.shape[2:], stride, dilation):
         return None
-    return _made(x, w, bias, out, stride, *pad)
+    return _run(x, w, bias, out, stride, *pad)
 
 
-def spread(y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Any:
-    """See `convolution.spread`."""
+def correlate_transposed(
+    y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
+) -> Any:
+    """See `convolution.correlate_transposed`."""
     if stride != (1, 1) or not _suits(y, w, w.shape[2:], stride, dilation):
         return None
     turned = np.ascontiguousarray(w[:, :, ::-1, ::-1])
     top, left = (m - 1 - p for m, p in zip(w.shape[2:], pad))
-    return _made(y, turned, None, size, stride, top, left)
+    return _run(y, turned, None, size, stride, top, left)
 
 
 def weigh(x: Any, y: Any, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Any:

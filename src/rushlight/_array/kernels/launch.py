@@ -82,7 +82,7 @@ def _works() -> bool:
     x = np.arange(100.0, dtype=FLOAT32)
     out = np.empty_like(x)
     try:
-        if not _launched(probe.made(FLOAT32, None, False), 100, 50, (x, 2.0), (out,)):
+        if not _launched(probe.compile(FLOAT32, None, False), 100, 50, (x, 2.0), (out,)):
             return False
     except _REFUSALS:  # LLVM or the linker refuses
         return False
@@ -291,7 +291,7 @@ class Kernel:
             kinds[f"x{place}"] = (kind, dtype or code)
         return trace(f"{self.name}_{code}", self.formula, kinds)
 
-    def made(self, dtype: Any, vectors: int | None, ragged: bool) -> _Compiled:
+    def compile(self, dtype: Any, vectors: int | None, ragged: bool) -> _Compiled:
         """The code, compiled. Raises what LLVM raises."""
         return _Compiled(self.group(_CODES[dtype]), vectors, ragged)
 
@@ -300,7 +300,7 @@ class Kernel:
         if dtype not in _CODES:
             return None
         try:
-            found = self.made(dtype, vectors, ragged)
+            found = self.compile(dtype, vectors, ragged)
         except _REFUSALS as error:
             refused(error)
             return None

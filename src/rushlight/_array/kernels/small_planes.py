@@ -78,7 +78,7 @@ def _panels(padded: int, lanes: int) -> list[tuple[int, int]]:
     return found
 
 
-def _turned(w: Any, inward: bool, padded: int) -> tuple[Any, int]:
+def _pack_weights(w: Any, inward: bool, padded: int) -> tuple[Any, int]:
     """Weights (O, C, …) as (C · taps, O), or (O · taps, C) unless `inward`, in panels; k."""
     w = np.ascontiguousarray(w)
     rows, channels = w.shape[:2]
@@ -114,7 +114,7 @@ def correlate(plan: Plan, x: Any, w: Any, bias: Any, y: Any, inward: bool) -> No
     columns = y.shape[1]
     places = y.shape[2] * y.shape[3]
     padded = -(-columns // lanes) * lanes
-    turned, depth = _turned(w, inward, padded)
+    turned, depth = _pack_weights(w, inward, padded)
     threads = get_num_threads() if count * columns * places * depth >= THREADED else 1
     sample = channels * plan.plane
     block = max(1, min(_PLACES // places, -(-count // (2 * threads - 1))))

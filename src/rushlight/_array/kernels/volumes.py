@@ -20,7 +20,7 @@ from ..types import FLOAT32, FLOAT64
 from . import convolution
 from .launch import guarded, ready
 
-__all__ = ["correlate", "spread", "weigh"]
+__all__ = ["correlate", "correlate_transposed", "weigh"]
 
 Sizes = tuple[int, ...]
 _BLOCK: Final = 1 << 23  # elements of copied planes at a time
@@ -82,10 +82,10 @@ def correlate(
 
 
 @guarded
-def spread(
+def correlate_transposed(
     y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Any:
-    """See `convolution.spread`."""
+    """See `convolution.correlate_transposed`."""
     count, rows = y.shape[:2]
     if not _suits(y, w, w.size * count * prod(y.shape[2:])):
         return None
@@ -103,7 +103,7 @@ def spread(
         block = _samples(y, len(depths), len(taps))
         for start in range(0, count, block):
             part = _stacked(y[start : start + block], met)
-            found = convolution.spread(
+            found = convolution.correlate_transposed(
                 part, flat, size[1:], stride[1:], pad[1:], dilation[1:], groups
             )
             if found is None:

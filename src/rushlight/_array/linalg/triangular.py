@@ -50,7 +50,7 @@ def solve_triangular(
     return x
 
 
-def spread_columns(a: Any, batch: tuple[int, ...]) -> Any:
+def copy_by_columns(a: Any, batch: tuple[int, ...]) -> Any:
     """A column-major copy for every place of a batch that the matrices broadcast to."""
     out = lapack.columns(batch + a.shape[-2:], a.dtype)
     out[...] = a

@@ -41,7 +41,7 @@ def worker_state(base_seed: int, worker: int) -> list[int]:
     return [int(word) for word in np.random.SeedSequence(words).generate_state(4)]
 
 
-def kept_apart(array: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], Any] | None:
+def for_pickle(array: Any) -> tuple[str, tuple[int, ...], tuple[int, ...], Any] | None:
     """An array's type, shape, strides in bytes, and its memory for a pickle to keep apart.
 
     A view of much more memory is copied; None for arrays whose memory isn't one plain run.
@@ -65,7 +65,7 @@ def array_over(name: str, shape: tuple[int, ...], strides: tuple[int, ...], buff
     return np.ndarray(shape, to_raw(D.BY_NAME[name]), buffer, 0, strides)
 
 
-def taken(arrays: list[Any], keys: list[int]) -> list[Any] | None:
+def take_rows(arrays: list[Any], keys: list[int]) -> list[Any] | None:
     """Fresh arrays of those rows of each; None for arrays with gaps, and keys out of range."""
     if not all(array.ndim and array.flags.c_contiguous for array in arrays):
         return None

@@ -46,7 +46,7 @@ def copy(array: Any, raw: Any) -> Any:
     return made
 
 
-def laid_out_like(array: Any, like: Any) -> Any:
+def copy_laid_out_like(array: Any, like: Any) -> Any:
     """A copy of `array` laid out like another of its shape."""
     made = empty_like(like, array.dtype)
     made[...] = array

@@ -38,7 +38,7 @@ def from_buffer(buffer: Any, offset: int, count: int) -> Any:
     return (whole if count < 0 else whole[:count]).copy()
 
 
-def seen_as(data: Any, dtype: Any) -> Any:
+def view_as(data: Any, dtype: Any) -> Any:
     """The bytes as elements of a raw type; what is left over is left out."""
     size = np.dtype(dtype).itemsize
     return data[: data.size // size * size].view(dtype)

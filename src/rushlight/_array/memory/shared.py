@@ -16,7 +16,7 @@ from ..._base import dtypes as D
 from ..types import from_raw, owner, to_raw
 from .storage_views import storage_of, strides_of, view_into
 
-__all__ = ["block_of", "dtype_of", "geometry", "is_shared", "opened", "seen", "shared"]
+__all__ = ["block_of", "dtype_of", "geometry", "is_shared", "opened", "view_block", "shared"]
 
 
 class Block(mmap.mmap):
@@ -92,7 +92,7 @@ def dtype_of(array: Any) -> D.dtype:
     return from_raw(array.dtype)
 
 
-def seen(
+def view_block(
     block: Block, dtype: D.dtype, lying: tuple[int, int, tuple[int, ...], tuple[int, ...]]
 ) -> Any:
     """The array that lies in shared memory in the way that `geometry` has told."""

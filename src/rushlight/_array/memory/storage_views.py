@@ -66,7 +66,7 @@ def identity_of(flat: Any) -> Any:
     return address(flat), flat.nbytes, flat.dtype
 
 
-def written_to(flat: Any) -> Any:
+def writable_bytes(flat: Any) -> Any:
     """The memory of a flat array, for who reads a file into it."""
     return memoryview(flat.view(np.uint8)) if flat.size else memoryview(bytearray())
 

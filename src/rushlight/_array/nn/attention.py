@@ -126,7 +126,7 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> tu
     if mask is None and p.groups * rows_of * p.keys >= kernels.LEAST:
         found = kernels.attention.attention(p.q, p.k, p.v, causal, p.scale, p.length)
         if found is not None:
-            return _laid_out(found[0], out), found[1].reshape(q.shape[:-1])
+            return _write_result(found[0], out), found[1].reshape(q.shape[:-1])
     result = np.empty((p.groups, rows_of, v.shape[-1]), kind)
     logs = np.empty((p.groups, rows_of), kind)
     for group, rows in p.blocks():
@@ -158,10 +158,10 @@ def attention(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: Any) -> tu
             y /= total
             logs[group, rows] = (np.log(total) + top)[..., 0]
         result[group, rows] = y
-    return _laid_out(result, out), logs.reshape(q.shape[:-1])
+    return _write_result(result, out), logs.reshape(q.shape[:-1])
 
 
-def _laid_out(result: Any, out: Any) -> Any:
+def _write_result(result: Any, out: Any) -> Any:
     """`result` in `out`, whose layout is the queries'."""
     shaped = result.reshape(out.shape)
     if shaped.dtype == out.dtype and shaped.strides == out.strides:

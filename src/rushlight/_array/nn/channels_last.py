@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["laid_out_like"]
+__all__ = ["follow_layout"]
 
 
-def laid_out_like(y: Any, *sources: Any) -> Any:
+def follow_layout(y: Any, *sources: Any) -> Any:
     """`y` with its channels last in memory where a source of its number of dimensions has that."""
     if y.ndim not in (4, 5):
         return y

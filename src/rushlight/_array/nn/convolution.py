@@ -32,7 +32,7 @@ from .. import kernels
 from ..linalg.matmul import matrix_product
 from ..shape.as_strided import window
 from ..types import FLOAT32
-from .channels_last import laid_out_like as laid_out_like
+from .channels_last import follow_layout as follow_layout
 
 Sizes = tuple[int, ...]
 
@@ -236,7 +236,7 @@ def conv_output(
 
 
 # ---- the input --------------------------------------------------------------------------------
-def spread(
+def correlate_transposed(
     y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Any:
     """What y (N, O, …) contributes to inputs (N, C, *size): the transpose of `correlate` in x."""
@@ -257,17 +257,17 @@ def spread(
         return x.reshape(count, channels, *size).astype(dtype, copy=False)
     if w.size * count * prod(out) >= kernels.CONVOLUTION:
         planes = kernels.volumes if y.ndim == 5 else kernels.convolution
-        found = planes.spread(y, w, size, stride, pad, dilation, groups)
+        found = planes.correlate_transposed(y, w, size, stride, pad, dilation, groups)
         if found is not None:
             return found.astype(dtype, copy=False)
     if per_group == 1 and rows == groups > 1:
-        x = _spread_depthwise(y, w, size, stride, pad, dilation)
+        x = _transposed_depthwise(y, w, size, stride, pad, dilation)
     elif _mirrors(size, tuple(out), k, stride, pad, dilation) and rows <= channels:
         x = _mirrored(y, w, size, pad, dilation, groups)
     elif all(s == 1 for s in stride):
-        x = _spread_lines(y, w, size, pad, dilation, groups)
+        x = _transposed_by_lines(y, w, size, pad, dilation, groups)
     else:
-        x = _spread_columns(y, w, size, stride, pad, dilation, groups)
+        x = _transposed_by_columns(y, w, size, stride, pad, dilation, groups)
     return x.astype(dtype, copy=False)
 
 
@@ -280,7 +280,7 @@ def _mirrors(size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilat
     )
 
 
-def _turned(w: Any, groups: int) -> Any:
+def _transpose_weights(w: Any, groups: int) -> Any:
     """The weights of the transpose: channels exchanged within groups, the kernel turned around."""
     rows, per_group, *k = w.shape
     split = w.reshape(groups, rows // groups, per_group, *k).swapaxes(1, 2)
@@ -293,7 +293,9 @@ def _mirrored(y: Any, w: Any, size: Sizes, pad: Sizes, dilation: Sizes, groups: 
     k = w.shape[2:]
     around = tuple([d * (m - 1) - p for d, m, p in zip(dilation, k, pad)])
     ones = (1,) * len(k)
-    return _correlate_columns(padded(y, around), _turned(w, groups), size, ones, dilation, groups)
+    return _correlate_columns(
+        padded(y, around), _transpose_weights(w, groups), size, ones, dilation, groups
+    )
 
 
 def _room(size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes) -> Sizes:
@@ -306,7 +308,7 @@ def _room(size: Sizes, out: Sizes, k: Sizes, stride: Sizes, pad: Sizes, dilation
     )
 
 
-def _spread_columns(
+def _transposed_by_columns(
     y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes, groups: int
 ) -> Any:
     count, rows, *out = y.shape
@@ -350,7 +352,7 @@ def _lines(room: Sizes, out: Sizes, k: Sizes, dilation: Sizes) -> tuple[int, lis
     return length, shifts
 
 
-def _laid_in(y: Any, room: Sizes, out: Sizes) -> Any:
+def _pad_rows(y: Any, room: Sizes, out: Sizes) -> Any:
     """y (N, O, *out) with zeros between its rows, as long as the rows of `room`."""
     if tuple(room[1:]) == tuple(out[1:]):
         return np.ascontiguousarray(y)
@@ -360,13 +362,15 @@ def _laid_in(y: Any, room: Sizes, out: Sizes) -> Any:
     return laid
 
 
-def _spread_lines(y: Any, w: Any, size: Sizes, pad: Sizes, dilation: Sizes, groups: int) -> Any:
+def _transposed_by_lines(
+    y: Any, w: Any, size: Sizes, pad: Sizes, dilation: Sizes, groups: int
+) -> Any:
     count, rows, *out = y.shape
     k = w.shape[2:]
     channels = w.shape[1] * groups
     room = _room(size, tuple(out), k, (1,) * len(k), pad, dilation)
     length, shifts = _lines(room, tuple(out), k, dilation)
-    laid = _laid_in(y, room, tuple(out)).reshape(count, groups, rows // groups, -1)
+    laid = _pad_rows(y, room, tuple(out)).reshape(count, groups, rows // groups, -1)
     matrix = w.reshape(groups, rows // groups, -1).swapaxes(-1, -2)
     x = np.zeros((count, channels, prod(room)), y.dtype)
     block = _samples_at_once(channels * prod(k) * laid.shape[-1], count)
@@ -386,7 +390,7 @@ def _cropped(x: Any, size: Sizes, pad: Sizes) -> Any:
     return np.ascontiguousarray(x[(slice(None), slice(None), *inner)])
 
 
-def _spread_depthwise(
+def _transposed_depthwise(
     y: Any, w: Any, size: Sizes, stride: Sizes, pad: Sizes, dilation: Sizes
 ) -> Any:
     count, channels, *out = y.shape
@@ -456,7 +460,7 @@ def _weigh_lines(x: Any, y: Any, k: Sizes, dilation: Sizes, groups: int) -> Any:
     x = np.ascontiguousarray(_with_room(x, tuple(out), k, ones, dilation))
     channels, size = x.shape[1], x.shape[2:]
     length, shifts = _lines(size, tuple(out), k, dilation)
-    laid = _laid_in(y, size, tuple(out)).reshape(count, groups, rows // groups, -1)[..., :length]
+    laid = _pad_rows(y, size, tuple(out)).reshape(count, groups, rows // groups, -1)[..., :length]
     if channels == groups:  # a dot product for each weight
         taps = np.empty((len(shifts), rows), x.dtype)
         lines = x.reshape(count, channels, 1, -1)

@@ -236,11 +236,11 @@ def embedding_bag_backward(
         return out
     if mode == 1:
         g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
-    rows = _spread(g, owners, scales, bags.size, counted)
+    rows = _gradients_of_indices(g, owners, scales, bags.size, counted)
     return embedding_backward(rows, used, weight.shape[0], -1, scale_by_frequency)
 
 
-def _spread(g: Any, owners: Any, scales: Any, count: int, counted: Any) -> Any:
+def _gradients_of_indices(g: Any, owners: Any, scales: Any, count: int, counted: Any) -> Any:
     """For each index that counts the gradient of its bag, scaled."""
     rows = g.take(owners, axis=0)
     return rows if scales is None else rows * scales[:count][counted][:, None]
@@ -270,7 +270,7 @@ def embedding_bag_rows(
     used, owners = index[: bags.size][counted].astype(np.int64), bags[counted]
     if mode == 1:
         g = g / np.maximum(counts, 1).astype(g.dtype)[:, None]
-    rows = _spread(g, owners, scales, bags.size, counted)
+    rows = _gradients_of_indices(g, owners, scales, bags.size, counted)
     return sparse_gradient(used.reshape(1, -1), rows, weight.shape)
 
 

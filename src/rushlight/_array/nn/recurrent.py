@@ -172,7 +172,7 @@ def _own_order(w: Any, size: int, minus: bool) -> Any:
     return found
 
 
-def _given_order(w: Any, size: int) -> Any:
+def _restore_order(w: Any, size: int) -> Any:
     """The inverse of `_own_order`, without minus."""
     found = np.empty_like(w)
     found[3 * size :], found[: 2 * size], found[2 * size : 3 * size] = (
@@ -316,7 +316,7 @@ def _lstm_ends(
     )  # fmt: skip
     for k in (2, 3, 4, 5):
         if found[k] is not None:
-            found[k] = _given_order(found[k], size)
+            found[k] = _restore_order(found[k], size)
     return [*found[:2], dc if need[2] else None, *found[2:], d_hr]
 
 

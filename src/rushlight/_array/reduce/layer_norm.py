@@ -52,7 +52,7 @@ def var_mean(
         starts = row_blocks(rows.shape[0], min(count, LONG_ROW))
         for start in starts:
             part = slice(start, start + starts.step)
-            sums[part], squares[part] = _spread(rows[part], centre[part, None])
+            sums[part], squares[part] = _centred_sums(rows[part], centre[part, None])
         # The sum of squares about c is that about the mean plus n (mean - c)².
         spread = squares - np.divide(sums * sums, count)
         spread = np.where(spread < 0, 0.0, spread)
@@ -63,7 +63,7 @@ def var_mean(
     return variance.reshape(shape).astype(x.dtype), mean.reshape(shape).astype(x.dtype)
 
 
-def _spread(rows: Any, centre: Any) -> tuple[Any, Any]:
+def _centred_sums(rows: Any, centre: Any) -> tuple[Any, Any]:
     """The sums over each row of x - centre and of its square, in float64."""
     count = rows.shape[1]
     sums = np.zeros(rows.shape[0], np.float64)

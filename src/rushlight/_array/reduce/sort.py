@@ -45,11 +45,11 @@ def sort(x: Any, dim: int = -1, descending: bool = False) -> tuple[Any, Any]:
     if x.ndim == 0:
         return x.copy(), np.zeros((), _INT64)
     places = order(x, axis, descending)
-    return _laid_out_like(x, take_places(x, places, axis)), _laid_out_like(x, places)
+    return _follow_layout(x, take_places(x, places, axis)), _follow_layout(x, places)
 
 
-def _laid_out_like(x: Any, r: Any) -> Any:
-    return np.ascontiguousarray(r) if x.flags.c_contiguous else dense.laid_out_like(r, x)
+def _follow_layout(x: Any, r: Any) -> Any:
+    return np.ascontiguousarray(r) if x.flags.c_contiguous else dense.copy_laid_out_like(r, x)
 
 
 def sort_stable(

@@ -14,7 +14,7 @@ from ..._base import dtypes as D, errors
 from ..axes import ALL, axes_of, axis_of
 from ..memory import dense_layout as dense
 from ..memory.out_of_memory import allocating
-from ..nn.channels_last import laid_out_like
+from ..nn.channels_last import follow_layout
 from ..number import filling
 from ..types import FLOAT32, FLOAT64, from_raw, to_raw
 from .as_strided import diagonal
@@ -87,7 +87,7 @@ def flip(x: Any, dims: tuple[int, ...]) -> Any:
     if not x.ndim:
         return x.copy()
     key = tuple([slice(None, None, -1) if d in axes else ALL for d in range(x.ndim)])
-    return dense.laid_out_like(x[key], x)
+    return dense.copy_laid_out_like(x[key], x)
 
 
 def roll(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
@@ -267,7 +267,7 @@ def constant_pad(x: Any, pad: tuple[int, ...], value: Any = 0) -> Any:
     value = filling(value, x.dtype, prod(shape))
     out = np.zeros(shape, x.dtype) if not value else np.full(shape, value, x.dtype)
     out[tuple(inner)] = x[tuple(taken)]
-    return out if x.flags.c_contiguous else laid_out_like(out, x)
+    return out if x.flags.c_contiguous else follow_layout(out, x)
 
 
 def sum_dims(shape: tuple[int, ...], size: tuple[int, ...]) -> tuple[int, ...]:

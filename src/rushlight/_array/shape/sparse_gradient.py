@@ -95,6 +95,6 @@ def rows_gradient(g: Any, indices: Any, shape: tuple[int, ...], padding_idx: int
     return sparse_gradient(where, held, shape)
 
 
-def settled(g: Any) -> Any:
+def with_own_rows(g: Any) -> Any:
     """A sparse gradient with rows of its own, for whoever keeps it."""
     return sparse_gradient(g.places, np.array(g.held, order="C"), g.shape)

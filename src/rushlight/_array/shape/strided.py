@@ -49,7 +49,7 @@ def extent(shape: Sizes, stride: Sizes) -> int:
     return 1 + sum((n - 1) * s for n, s in zip(shape, stride))
 
 
-def laid_out(g: Any, stride: Sizes | None) -> Any:
+def copy_with_strides(g: Any, stride: Sizes | None) -> Any:
     """A copy of `g` with strides `stride`, gaps in memory included; in C order for None.
 
     Raises:

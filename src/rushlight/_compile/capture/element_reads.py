@@ -45,7 +45,7 @@ def holds_read(x: Any) -> bool:
     return isinstance(x, dict) and any(holds_read(y) for y in x.values())
 
 
-def _watched(function: Any, how: str) -> Any:
+def _note_read(function: Any, how: str) -> Any:
     @functools.wraps(function)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = current().recorder
@@ -66,7 +66,7 @@ ASKED: Final = (
 _ASKING: Final = settings.__file__  # `torch.is_inference(x)` asks for who calls it
 
 
-def _asked(function: Any, name: str) -> Any:
+def _note_question(function: Any, name: str) -> Any:
     @functools.wraps(function)
     def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
         recorder = current().recorder
@@ -83,10 +83,10 @@ def _install_questions(kind: Any) -> None:
     for name in ASKED:
         found = inspect.getattr_static(kind, name, None)
         if isinstance(found, property):
-            get = _asked(found.fget, name)
+            get = _note_question(found.fget, name)
             setattr(kind, name, property(get, found.fset, found.fdel, found.__doc__))
         elif isinstance(found, FunctionType):
-            setattr(kind, name, _asked(found, name))
+            setattr(kind, name, _note_question(found, name))
 
 
 def install() -> None:
@@ -102,7 +102,7 @@ def install() -> None:
     }.items():  # fmt: skip
         found = getattr(kind, name, None)
         if found is not None:
-            setattr(kind, name, _watched(found, how))
+            setattr(kind, name, _note_read(found, how))
     _install_questions(kind)
 
 

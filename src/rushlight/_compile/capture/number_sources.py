@@ -15,7 +15,7 @@ from typing import Any, Final
 from ..guards.captured_state import State
 from ..guards.places import Place
 from .expressions import Expr, as_it_is
-from .symbolic_numbers import NUMBERS, given, identical, plain_number
+from .symbolic_numbers import NUMBERS, identical, plain_number, trace_source
 
 _SCALARS: Final = (int, float, bool, str, type(None))
 _MISSING: Final = object()
@@ -154,7 +154,7 @@ def _described(place: Place, key: Any) -> str:
     return f"{label}[{key!r}]"
 
 
-def written(kind: str, container: Any, key: Any, value: Any) -> None:
+def write_number(kind: str, container: Any, key: Any, value: Any) -> None:
     """Puts a value into a place."""
     if kind == "cell":
         container.cell_contents = value
@@ -200,18 +200,18 @@ class Substitution:
         new, named = list(args), dict(kwargs)
         for source, value in self.found.values():
             if source.kind == "args":
-                new[source.key] = given(value, source, self.recorder)
+                new[source.key] = trace_source(value, source, self.recorder)
             elif source.kind == "kwargs":
-                named[source.key] = given(value, source, self.recorder)
+                named[source.key] = trace_source(value, source, self.recorder)
         return tuple(new), named
 
     def __enter__(self) -> Substitution:
         for source, value in self.found.values():
             if source.kind in _WRITABLE:
-                x = given(value, source, self.recorder)
+                x = trace_source(value, source, self.recorder)
                 self.placed.append((source, value, x))
                 self.recorder.options[id(source.container), source.key] = x
-                written(source.kind, source.container, source.key, x)
+                write_number(source.kind, source.container, source.key, x)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -219,7 +219,7 @@ class Substitution:
         for source, value, x in self.placed:
             now = _current(source.kind, source.container, source.key)
             if now is x:
-                written(source.kind, source.container, source.key, value)
+                write_number(source.kind, source.container, source.key, value)
             elif now is not _MISSING:
                 replaced.add((id(source.container), source.key))
         for place in self.state.places:
@@ -242,7 +242,7 @@ class Substitution:
         self.effects.append(Effect(source, expr))
         self.state.moved.add((id(place.container), key))
         if type(value) in NUMBERS:  # else it lies there, and another thread may have gone on
-            written(place.kind, place.container, key, plain_number(value))
+            write_number(place.kind, place.container, key, plain_number(value))
 
 
 def _alike(old: Any, now: Any) -> bool:

@@ -406,7 +406,7 @@ class Recorder(Readings):
             self.entry[id(leaf)] = self.state[id(leaf)] = loosely(leaf._grad)
 
     # ---- optimizers ----------------------------------------------------------------------------
-    def _made(self, leaf: Any) -> bool:
+    def _is_own_leaf(self, leaf: Any) -> bool:
         """Whether a leaf is a tensor that the step itself has made."""
         value = self.values.get(id(leaf._raw))
         return value is not None and value.kind == "result"
@@ -417,7 +417,7 @@ class Recorder(Readings):
         now = leaf._grad
         if refers(self.state[id(leaf)], now):
             return
-        if self._made(leaf):
+        if self._is_own_leaf(leaf):
             return  # nobody asks for its gradient afterwards
         self.state[id(leaf)] = loosely(now)
         if now is None:
@@ -488,8 +488,8 @@ class Recorder(Readings):
             if id(t._raw) != raw_id:
                 why = "the memory of a tensor was replaced (`p.data = ...`); write it in place"
                 self.refuse(why, (None, 0))
-        self.program.leaves = [x for x in self.leaves.values() if not self._made(x)]
-        self.program.without = [x for x in self.unset.values() if not self._made(x)]
+        self.program.leaves = [x for x in self.leaves.values() if not self._is_own_leaf(x)]
+        self.program.without = [x for x in self.unset.values() if not self._is_own_leaf(x)]
         self.program.entry = [(x, self.entry[id(x)] is None) for x in self.program.leaves]
         if self.problem is not None:
             raise Refusal(*self.problem)

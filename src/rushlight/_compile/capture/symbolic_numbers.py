@@ -109,7 +109,7 @@ def plain_number(x: Any) -> Any:
     return x.value if kind in (GivenFloat, GivenInt) else x
 
 
-def made(value: Any, expr: Expr, recorder: Any) -> Any:
+def trace_number(value: Any, expr: Expr, recorder: Any) -> Any:
     """A number that notes what is done with it; the value itself where it isn't one."""
     kind = type(value)
     if kind is not float and kind is not int:
@@ -124,15 +124,15 @@ def made(value: Any, expr: Expr, recorder: Any) -> Any:
     return number
 
 
-def given(value: Any, source: Any, recorder: Any) -> Any:
+def trace_source(value: Any, source: Any, recorder: Any) -> Any:
     """A number that comes from a source outside of the step."""
-    return made(value, Expr(GIVEN, source), recorder)
+    return trace_number(value, Expr(GIVEN, source), recorder)
 
 
 def read(value: Any, where: Any, recorder: Any) -> tuple[Any, Expr]:
     """A number that is read from a value of the program, and its leaf."""
     leaf = Expr(READ, where)
-    return made(value, leaf, recorder), leaf
+    return trace_number(value, leaf, recorder), leaf
 
 
 def used(x: Any, how: str) -> Any:
@@ -155,13 +155,13 @@ def released(numbers: list[Any]) -> None:
     there by the number that it stands for. Most lie in what the step has made, which is young; only
     where that doesn't account for all of them is every object of the process asked.
     """
-    left = _held(numbers)
+    left = _held_elsewhere(numbers)
     for x in numbers:
         x.recorder = x.expr = None
         del x  # it would be counted below
     numbers.clear()
     for holders_of in (_young_holders, lambda things: gc.get_referrers(*things)):
-        left = _held(left)
+        left = _held_elsewhere(left)
         by = {id(x): plain_number(x) for x in left}
         things = left
         for _ in range(8):  # tuples in tuples
@@ -170,7 +170,7 @@ def released(numbers: list[Any]) -> None:
             things, by = _replaced(by, [h for h in holders_of(things) if h is not things])
 
 
-def _held(numbers: list[Any]) -> list[Any]:
+def _held_elsewhere(numbers: list[Any]) -> list[Any]:
     """Those that something else holds, too."""
     return [x for x in numbers if getrefcount(x) > 3]  # the list, `x`, the argument
 
@@ -240,7 +240,7 @@ def _computed(function: Any, recorder: Any, *operands: Any) -> Any:
             if type(x) in NUMBERS:
                 used(x, "a long computation")
         return value
-    return made(value, expr, recorder)
+    return trace_number(value, expr, recorder)
 
 
 def _is_plain(x: Any) -> bool:

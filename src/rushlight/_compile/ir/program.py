@@ -123,14 +123,14 @@ class Instruction:
 
     def __repr__(self) -> str:
         made = ", ".join("_" if v is None else v.described() for v in self.outputs)
-        shown = ", ".join(_shown(x) for x in self.inputs)
+        shown = ", ".join(_format(x) for x in self.inputs)
         text = f"{self.name}({shown})"
         if self.kind == "expect":
             return f"expect {shown.rpartition(', ')[0]} -> {self.inputs[1]}"
         if self.kind == "option":
             return f"option {self.name} <- {shown}"
         if self.kind == "write":
-            text = f"{_shown(self.inputs[0])} <- {text}"
+            text = f"{_format(self.inputs[0])} <- {text}"
         return f"{made} = {text}" if made else text
 
 
@@ -262,7 +262,7 @@ class Program:
                 text = f"{text:<72}  # {last[0].rpartition('/')[2]}:{last[1]}"
             lines.append(text)
         lines += [repr(effect) for effect in (*self.effects, *self.stores)]
-        lines.append(f"return {_shown(self.outputs)}")
+        lines.append(f"return {_format(self.outputs)}")
         return "\n".join(lines)
 
 
@@ -289,9 +289,9 @@ def replaced_in(operands: Any, by: dict[int, Any]) -> Any:
     return operands
 
 
-def _shown(x: Any) -> str:
+def _format(x: Any) -> str:
     if type(x) is list or type(x) is tuple:
-        inner = ", ".join(_shown(y) for y in x)
+        inner = ", ".join(_format(y) for y in x)
         return f"[{inner}]" if type(x) is list else f"({inner})"
     if T.is_array(x):
         return f"<{x.dtype.name}{list(x.shape)}>"
@@ -365,8 +365,8 @@ def _other_effects(a: Program, b: Program) -> str:
 
 def _changed(name: str, p: Any, q: Any) -> str:
     if isinstance(p, (int, float)) and isinstance(q, (int, float)):
-        return f"the number {_shown(p)} that `{name}` got was {_shown(q)} in the next call"
-    return f"`{name}` got {_shown(p)} in one call, {_shown(q)} in the next"
+        return f"the number {_format(p)} that `{name}` got was {_format(q)} in the next call"
+    return f"`{name}` got {_format(p)} in one call, {_format(q)} in the next"
 
 
 def _same_operand(p: Any, q: Any) -> bool:

@@ -18,7 +18,7 @@ from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order, size_of
 from ..ir.program import Instruction, Value
 from .commands import Call, Command
-from .gemm import Matrix, blocks_of, turned
+from .gemm import Matrix, blocks_of, transpose
 
 _ROWS: Final = 64  # of a block of causal attention
 _HEADS: Final = 1024  # at most
@@ -169,11 +169,11 @@ def _square(v: Value, index: int, rows: int, columns: int, room: int) -> Matrix:
 def _across(machine: Any, room: Value, index: int, keys: Matrix) -> tuple[Call, Matrix]:
     """A head's keys, one to a column."""
     offset = index * keys.rows * keys.columns * room.dtype.itemsize
-    call, made = machine.turn(room, turned(keys), offset, whole=True)
+    call, made = machine.turn(room, transpose(keys), offset, whole=True)
     return call, made
 
 
-def _left(m: Matrix, columns: int) -> Matrix:
+def _first_columns(m: Matrix, columns: int) -> Matrix:
     """The first columns of a matrix."""
     return Matrix(m.value, m.rows, columns, m.down, m.right, m.offset)
 
@@ -210,7 +210,7 @@ def attention(i: Instruction, plan: Any) -> Command | None:
                 for first, last, seen in p.blocks:
                     s = _square(scores, n, last - first, seen, room)
                     calls.append(machine.gemm(
-                        places[0].part(h, first, last), _left(across, seen), s, whole=True,
+                        places[0].part(h, first, last), _first_columns(across, seen), s, whole=True,
                     ))  # fmt: skip
                     spot = (scores, s.offset, seen)
                     log = (logs, (h * p.rows + first) * size, 1)
@@ -276,8 +276,8 @@ def attention_backward(i: Instruction, plan: Any) -> Command | None:
                     s, d = (_square(x, n, count, seen, room) for x in (weights, slopes))
                     go, mine = of_g.part(h, first, last), of_q.part(h, first, last)
                     keys = of_k.part(h, 0, seen)
-                    calls.append(machine.gemm(mine, _left(across, seen), s, whole=True))
-                    calls.append(machine.gemm(go, _left(over, seen), d, whole=True))
+                    calls.append(machine.gemm(mine, _first_columns(across, seen), s, whole=True))
+                    calls.append(machine.gemm(go, _first_columns(over, seen), d, whole=True))
                     result = of_out.part(h, first, last)
                     along = (inner, n * high * size, 1)
                     calls.append(machine.rows(
@@ -300,11 +300,11 @@ def attention_backward(i: Instruction, plan: Any) -> Command | None:
                         q.dtype, count, seen, [*ends, *seen_by, log, along, (factor, 0, 0)], ends,
                     ))  # fmt: skip
                     calls.append(machine.gemm(
-                        turned(s), go, dv.part(h, 0, seen), beta=beta, whole=True
+                        transpose(s), go, dv.part(h, 0, seen), beta=beta, whole=True
                     ))  # fmt: skip
                     calls.append(machine.gemm(d, keys, dq.part(h, first, last), whole=True))
                     calls.append(machine.gemm(
-                        turned(d), mine, dk.part(h, 0, seen), beta=beta, whole=True
+                        transpose(d), mine, dk.part(h, 0, seen), beta=beta, whole=True
                     ))  # fmt: skip
             found.append(calls)
         return [machine.chain(found)]

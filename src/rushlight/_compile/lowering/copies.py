@@ -33,10 +33,10 @@ def addresses() -> dict[str, int]:
         _move(module, f"move_{size}", bits)
     for size in (4, 8):
         _pick(module, f"pick_{size}", _BITS[size])
-        _put(module, f"put_{size}", _BITS[size], False)
+        _emit_scatter(module, f"put_{size}", _BITS[size], False)
     for name, type in _SUMS.items():
         _scan(module, f"scan_{name}", type)
-        _put(module, f"add_{name}", type, True)
+        _emit_scatter(module, f"add_{name}", type, True)
     return engine.load(module)
 
 
@@ -105,7 +105,7 @@ def _pick(module: Module, name: str, type: Type) -> None:
     f.ret()
 
 
-def _put(module: Module, name: str, type: Type, added: bool) -> None:
+def _emit_scatter(module: Module, name: str, type: Type, added: bool) -> None:
     """Elements written or added where indices name; words: to, from, then `_along`'s."""
     f, (to, source, *rest) = _function(module, name, 3, 7)
 
@@ -383,7 +383,7 @@ def _lone(i: Instruction, place: int) -> Value | None:
     return given if given.shape and 0 not in given.shape else None
 
 
-def _taken(i: Instruction, plan: Any) -> Command | None:
+def _lower_take(i: Instruction, plan: Any) -> Command | None:
     """index(x, [index]), index_select(x, 0, index): rows of the first dimension."""
     x, out = i.inputs[0], i.outputs[0]
     if i.rule == "index_select" and i.inputs[1] != 0:
@@ -445,6 +445,7 @@ MAKERS: Final[dict[str, Maker]] = {
     "broadcast_to": expanded, "expand_reduced": expanded, "repeat": _repeated, "flip": _flipped,
     "constant_pad_nd": _padded, "slice_backward": _slice_back, "cumsum": _scanned,
     "reverse_cumsum": _scanned, "gather": _gathered, "scatter_add": _scattered,
-    "scatter": _scattered, "placed_along": _placed, "index": _taken, "index_select": _taken,
+    "scatter": _scattered, "placed_along": _placed, "index": _lower_take,
+    "index_select": _lower_take,
     "index_backward": _added, "index_select_backward": _added, "index_add": _added,
 }  # fmt: skip

@@ -150,7 +150,7 @@ class Kernel:
                 found[out.number] = made
         given = []
         for v in self.outputs:
-            symbol = self._spread(v, found[v.number])
+            symbol = self._broadcast(v, found[v.number])
             old = found.get(self._number(v.holder)) if v.kind == "write" else None
             if old is None or old.value >= len(symbols):  # not there, or made here
                 given.append(symbol)
@@ -158,12 +158,12 @@ class Kernel:
                 given.append(G.into(old, symbol))
         return tuple(given)
 
-    def _spread(self, v: Value, symbol: Any) -> Any:
+    def _broadcast(self, v: Value, symbol: Any) -> Any:
         """A result that varies less than the memory it goes to, in all places of that."""
         if v.number in self.ended:
             return symbol
         wanted = self.layouts[v.number].kind
-        return symbol if symbol.kind == wanted else G.spread(symbol, wanted)
+        return symbol if symbol.kind == wanted else G.broadcast(symbol, wanted)
 
 
 def dtype_of(m: Meaning) -> str:

@@ -89,7 +89,7 @@ def matrix_of(v: Value, flat: bool = False) -> Matrix | None:
     return Matrix(v, rows, columns, v.strides[-2] // size, v.strides[-1] // size)
 
 
-def turned(a: Matrix) -> Matrix:
+def transpose(a: Matrix) -> Matrix:
     """The transposed matrix."""
     return Matrix(a.value, a.columns, a.rows, a.right, a.down, a.offset)
 
@@ -133,7 +133,7 @@ def product_of(i: Instruction) -> Product | None:
         if a is None or b is None:
             return None
         if i.rule == "linear":
-            b = turned(b)
+            b = transpose(b)
         c = matrix_of(out, flat=True)
         if c is None or a.columns != b.rows or (a.rows, b.columns) != (c.rows, c.columns):
             return None

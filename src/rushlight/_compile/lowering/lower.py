@@ -28,10 +28,10 @@ from ..._native.llvm.emit import F32, F64
 from ..._native.threads import thread_pool as pool
 from ..ir.iteration_values import DTYPES, in_order, size_of
 from ..ir.program import Instruction, Program, Value
-from ..passes.layout import laid_out
+from ..passes.layout import copy_unordered
 from ..passes.memory import placed
 from ..passes.norms import apart
-from ..passes.scalar_inputs import told
+from ..passes.scalar_inputs import bind_scalars
 from ..passes.split_reductions import in_pieces
 from ..report import lines_of
 from ..runtime import driver
@@ -40,7 +40,7 @@ from .commands import Command
 from .fusion import Kernel
 from .gemm import Matrix, Product
 from .optimizer_sweeps import Sweep
-from .plan import Plan, made_by, reads_of
+from .plan import Plan, reads_of, results_of
 
 #: Elements of a piece of a flat array.
 FLAT = 4096
@@ -120,7 +120,7 @@ class Machine(Frames):
 
     def fresh(self, segment: int) -> list[Value]:
         """The values that a segment makes and that outlive the call."""
-        return [v for item in self._items(segment) for v in made_by(item)
+        return [v for item in self._items(segment) for v in results_of(item)
                 if v.root in self.kept and v.kind != "write"]  # fmt: skip
 
     def used(self, segment: int) -> list[int]:
@@ -144,7 +144,7 @@ class Machine(Frames):
     def _lay_out(self) -> None:
         """Offsets in the arena."""
         self.offsets, self.top, self.reused = placed(
-            self.plan.items, self.kept, reads_of, made_by, self.groups
+            self.plan.items, self.kept, reads_of, results_of, self.groups
         )
 
     def array(self, v: Value) -> Any:
@@ -400,10 +400,10 @@ def native_form(program: Program) -> Program:
     """The program as only its native form needs it: sums in pieces, copies into order."""
     found = copy(program)
     found.instructions = list(program.instructions)
-    told(found)
+    bind_scalars(found)
     apart(found)
     in_pieces(found)
-    laid_out(found)
+    copy_unordered(found)
     return found
 
 

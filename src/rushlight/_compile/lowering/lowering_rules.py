@@ -16,7 +16,7 @@ from . import losses, reductions
 from .lowering_rule import Meaning, Shared
 
 
-def meaning_of(i: Instruction, written: bool = False) -> Meaning | None:
+def element_value(i: Instruction, written: bool = False) -> Meaning | None:
     """The meaning of an instruction to fusion groups; None where it has none.
 
     `written`: its result goes to memory that is there already.

@@ -12,7 +12,7 @@ from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
 from .commands import Call, Command, strided
-from .gemm import Matrix, turned
+from .gemm import Matrix, transpose
 
 
 def _cell(i: Any, f: Any, u: Any, o: Any, c: Any) -> Any:
@@ -126,10 +126,10 @@ def lstm(i: Instruction, plan: Any) -> Command | None:
                                       [layer.b_ih, layer.b_hh], [bias]))  # fmt: skip
             shift = bias
         state = Matrix(layer.w_hh, wide, size, size, 1)
-        call, across = machine.turn(weights, turned(state))
+        call, across = machine.turn(weights, transpose(state))
         calls.append(call)
         inputs = layer.rows(layer.x, 0, count, layer.features)
-        ours = turned(Matrix(layer.w_ih, wide, layer.features, layer.features, 1))
+        ours = transpose(Matrix(layer.w_ih, wide, layer.features, layer.features, 1))
         call, ours = machine.turn(others, ours)
         calls.append(call)
         calls.append(machine.gemm(inputs, ours, layer.rows(gates, 0, count, wide),
@@ -235,14 +235,14 @@ def lstm_backward(i: Instruction, plan: Any) -> Command | None:
         if d_ih is not None:
             into = Matrix(d_ih, wide, layer.features, layer.features, 1)
             inputs = layer.rows(layer.x, 0, count, layer.features)
-            calls.append(machine.gemm(turned(slopes), inputs, into))
+            calls.append(machine.gemm(transpose(slopes), inputs, into))
         if d_hh is not None:
             into = Matrix(d_hh, wide, size, size, 1)
-            calls.append(machine.gemm(turned(layer.rows(dz, 0, batch, wide)),
+            calls.append(machine.gemm(transpose(layer.rows(dz, 0, batch, wide)),
                                       layer.rows(layer.hx, 0, batch, size), into))  # fmt: skip
             if layer.places > 1:
                 calls.append(machine.gemm(
-                    turned(layer.rows(dz, batch, count - batch, wide)),
+                    transpose(layer.rows(dz, batch, count - batch, wide)),
                     layer.rows(out, 0, count - batch, size), into, beta=1.0,
                 ))  # fmt: skip
         biases = [b for b in (db_ih, db_hh) if b is not None]

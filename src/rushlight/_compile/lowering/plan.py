@@ -14,7 +14,7 @@ from ..ir.program import Instruction, Program, Value
 from ..passes.epilogues import with_product, with_relu
 from ..passes.fuse import fused
 from ..passes.sweep import swept
-from ..passes.writes import forget, written
+from ..passes.writes import forget, is_fused
 from . import attention, commands, copies as moves, lstm as recurrence, rnn_gru as recurrent_layers
 from .commands import Command
 from .fusion import Kernel
@@ -65,7 +65,7 @@ class Plan:
                 with_product(self, i) or with_relu(self, i) or fused(self, i) or self._command(i)
             ):
                 return
-            if (i.kind == "write" and written(self, i)) or swept(self, i):
+            if (i.kind == "write" and is_fused(self, i)) or swept(self, i):
                 return
         place = self.append(i)
         for out in i.outputs:
@@ -174,7 +174,7 @@ def reads_of(item: Any) -> list[Value]:
     return list(item.reads())
 
 
-def made_by(item: Any) -> list[Value]:
+def results_of(item: Any) -> list[Value]:
     """The values that a command makes."""
     if isinstance(item, Product):
         return [item.out] + ([item.room] if item.room is not None else [])

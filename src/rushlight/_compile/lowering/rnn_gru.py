@@ -13,7 +13,7 @@ from ..._formula import ir as G
 from ..ir.iteration_values import FLOATS, in_order
 from ..ir.program import Instruction, Value
 from .commands import Call, Command, strided
-from .gemm import Matrix, turned
+from .gemm import Matrix, transpose
 
 
 def _sigmoid(x: Any) -> Any:
@@ -109,7 +109,7 @@ class Layer:
 
     def inputs(self, machine: Any, to: Value, other: Value, bias: Any) -> list[Call]:
         """The inputs' part of all places."""
-        ours = turned(Matrix(self.w_ih, self.wide, self.features, self.features, 1))
+        ours = transpose(Matrix(self.w_ih, self.wide, self.features, self.features, 1))
         call, ours = machine.turn(other, ours)
         every = self.rows(self.x, 0, self.count, self.features)
         into = self.rows(to, 0, self.count, self.wide)
@@ -128,16 +128,16 @@ class Layer:
         if d_ih is not None:
             into = Matrix(d_ih, wide, self.features, self.features, 1)
             inputs = self.rows(self.x, 0, count, self.features)
-            calls.append(machine.gemm(turned(every), inputs, into))
+            calls.append(machine.gemm(transpose(every), inputs, into))
         if d_hh is not None:
             into = Matrix(d_hh, wide, size, size, 1)
             first = self.order[0]
-            calls.append(machine.gemm(turned(self.rows(inner, first * batch, batch, wide)),
+            calls.append(machine.gemm(transpose(self.rows(inner, first * batch, batch, wide)),
                                       self.state(out, None), into))  # fmt: skip
             if self.places > 1:
                 later, earlier = (0, batch) if self.reverse else (batch, 0)
                 calls.append(machine.gemm(
-                    turned(self.rows(inner, later, count - batch, wide)),
+                    transpose(self.rows(inner, later, count - batch, wide)),
                     self.rows(out, earlier, count - batch, size), into, beta=1.0,
                 ))  # fmt: skip
         for bias, source in ((db_ih, slopes), (db_hh, inner)):
@@ -237,7 +237,7 @@ def gru(i: Instruction, plan: Any) -> Command | None:
 
     def write(machine: Any) -> list[Call]:
         calls: list[Any] = layer.inputs(machine, gates, others, layer.b_ih)
-        call, across = machine.turn(weights, turned(Matrix(layer.w_hh, wide, size, size, 1)))
+        call, across = machine.turn(weights, transpose(Matrix(layer.w_hh, wide, size, size, 1)))
         calls.append(call)
         steps = []
         for k, t in enumerate(layer.order):
@@ -338,7 +338,7 @@ def rnn(i: Instruction, plan: Any) -> Command | None:
             calls.append(machine.flat(_added, ("f", "f"), out.dtype, size,
                                       [layer.b_ih, layer.b_hh], [bias]))  # fmt: skip
         calls += layer.inputs(machine, out, others, None if layer.b_ih is None else bias)
-        call, across = machine.turn(weights, turned(Matrix(layer.w_hh, size, size, size, 1)))
+        call, across = machine.turn(weights, transpose(Matrix(layer.w_hh, size, size, size, 1)))
         calls.append(call)
         steps = []
         for k, t in enumerate(layer.order):

@@ -7,12 +7,12 @@ from .common_subexpressions import without_repeats
 from .constants import folded
 from .copies import without_copies
 from .dead_code import without_dead
-from .split_allocations import held_apart
+from .split_allocations import split_roots
 
 
 def improved(program: Program) -> Program:
     """The program after all passes."""
-    held_apart(program)
+    split_roots(program)
     folded(program)
     without_repeats(program)
     without_copies(program)

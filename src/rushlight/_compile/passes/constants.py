@@ -23,7 +23,7 @@ _UNITS: Final[dict[Any, str]] = {
 
 def folded(program: Program) -> None:
     """Does pure calls on constants once; their results become constants, kept by the program."""
-    fixed = _taken(program)
+    fixed = _shared_memory(program)
     by: dict[int, Any] = {}
     kept = []
     for i in program.instructions:
@@ -44,7 +44,7 @@ def folded(program: Program) -> None:
     program.instructions[:] = kept
 
 
-def _taken(program: Program) -> set[int]:
+def _shared_memory(program: Program) -> set[int]:
     """The memory that somebody gets or writes: it is made anew in each call."""
     taken = set(program.written) | {v.root for v in program.outputs_values()}
     for i in program.instructions:

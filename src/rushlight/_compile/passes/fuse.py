@@ -12,7 +12,7 @@ from ..ir.program import Instruction, replaced_in
 from ..lowering.fusion import Kernel, dtype_of
 from ..lowering.losses import target_of
 from ..lowering.lowering_rule import Meaning
-from ..lowering.lowering_rules import meaning_of
+from ..lowering.lowering_rules import element_value
 from ..lowering.reductions import PLACES, dimension_of
 
 #: Kernels that are looked at for an instruction to join, at most.
@@ -21,7 +21,7 @@ _NEAR: Final = 48
 
 def fused(plan: Any, i: Instruction) -> bool:
     """Whether the instruction has become part of a kernel of the plan."""
-    m = meaning_of(renewed(plan, i))
+    m = element_value(renewed(plan, i))
     if m is None:
         return False
     named = target_of(i)

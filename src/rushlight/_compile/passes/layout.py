@@ -14,7 +14,7 @@ from ..._array.memory import aliasing as A
 from ..ir.iteration_values import in_order, size_of
 from ..ir.program import Instruction, Program, Value, replaced_in, row_major
 from ..lowering.gemm import matrix_of
-from ..lowering.lowering_rules import meaning_of
+from ..lowering.lowering_rules import element_value
 
 #: Commands that take operands in order only: from which to which.
 NEEDED: Final = {
@@ -27,7 +27,7 @@ NEEDED: Final = {
 }  # fmt: skip
 
 
-def laid_out(program: Program) -> None:
+def copy_unordered(program: Program) -> None:
     """Puts copies before the instructions whose operands lie in no order that a kernel reads."""
     copies: dict[Any, Value] = {}
     kept: list[Instruction] = []
@@ -37,7 +37,7 @@ def laid_out(program: Program) -> None:
             if key not in copies:
                 copies[key] = made = like(program, v, shape)
                 kept.append(_copy(v, made))
-            i = _reading(i, {v.number: copies[key]})
+            i = _with_operands(i, {v.number: copies[key]})
         kept.append(i)
         for root in i.writes():
             copies = {k: c for k, c in copies.items() if program.values[k[0]].root != root}
@@ -55,7 +55,7 @@ def _unread(i: Instruction) -> list[tuple[Value, tuple[int, ...]]]:
         values = [x for x in i.inputs[first[0] : first[1]] if type(x) is Value]
         return [(v, v.shape) for v in dict.fromkeys(values)
                 if v.shape and 0 not in v.shape and not in_order(v)]  # fmt: skip
-    m = meaning_of(i)
+    m = element_value(i)
     if m is None or m.order is not None:
         return []
     spaces = m.spaces()
@@ -76,7 +76,7 @@ def _fits(i: Instruction, copies: list[tuple[Value, tuple[int, ...]]]) -> bool:
     by = {}
     for v, shape in copies:
         by[v.number] = _ordered(v, shape, v.number)
-    m = meaning_of(_reading(i, by))
+    m = element_value(_with_operands(i, by))
     return m is not None and any(m.layouts(*space) is not None for space in m.spaces())
 
 
@@ -111,7 +111,7 @@ def _copy(v: Value, made: Value) -> Instruction:
     return Instruction("call", A.expanded_copy, "broadcast_to", inputs, (made,), pure=True)
 
 
-def _reading(i: Instruction, by: dict[int, Value]) -> Instruction:
+def _with_operands(i: Instruction, by: dict[int, Value]) -> Instruction:
     """The instruction with other operands."""
     made = Instruction(
         i.kind, i.function, i.name, replaced_in(i.inputs, by), i.outputs, op=i.op, where=i.where,

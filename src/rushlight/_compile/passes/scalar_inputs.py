@@ -23,7 +23,7 @@ _FUNCTIONS: Final = frozenset((
 ))  # fmt: skip
 
 
-def told(program: Program) -> None:
+def bind_scalars(program: Program) -> None:
     """Puts values in the places of numbers that are given in each call."""
     known: dict[Any, Value] = {}
     for k, i in enumerate(program.instructions):

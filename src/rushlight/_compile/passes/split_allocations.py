@@ -7,7 +7,7 @@ from itertools import pairwise
 from ..ir.program import Program, Value
 
 
-def held_apart(program: Program) -> None:
+def split_roots(program: Program) -> None:
     """Gives results of one call, which NumPy made as parts of one array, roots of their own.
 
     Only where nothing else shows that memory: then each may be kept, reused and placed by itself.

@@ -22,11 +22,11 @@ def in_pieces(program: Program) -> None:
     """Takes sums over dimensions on both sides apart."""
     kept: list[Instruction] = []
     for i in program.instructions:
-        kept += _taken_apart(program, i) or [i]
+        kept += _split(program, i) or [i]
     program.instructions[:] = kept
 
 
-def _taken_apart(program: Program, i: Instruction) -> list[Instruction] | None:
+def _split(program: Program, i: Instruction) -> list[Instruction] | None:
     if i.kind != "call" or i.rule not in ("channel_sums", "sum", "mean") or len(i.outputs) != 1:
         return None
     x, out = i.inputs[0], i.outputs[0]

@@ -15,17 +15,17 @@ from ..._formula import ir as G
 from ..ir.program import Instruction, Value
 from ..lowering.fusion import Kernel
 from ..lowering.lowering_rule import Meaning, Shared
-from ..lowering.lowering_rules import meaning_of
+from ..lowering.lowering_rules import element_value
 from .fuse import joined, renewed
 
 
-def written(plan: Any, i: Instruction) -> bool:
+def is_fused(plan: Any, i: Instruction) -> bool:
     """Whether a write has become part of a kernel of the plan."""
     target = i.inputs[0]
     if type(target) is not Value or 0 in target.shape or target.kind == "constant":
         return False
     i = renewed(plan, i)
-    m = _meaning(plan, target, i)
+    m = _new_value(plan, target, i)
     if m is None or any(_clashes(v, target) for v in m.reads):
         return False
     least = plan.readers.get(target.root, 0)
@@ -66,7 +66,7 @@ def _reads_otherwise(item: Any, target: Value) -> bool:
     return any(_clashes(v, target) for v in (*item.reads(), *item.made.values()))
 
 
-def _meaning(plan: Any, target: Value, i: Instruction) -> Meaning | None:
+def _new_value(plan: Any, target: Value, i: Instruction) -> Meaning | None:
     """The new value of the target, in its memory."""
     out = _new(plan, target)
     first = i.inputs[0]
@@ -79,7 +79,7 @@ def _meaning(plan: Any, target: Value, i: Instruction) -> Meaning | None:
         into = i.rule == "add_into"
         function = UFUNC_OF[operator.add] if into else i.function
         made = Instruction("call", function, name, i.inputs, (out,), op=i.op, pure=True)
-        found = meaning_of(made, written=True)
+        found = element_value(made, written=True)
         if found is not None and (found.ended or found.split is not None):
             found = None
     if found is None:

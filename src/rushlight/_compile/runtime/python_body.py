@@ -11,7 +11,7 @@ from typing import Any
 
 from ..capture.expressions import READ, Expr
 from ..capture.forward_backward import guarded, joined
-from ..capture.number_sources import written
+from ..capture.number_sources import write_number
 from ..capture.output_aliasing import aged, sharing
 from ..capture.output_structure import Bare, Fresh, Held, Live, Named, Read, repeated
 from ..capture.side_effects import Added
@@ -98,7 +98,7 @@ class Body:
         self.twice = repeated([program.outputs, *[x.shown for x in program.stores]])
         for effect in self.program.effects:
             place, lines = effect.source, self.lines
-            where = [lines.name(x) for x in (written, place.kind, place.container, place.key)]
+            where = [lines.name(x) for x in (write_number, place.kind, place.container, place.key)]
             lines.add(f"{where[0]}({', '.join(where[1:])}, {self._operand(effect.expr)})")
         # All is made before anything is left outside: there may be no memory for it.
         shown = [self._result(x.shown) for x in program.stores]
@@ -111,7 +111,7 @@ class Body:
             if type(x) is Added:
                 self.lines.add(f"{container}.extend(e{k})")
             else:
-                parts = [self.lines.name(y) for y in (written, x.kind, x.container, x.key)]
+                parts = [self.lines.name(y) for y in (write_number, x.kind, x.container, x.key)]
                 self.lines.add(f"{parts[0]}({', '.join(parts[1:])}, e{k})")
         if shown:
             self.lines.add("return [r]")
@@ -234,7 +234,7 @@ class Body:
                 return value
         return None
 
-    def _made(self, x: Any) -> str:
+    def _wrap(self, x: Any) -> str:
         """A tensor of the result, with the history that it has."""
         lines, shared = self.lines, x.shared
         made = f"new_tensor({self.names[x.value.number]})"
@@ -261,9 +261,9 @@ class Body:
             if name is not None:
                 return name
             name = self.given[id(x)] = f"r{len(self.given)}"
-            return f"({name} := {self._made(x)})"
+            return f"({name} := {self._wrap(x)})"
         if type(x) in (Fresh, Live):
-            return self._made(x)
+            return self._wrap(x)
         if type(x) is Bare:
             return self.names[x.value.number]
         if type(x) is Read:

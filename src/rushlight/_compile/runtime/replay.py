@@ -208,7 +208,7 @@ class NativeBody(Body):
         lines, machine = self.lines, self.machine
         lines.add(f"with {lines.name(machine)}.lock:")
         at = len(lines.text)
-        self._told()  # before anything happens: a number may fail to be computed
+        self._write_numbers()  # before anything happens: a number may fail to be computed
         lines.add(f"{lines.name(machine.gate)}[0] = 1")
         if machine.threaded:
             lines.add(f"{lines.name(machine.prepare)}()")
@@ -300,7 +300,7 @@ class NativeBody(Body):
                     place = (word + k) * (2 if single else 1)
                     lines.add(f"{lines.name(table)}[{place}] = x")
 
-    def _told(self) -> None:
+    def _write_numbers(self) -> None:
         """Writes the numbers of this call to where kernels read them."""
         lines, machine = self.lines, self.machine
         for number, word in machine.numbers_at.items():

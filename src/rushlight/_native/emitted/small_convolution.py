@@ -21,7 +21,7 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 from .convolution import GATHER, claimed, gather_into, height, words
-from .transpose import turned_into
+from .transpose import emit_transpose
 
 __all__ = ["CORRELATE", "TURN", "WEIGH", "WIDTHS", "load"]
 
@@ -48,7 +48,7 @@ TURN = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to")
 def load(type: Type) -> dict[str, int]:
     """The addresses for float32 or float64."""
     module = Module("small_planes")
-    gather, turned = gather_into(module, type), turned_into(module, type)
+    gather, turned = gather_into(module, type), emit_transpose(module, type)
     tiles = {vectors: _tile(module, type, vectors) for vectors in WIDTHS}
     _correlate(module, type, gather, turned, tiles)
     _weigh(module, type, gather, turned, tiles)

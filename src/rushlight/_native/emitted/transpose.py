@@ -13,7 +13,7 @@ from functools import cache
 from ..llvm import loader as engine, target
 from ..llvm.emit import I64, PTR, Function, Module, Type, Value
 
-__all__ = ["FRAME", "addresses", "load", "turned_into"]
+__all__ = ["FRAME", "addresses", "load", "emit_transpose"]
 
 #: The words of a frame, 8 bytes each. A matrix has `blocks` chunks of `block` rows each.
 FRAME = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to", "block", "blocks")
@@ -23,7 +23,7 @@ FRAME = ("source", "to", "rows", "columns", "line", "line_to", "next", "next_to"
 def addresses(type: Type) -> dict[str, int]:
     """The addresses of `turned` and `turning` for elements of a type."""
     module = Module("turning")
-    turned = turned_into(module, type)
+    turned = emit_transpose(module, type)
     turned.internal = False
     f = module.function("turning", [("frame", PTR), ("chunk", I64)])
     frame, chunk = f.params
@@ -46,7 +46,7 @@ def load(type: Type) -> int:
     return addresses(type)["turning"]
 
 
-def turned_into(module: Module, type: Type) -> Function:
+def emit_transpose(module: Module, type: Type) -> Function:
     """The function that does it, internal to a module. Others call the one of `addresses`."""
     params = [
         ("source", PTR), ("line", I64), ("to", PTR), ("line_to", I64), ("rows", I64),

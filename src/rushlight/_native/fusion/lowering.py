@@ -275,7 +275,7 @@ class Lowering:
             else:
                 self.scalars[value] = apply(f, one, [self.scalars[a] for a in one.args])
 
-    def _spread_rows(self) -> None:
+    def _splat_rows(self) -> None:
         """The numbers of the row known so far, in all lanes."""
         for value in self._values("r"):
             if value in self.scalars and value not in self.spread:

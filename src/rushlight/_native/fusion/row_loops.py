@@ -114,14 +114,14 @@ class _Registers(Lowering):
         self.known: dict[int, list[Value]] = {}
         for level, stage in enumerate(self.plan.stages):
             self._scalar_instructions("r", level)
-            self._spread_rows()
+            self._splat_rows()
             for value in stage.reductions:
                 self.scalars[value] = self._reduced(self._of(value))
         level = len(self.plan.stages)
         while level <= max(self.plan.level):
             self._scalar_instructions("r", level)
             level += 1
-        self._spread_rows()
+        self._splat_rows()
         for stage in self.plan.stages:
             for value in stage.sums:
                 one = self._of(value)
@@ -156,7 +156,7 @@ class _Loops(Lowering):
     def _row(self) -> None:
         for level, stage in enumerate(self.plan.stages):
             self._scalar_instructions("r", level)
-            self._spread_rows()
+            self._splat_rows()
             if stage.empty():
                 continue
             self._stage(level, stage)

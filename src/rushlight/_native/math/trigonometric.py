@@ -23,7 +23,7 @@ def _sine_pair(f: Function, r: Value) -> tuple[Value, Value]:
     return sine, cosine
 
 
-def _turned(f: Function, r: Value, quadrant: Value) -> Value:
+def _sine_in_quadrant(f: Function, r: Value, quadrant: Value) -> Value:
     """sin(r + quadrant pi/2)."""
     sine, cosine = _sine_pair(f, r)
     picked = f.select((quadrant & 1).ne(0), cosine, sine)
@@ -37,7 +37,7 @@ def _trigonometric(f: Function, x: Value, cosine: bool) -> Value:
     r = x
     for part in c.PI_HALF_F32 if single(x) else c.PI_HALF_F64:
         r = f.fma(n, -part, r)
-    fast = _turned(f, r, quadrant + 1 if cosine else quadrant)
+    fast = _sine_in_quadrant(f, r, quadrant + 1 if cosine else quadrant)
     if not cosine:
         fast = f.select(x.eq(0.0), x, fast)
     usual = f.abs(x) < limit
@@ -112,7 +112,7 @@ def _huge(f: Function, cosine: bool) -> Function:
     quadrant = g.shift_right(top, 62) + g.shift_right(fraction, 63)
     part = g.cast(fraction, F64) * 2.0**-64
     part = part + g.cast(g.shift_right(finer, 1), F64) * 2.0**-127
-    turned = _turned(g, part * c.PI_HALF_F64[0], quadrant + 1 if cosine else quadrant)
+    turned = _sine_in_quadrant(g, part * c.PI_HALF_F64[0], quadrant + 1 if cosine else quadrant)
     if not cosine:
         turned = g.select(x < 0.0, -turned, turned)
     g.ret(g.select(g.abs(x) < float("inf"), turned, x - x))

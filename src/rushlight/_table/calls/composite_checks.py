@@ -184,7 +184,7 @@ def check(
     own = 1 if kind == "method" else 0
     problem = complaint(kind, name, args[own:], kwargs, bound)
     if problem is None:
-        if "pin_memory" not in kwargs and all(_settled(p, v) for p, v in bound):
+        if "pin_memory" not in kwargs and all(_fits_another(p, v) for p, v in bound):
             lists = [i for i, v in enumerate(args) if isinstance(v, (list, tuple))]
             lists += [k for k, v in kwargs.items() if isinstance(v, (list, tuple))]
             fine[key] = tuple(lists) or None
@@ -195,7 +195,7 @@ def check(
     return handled
 
 
-def _settled(p: Any, value: Any) -> bool:
+def _fits_another(p: Any, value: Any) -> bool:
     """Whether another value of this type fits the parameter just as well."""
     if isinstance(value, TensorBase):
         return bool(p.type == "Tensor" and not p.is_list)

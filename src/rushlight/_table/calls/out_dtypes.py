@@ -47,7 +47,7 @@ def _expected_object(have: D.dtype, want: D.dtype, position: int) -> str:
     )
 
 
-def _found(have: D.dtype, want: D.dtype, position: int) -> str:
+def _found_dtype(have: D.dtype, want: D.dtype, position: int) -> str:
     return f"Found dtype {_s(want)} but expected {_s(have)}"
 
 
@@ -150,7 +150,7 @@ EXACT: Final[dict[str, Words]] = {
             "sign",
             "trunc",
         ],
-        _found,
+        _found_dtype,
     ),
     **dict.fromkeys(("cummax", "cummin", "logcumsumexp"), _scalar_type),
     **dict.fromkeys(("amax", "amin"), _expected_match),

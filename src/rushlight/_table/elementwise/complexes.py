@@ -40,7 +40,7 @@ def abs_(self: Any) -> Any:
 angle = elementwise(
     "angle(Tensor self) -> Tensor",
     raw.angle,
-    self=lambda xp, g, self: g * xp.turning(self),
+    self=lambda xp, g, self: g * xp.angle_gradient(self),
     holomorphic=False,
     promote="none",
     inplace=False,

@@ -12,7 +12,7 @@ from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import say_better
 from ..rows import return_type_classes as _return_types
 from ..rows.composite import composite
-from ..rows.out_argument import given
+from ..rows.out_argument import give
 from ..rows.row import general
 from ..rows.tensor_namespace import table
 from .linalg import adjoint, hermitian, regular
@@ -489,7 +489,7 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
     if rtol is None:
         rtol = rcond
     result = apply_n(_pinv.op, [A, _limit(atol), _limit(rtol), hermitian])
-    return given("pinv", result, out)
+    return give("pinv", result, out)
 
 
 @composite(method=True)
@@ -505,7 +505,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any =
     if atol is None and tol is not None:
         atol, rtol = tol, 0.0
     result = table("_matrix_rank")(A.detach(), _limit(atol), _limit(rtol), hermitian)
-    return given("matrix_rank", result, out)
+    return give("matrix_rank", result, out)
 
 
 _rank = general(

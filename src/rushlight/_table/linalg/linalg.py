@@ -12,7 +12,7 @@ from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
 from ..calls.deprecated_orders import say_better, saying_better
 from ..rows.composite import composite
-from ..rows.out_argument import given
+from ..rows.out_argument import give
 from ..rows.row import Row, general
 from ..rows.tensor_namespace import table
 
@@ -219,7 +219,7 @@ def _solved_and_cloned(
         raise NotImplementedError(errors.not_implemented("triangular_solve_cpu", name_of(a.dtype)))
     turned = a.swapaxes(-1, -2) if transpose else a
     x = triangular.solve_triangular(turned, b, upper != transpose, True, unitriangular)
-    return x, triangular.spread_columns(a, x.shape[:-2])
+    return x, triangular.copy_by_columns(a, x.shape[:-2])
 
 
 def _triangular_solve_gradients(
@@ -297,14 +297,14 @@ def cofactors(x: Any) -> Any:
     return apply_n(_cofactors.op, [x])
 
 
-def _spread(xp: Any, g: Any) -> Any:
+def _add_matrix_dims(xp: Any, g: Any) -> Any:
     return xp.expand_dims(xp.expand_dims(g, -1), -1)
 
 
 det = general(
     "linalg_det(Tensor A) -> Tensor",
     raw.det,
-    A=lambda xp, g, A: _spread(xp, g) * xp.cofactors(A),
+    A=lambda xp, g, A: _add_matrix_dims(xp, g) * xp.cofactors(A),
     node="LinalgDetBackward0",
     namespace=("linalg", ""),
     refuses_values="any",
@@ -322,7 +322,7 @@ def _slogdet_gradient(xp: Any, gs: Any, A: Any, sign: Any, A_dtype: Any) -> Any:
         g = xp.zeros_like(sign) if of_log is None else of_log
         if of_sign is not None:
             g = g - xp.imag(xp.conj(of_sign) * sign) * 1j
-    return _spread(xp, g) * adjoint(xp, xp.inv(A))
+    return _add_matrix_dims(xp, g) * adjoint(xp, xp.inv(A))
 
 
 def _slogdet(name: str, *namespaces: str) -> Row:
@@ -536,7 +536,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raw.check(x, name)
     result = _power(input, n)
-    return given("matrix_power", result, out)
+    return give("matrix_power", result, out)
 
 
 def _power(x: Any, n: int) -> Any:

@@ -17,7 +17,7 @@ from ..calls.deprecated_orders import say_better
 from ..rows import tensor_namespace as _traced
 from ..rows.composite import composite
 from ..rows.node_classes import matrix_sizes
-from ..rows.out_argument import apply_out, given, run_into
+from ..rows.out_argument import apply_out, give, run_into
 from ..rows.row import Row, multilinear, when_settled
 
 paths = later("linalg.einsum")
@@ -348,7 +348,7 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
         if v._raw.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._raw.ndim}-D")
     result = _traced.table("mul")(input.reshape(-1, 1), vec2)
-    return given("outer", result, out)
+    return give("outer", result, out)
 
 
 composite("", method=True, name="ger")(outer)
@@ -510,7 +510,9 @@ def _contract(pair: Any, a: Any, b: Any) -> Any:
     if pair.sum_b is not None:
         b = b.sum(pair.sum_b)
     if pair.product:
-        product = _spread(a, pair.order_a, pair.new_a) * _spread(b, pair.order_b, pair.new_b)
+        product = _permute_and_unsqueeze(a, pair.order_a, pair.new_a) * _permute_and_unsqueeze(
+            b, pair.order_b, pair.new_b
+        )
         return product if pair.gone is None else product.sum(pair.gone)
     if a._raw.dtype != b._raw.dtype or a._raw.dtype.kind == "b":
         raw.bmm(a._raw.reshape(1, -1, 1)[:, :0], b._raw.reshape(1, 1, -1)[:, :, :0])  # refuses
@@ -526,7 +528,7 @@ def _contract(pair: Any, a: Any, b: Any) -> Any:
     return out if pair.shape is None else out.reshape(pair.shape)
 
 
-def _spread(t: Any, order: list[int] | None, new: list[int]) -> Any:
+def _permute_and_unsqueeze(t: Any, order: list[int] | None, new: list[int]) -> Any:
     """`t` in another order of dimensions, with new ones of size one."""
     if order is not None:
         t = t.permute(order)

@@ -17,7 +17,7 @@ from ..._core.storage import TensorBase
 from ..calls.deprecated_orders import say_better
 from ..reduce.norm import _norm_gradient
 from ..rows.composite import composite
-from ..rows.out_argument import given
+from ..rows.out_argument import give
 from ..rows.row import general, multilinear
 from ..rows.tensor_namespace import table
 from ..shape.shape import unsafe_view
@@ -31,7 +31,7 @@ _INF = float("inf")
 
 
 # ---- norms ------------------------------------------------------------------------------------
-def _shown(ord: Any) -> str:
+def _format_ord(ord: Any) -> str:
     return ord if isinstance(ord, str) else f"{ord:g}"
 
 
@@ -51,7 +51,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     if isinstance(ord, complex):
         raise RuntimeError(f"{name}: Expected a non-complex scalar as the order of norm.")
     if ord not in _ORDERS:
-        raise RuntimeError(f"{name}: Order {_shown(ord)} not supported.")
+        raise RuntimeError(f"{name}: Order {_format_ord(ord)} not supported.")
     kind = A._raw.dtype
     if A._raw.ndim < 2 or kind.kind in "biu" or (kind.itemsize == 2 and ord in ("nuc", 2, -2)):
         checks.check(A._raw, name, square=False)
@@ -81,7 +81,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
         if not keepdim and added < kept:
             kept -= 1
         result = _extreme(sums, kept, keepdim, ord > 0)
-    return given("matrix_norm", result, out)
+    return give("matrix_norm", result, out)
 
 
 def _extreme(x: Any, dim: int, keepdim: bool, largest: bool) -> Any:
@@ -110,7 +110,7 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
     if matrix or isinstance(ord, str):
         return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype, out=out)
     result = table("vector_norm")(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
-    return given("linalg_norm", result, out)
+    return give("linalg_norm", result, out)
 
 
 @composite("linalg")
@@ -124,19 +124,19 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
         checks.check(A._raw, f"linalg.cond(ord={p})")
     if not A._raw.size:
         zeros = table("zeros")(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
-        return given("cond", zeros, out)
+        return give("cond", zeros, out)
     if p is None or p in (2, -2):
         s = table("svdvals")(A)
         high, low = s[..., 0], s[..., -1]
-        return given("cond", low / high if p == -2 else high / low, out)
+        return give("cond", low / high if p == -2 else high / low, out)
     if A._raw.shape[-1] != A._raw.shape[-2]:
-        checks.check(A._raw, f"linalg.cond(ord={_shown(p)})")
+        checks.check(A._raw, f"linalg.cond(ord={_format_ord(p)})")
     if p == "nuc":
         s, info = table("svdvals")(A), None
-        return given("cond", s.sum(-1) * (1 / s).sum(-1), out)
+        return give("cond", s.sum(-1) * (1 / s).sum(-1), out)
     inverse, info = table("inv_ex")(A)
     result = matrix_norm(A, p) * matrix_norm(inverse, p)
-    return given("cond", table("where")(info == 0, result, _INF), out)
+    return give("cond", table("where")(info == 0, result, _INF), out)
 
 
 # ---- products ---------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
         result = result.squeeze(0)
     if last.ndim == 1:
         result = result.squeeze(-1)
-    return given("multi_dot", result.view(result.shape), out)
+    return give("multi_dot", result.view(result.shape), out)
 
 
 def _chained(several: list[Any], splits: list[list[int]], i: int, j: int) -> Any:
@@ -222,7 +222,7 @@ def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
                 break
         else:
             raise RuntimeError("no dimension of size 3 in input")
-    return given("cross", apply_n(linalg_cross.op, [input, other, dim]), out)
+    return give("cross", apply_n(linalg_cross.op, [input, other, dim]), out)
 
 
 @composite("linalg", numpy_words=True)
@@ -236,8 +236,8 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
             f"{name_of(x._raw.dtype)} and y of type {name_of(y._raw.dtype)} instead"
         )
     if x._raw.ndim == 1 and y._raw.ndim == 1:
-        return given("vecdot", table("vdot")(x, y), out)
-    return given("vecdot", (table("conj")(x) * y).sum(dim), out)
+        return give("vecdot", table("vdot")(x, y), out)
+    return give("vecdot", (table("conj")(x) * y).sum(dim), out)
 
 
 def _no_vecdot(x: Any) -> None:
@@ -254,7 +254,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     a, b = ((1,) * (ndim - t.ndim) + tuple(t.shape) for t in (input, other))
     left = unsafe_view(input.contiguous(), tuple([n for s in a for n in (s, 1)]))
     right = unsafe_view(other.contiguous(), tuple([n for s in b for n in (1, s)]))
-    return given("kron", unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)])), out)
+    return give("kron", unsafe_view(left * right, tuple([m * n for m, n in zip(a, b)])), out)
 
 
 @composite("linalg", name="vander")
@@ -305,9 +305,7 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
             f"prod(self.shape[:ind]), but got {columns} != {rows}"
         )
-    return given(
-        "tensorinv", apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first), out
-    )
+    return give("tensorinv", apply_n(inv.op, [A.reshape(rows, columns)]).reshape(rest + first), out)
 
 
 @composite("linalg")
@@ -323,9 +321,7 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
             f"prod(self.shape[:other.ndim]), but got {size} != {have}"
         )
     square = A.reshape(size, size)
-    return given(
-        "tensorsolve", apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape), out
-    )
+    return give("tensorsolve", apply_n(solve.op, [square, B.reshape(-1), True]).reshape(shape), out)
 
 
 @composite("linalg", name="diagonal")

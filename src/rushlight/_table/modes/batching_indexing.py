@@ -18,8 +18,8 @@ from .batching_rules import (
     one_by_one,
     place,
     rank_of,
+    repeat_batch,
     rule,
-    spread,
 )
 
 DYNAMIC_MASK = (
@@ -113,7 +113,7 @@ def put(
     """Each example with values written (or added) at index tensors; the batch first."""
     indices, where = _whole(indices, where)
     if dim is None:
-        me = table("clone")(spread(me, None, size))
+        me = table("clone")(repeat_batch(me, None, size))
     else:
         me = front(me, dim)
     at, adjacent = _adjacent(indices)
@@ -143,7 +143,7 @@ def put(
 )  # fmt: skip
 def gathered(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Tensors of one rank, all with the batch first."""
-    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     rank = rank_of(args[0], dims[0])
     ready[1] = place(args[1], rank) + 1
     lone = rank == 0 or rank_of(args[2], dims[2]) == 0
@@ -176,14 +176,14 @@ def along_one(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
     if rank == 0 or (op.name == "index_fill" and len(args) > 3 and dims[3] is not None):
         return one_by_one(op, args, dims, size)
     ready = list(args)
-    ready[0] = spread(args[0], dims[0], size)
+    ready[0] = repeat_batch(args[0], dims[0], size)
     if op.name == "index_select_backward":
         ready[1] = (size, *args[1])
     ready[at - 1] = place(dim, rank) + 1
     if op.name in ("index_add", "index_copy", "index_reduce"):
         if not rank_of(args[3], dims[3]):
             return one_by_one(op, args, dims, size)
-        ready[3] = spread(args[3], dims[3], size)
+        ready[3] = repeat_batch(args[3], dims[3], size)
     return call(op, ready), 0
 
 
@@ -260,7 +260,7 @@ def embedding(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
     tables = front(weight, dims[0])
     rows = tables._raw.shape[1]
     flat = table("reshape")(tables, (size * rows, *tables._raw.shape[2:]))
-    picks = spread(indices, dims[1], size)
+    picks = repeat_batch(indices, dims[1], size)
     shift = table("reshape")(
         table("arange")(0, size * rows, rows) if rows else table("zeros")(size, dtype=picks.dtype),
         (size, *(1,) * (picks._raw.ndim - 1)),

@@ -8,7 +8,7 @@ from ..._array.axes import axis_of
 from ..._core.op import Op
 from ..rows.reduction_argument import MEAN, NONE
 from ..rows.tensor_namespace import table
-from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, rule, spread
+from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 
 def _reduced(losses: Any, reduction: int) -> Any:
@@ -29,7 +29,7 @@ def elementwise_loss(op: Op, args: list[Any], dims: list[Any], size: int) -> tup
     ready = [aligned(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
     for k in (0, 1):
         if dims[k] is None:
-            ready[k] = spread(args[k], None, size)
+            ready[k] = repeat_batch(args[k], None, size)
             ready[k] = aligned(ready[k], 0, rank)
     reduction = ready[at]
     ready[at] = NONE
@@ -42,7 +42,7 @@ def nll(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     x, target, weight, reduction, ignore = args
     if dims[2] is not None:
         return one_by_one(op, args, dims, size)
-    x, target = spread(x, dims[0], size), spread(target, dims[1], size)
+    x, target = repeat_batch(x, dims[0], size), repeat_batch(target, dims[1], size)
     reshape = table("reshape")
     lone = x._raw.ndim == 2
     sizes = x._raw.shape
@@ -76,7 +76,7 @@ def cross_entropy(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[
     rank = rank_of(x, dims[0])
     if rank > 2:
         return one_by_one(op, args, dims, size)
-    x = spread(x, dims[0], size)
+    x = repeat_batch(x, dims[0], size)
     logs = table("log_softmax")(x, 1 if rank == 1 else 2)
     found: Any = nll_loss
     row_op = found.op if hasattr(found, "op") else _row_op("nll_loss")
@@ -97,7 +97,7 @@ def margin(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
     at = names.index("reduction")
     if any(d is not None for d in dims[2:]) or not rank_of(args[0], dims[0]):
         return one_by_one(op, args, dims, size)
-    x, target = spread(args[0], dims[0], size), spread(args[1], dims[1], size)
+    x, target = repeat_batch(args[0], dims[0], size), repeat_batch(args[1], dims[1], size)
     reshape = table("reshape")
     lone = x._raw.ndim == 2
     shape = x._raw.shape
@@ -121,7 +121,7 @@ def margin(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
 def layer_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """The last dimensions of each example; weights that are batches are applied afterwards."""
     x, shape, weight, bias, eps = args
-    x = spread(x, dims[0], size)
+    x = repeat_batch(x, dims[0], size)
     if dims[2] is None and dims[3] is None:
         return call(op, [x, shape, weight, bias, eps]), 0
     out, mean, rstd = call(op, [x, shape, None, None, eps])
@@ -137,7 +137,7 @@ def layer_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
 def rms_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """The last dimensions of each example; weights that are a batch are applied afterwards."""
     x, shape, weight, eps = args
-    x = spread(x, dims[0], size)
+    x = repeat_batch(x, dims[0], size)
     if dims[2] is None:
         return call(op, [x, shape, weight, eps]), 0
     out, inverse = call(op, [x, shape, None, eps])
@@ -148,7 +148,7 @@ def rms_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 def group_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Batch and samples counted as one."""
     x, weight, bias, group, eps = args
-    x = spread(x, dims[0], size)
+    x = repeat_batch(x, dims[0], size)
     shape = x._raw.shape
     reshape = table("reshape")
     flat = reshape(x, (shape[0] * shape[1], *shape[2:]))
@@ -184,7 +184,7 @@ def batch_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
         )
     if dm is not None or dv is not None:
         return one_by_one(op, args, dims, size)  # buffers are written, one view of them at a time
-    x = spread(x, dx, size)
+    x = repeat_batch(x, dx, size)
     shape = x._raw.shape
     channels = shape[2]
     reshape, expand = table("reshape"), table("expand")
@@ -202,7 +202,8 @@ def batch_norm(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any
     ])  # fmt: skip
     out = table("movedim")(reshape(out, (shape[1], size, *shape[2:])), 1, 0)
     parts = [
-        reshape(p, (size, -1)) if p._raw.size else spread(p, None, size) for p in (saved, inverse)
+        reshape(p, (size, -1)) if p._raw.size else repeat_batch(p, None, size)
+        for p in (saved, inverse)
     ]
     return [out, *parts], 0
 

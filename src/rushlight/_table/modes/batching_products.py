@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
-from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, rule, spread
+from .batching_rules import aligned, call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 
 def product(a: Any, da: int | None, b: Any, db: int | None) -> Any:
@@ -79,7 +79,7 @@ def linear(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
     rank = rank_of(x, dx)
     if dw is None:
         out = layer(x if dx is None else front(x, dx), weight, None)
-        out = out if dx is not None else spread(out, None, size)
+        out = out if dx is not None else repeat_batch(out, None, size)
     else:
         out = product(x, dx, table("transpose")(front(weight, dw), 1, 2), 0)
     if bias is not None:
@@ -110,7 +110,7 @@ def added(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
     if alpha != 1:
         out = out * alpha
     if beta == 0:
-        return (spread(out, None, size) if out._raw.ndim == rank else out), 0
+        return (repeat_batch(out, None, size) if out._raw.ndim == rank else out), 0
     whole = aligned(me, dm, rank)
     return (whole if beta == 1 else whole * beta) + out, 0
 
@@ -138,8 +138,8 @@ def solve(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
     shape_b = b._raw.shape if dims[1] is None else front(b, dims[1])._raw.shape[1:]
     vector = rb == 1 or (ra - 1 == rb and shape_a[:-1] == shape_b)
     left = bool(args[2])
-    a = spread(a, dims[0], size)
-    b = spread(b, dims[1], size)
+    a = repeat_batch(a, dims[0], size)
+    b = repeat_batch(b, dims[1], size)
     if vector:
         b = table("unsqueeze")(b, -1 if left else -2)
         rb += 1
@@ -158,7 +158,8 @@ def stacks(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, An
     """Two stacks, aligned."""
     rank = max(rank_of(a, d) for a, d in zip(args, dims) if is_tensor(a))
     ready = [
-        aligned(spread(a, d, size), 0, rank) if is_tensor(a) else a for a, d in zip(args, dims)
+        aligned(repeat_batch(a, d, size), 0, rank) if is_tensor(a) else a
+        for a, d in zip(args, dims)
     ]
     if op.name == "linalg_cross":
         dim = args[2]
@@ -171,7 +172,7 @@ def in_step(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
     """Stacks that all have one and the same batch."""
     if op.name == "lu_unpack" and not (args[2] and args[3]):
         return one_by_one(op, args, dims, size)
-    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     return call(op, ready), 0
 
 

@@ -104,7 +104,7 @@ def aligned(x: Any, dim: int | None, rank: int) -> Any:
     return x if missing <= 0 else table("reshape")(x, (shape[0], *(1,) * missing, *shape[1:]))
 
 
-def spread(x: Any, dim: int | None, size: int) -> Any:
+def repeat_batch(x: Any, dim: int | None, size: int) -> Any:
     """A batch first; a tensor that has no batch dimension is repeated along a new one."""
     if dim is not None:
         return front(x, dim)
@@ -178,7 +178,9 @@ def elementwise(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[An
       "_bernoulli", "_standard_gamma_grad", "_dirichlet_grad")  # fmt: skip
 def alike(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Operands of one shape, which the result has too."""
-    ready = [spread(a, d, size) if isinstance(a, TensorBase) else a for a, d in zip(args, dims)]
+    ready = [
+        repeat_batch(a, d, size) if isinstance(a, TensorBase) else a for a, d in zip(args, dims)
+    ]
     return call(op, ready), 0
 
 

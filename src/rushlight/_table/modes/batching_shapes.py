@@ -20,8 +20,8 @@ from .batching_rules import (
     one_by_one,
     place,
     rank_of,
+    repeat_batch,
     rule,
-    spread,
 )
 
 NAMED = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "dimension"})
@@ -323,7 +323,7 @@ def operands(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
         args = _promoted(op, args, dims)
         ready = [aligned(a, d, rank) if is_tensor(a) else a for a, d in zip(args, dims)]
         return call(op, ready), 0
-    me = aligned(spread(args[0], dims[0], size), 0, rank)
+    me = aligned(repeat_batch(args[0], dims[0], size), 0, rank)
     value = aligned(args[1], dims[1], rank)
     if op.name != "_copy":
         value = table("expand")(value, me._raw.shape)
@@ -335,7 +335,7 @@ def operands(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
 def joined(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Tensors side by side; those without a batch are repeated."""
     tensors, dim = args
-    ready = [spread(t, d, size) for t, d in zip(tensors, dims[0])]
+    ready = [repeat_batch(t, d, size) for t, d in zip(tensors, dims[0])]
     ranks = [t._raw.ndim - 1 for t in ready]
     if op.name == "cat":
         rank = max(ranks)
@@ -354,7 +354,7 @@ def along(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
     first = _first(args)
     rank = rank_of(args[first], dims[first])
     params = op.row.schema.params
-    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     if op.name == "placed_along":
         keepdim, sizes = ready[3], ready[4]
         rank = len(sizes)
@@ -374,7 +374,7 @@ def along(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any
 def scattered_view(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """A view's part replaced."""
     rank = rank_of(args[0], dims[0])
-    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     for i, p in enumerate(op.row.schema.params):
         if p.name in NAMED:
             ready[i] = _moved(ready[i], rank)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._core.op import Op
 from ..rows.tensor_namespace import table
-from .batching_rules import call, front, is_tensor, one_by_one, rank_of, rule, spread
+from .batching_rules import call, front, is_tensor, one_by_one, rank_of, repeat_batch, rule
 
 
 def _samples(x: Any) -> Any:
@@ -44,12 +44,13 @@ def convolution(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[An
         out = call(op, [_samples(x), weight, bias, *steps, groups])
         return table("reshape")(out, (size, -1, *out._raw.shape[1:])), 0
     if dw is None:
-        x = spread(x, dx, size)
+        x = repeat_batch(x, dx, size)
         out = call(op, [_samples(x), weight, None, *steps, groups])
         out = table("reshape")(out, (size, -1, *out._raw.shape[1:]))
     else:
         out = call(op, [
-            _beside(spread(x, dx, size)), _samples(front(weight, dw)), None, *steps, groups * size,
+            _beside(repeat_batch(x, dx, size)), _samples(front(weight, dw)), None, *steps,
+            groups * size,
         ])  # fmt: skip
         out = _apart(out, size)
     if bias is not None:
@@ -67,7 +68,8 @@ def products(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, 
         out = call(op, [_samples(front(x, dims[0])), weight, *rest, groups])
         return table("reshape")(out, (size, -1, *out._raw.shape[1:])), 0
     out = call(op, [
-        _beside(spread(x, dims[0], size)), _samples(front(weight, dims[1])), *rest, groups * size,
+        _beside(repeat_batch(x, dims[0], size)), _samples(front(weight, dims[1])), *rest,
+        groups * size,
     ])  # fmt: skip
     return _apart(out, size), 0
 
@@ -77,7 +79,8 @@ def weights(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
     """The gradients of weights: each example's own, as groups."""
     x, g, *rest, groups = args
     out = call(op, [
-        _beside(spread(x, dims[0], size)), _beside(spread(g, dims[1], size)), *rest, groups * size,
+        _beside(repeat_batch(x, dims[0], size)), _beside(repeat_batch(g, dims[1], size)), *rest,
+        groups * size,
     ])  # fmt: skip
     return table("reshape")(out, (size, -1, *out._raw.shape[1:])), 0
 
@@ -102,7 +105,7 @@ def channel_sums(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[A
 def windows(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Planes: batch, samples and channels are all alike."""
     spatial = 3 if "3d" in op.name else 2
-    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     rank = rank_of(args[0], dims[0])
     if rank <= spatial + 1:
         return call(op, ready), 0
@@ -117,7 +120,9 @@ def windows(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, A
 @rule("pick_from_planes", "place_in_planes")
 def planes(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Any leading dimensions."""
-    return call(op, [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]), 0
+    return call(
+        op, [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ), 0
 
 
 _UPSAMPLES = [
@@ -150,7 +155,7 @@ def upsampled(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
       "grid_sampler_3d", "affine_grid_generator")  # fmt: skip
 def sampled(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any, Any]:
     """Batch and samples counted as one, where the example has samples."""
-    ready = [spread(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
+    ready = [repeat_batch(a, d, size) if is_tensor(a) else a for a, d in zip(args, dims)]
     alone = {"im2col": 3, "col2im": 2}.get(op.name)
     if alone is not None and rank_of(args[0], dims[0]) == alone:
         return call(op, ready), 0
@@ -169,6 +174,6 @@ def attention(op: Op, args: list[Any], dims: list[Any], size: int) -> tuple[Any,
     mask = args[names.index("attn_mask")]
     if mask is not None and (dims[names.index("attn_mask")] is not None or mask._raw.ndim > 2):
         return one_by_one(op, args, dims, size)
-    ready = [_samples(spread(a, d, size)) for a, d in zip(args[:3], dims[:3])]
+    ready = [_samples(repeat_batch(a, d, size)) for a, d in zip(args[:3], dims[:3])]
     outs = call(op, [*ready, *args[3:]])
     return [table("reshape")(o, (size, -1, *o._raw.shape[1:])) for o in outs], 0

@@ -73,17 +73,19 @@ def marked(t: Any) -> Any:
     return t
 
 
-def made(shape: tuple[int, ...], dtype: D.dtype, requires_grad: bool = False) -> Any:
+def empty_meta(shape: tuple[int, ...], dtype: D.dtype, requires_grad: bool = False) -> Any:
     """A new tensor without data."""
     return without_data(hollow(shape, T.to_raw(dtype)), requires_grad)
 
 
-def made_with_strides(shape: Any, steps: Any, dtype: D.dtype, requires_grad: bool = False) -> Any:
+def empty_strided_meta(shape: Any, steps: Any, dtype: D.dtype, requires_grad: bool = False) -> Any:
     """A new tensor without data, with strides of one's own."""
     return without_data(with_strides(tuple(shape), tuple(steps), T.to_raw(dtype)), requires_grad)
 
 
-def made_like(t: Any, dtype: D.dtype | None, contiguous: bool, requires_grad: bool = False) -> Any:
+def empty_meta_like(
+    t: Any, dtype: D.dtype | None, contiguous: bool, requires_grad: bool = False
+) -> Any:
     """A new tensor without data, shaped and laid out like another."""
     array = t._raw
     raw = array.dtype if dtype is None else T.to_raw(dtype)
@@ -107,7 +109,7 @@ def adopted(t: Any, other: Any) -> None:
 
 def emptied(t: Any) -> Any:
     """A tensor like another that has data, but without."""
-    return made_like(t, None, False, bool(t._requires_grad) and t._node is None)
+    return empty_meta_like(t, None, False, bool(t._requires_grad) and t._node is None)
 
 
 def elements(t: Any) -> Any:
@@ -216,12 +218,12 @@ def _outcome(op: Op, args: list[Any], tensors: list[TensorBase]) -> Any:
         if shape is None:
             out._raw = hollowed(out._raw)
         else:
-            out._raw = _laid_out(op, raws, shape, out._raw.dtype)
+            out._raw = _follow_layout(op, raws, shape, out._raw.dtype)
         marked(out)
     return outs, raws, promoted
 
 
-def _laid_out(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+def _follow_layout(op: Op, raws: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
     """A hollow array laid out like the first operand of its shape."""
     for raw in raws:
         if isinstance(raw, T.ndarray) and raw.shape == shape and op.name != "_clone_contiguous":

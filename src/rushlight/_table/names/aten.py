@@ -99,7 +99,7 @@ class OpOverload:
         return self
 
     def __reduce__(self) -> Any:
-        return found, (self._opname, self._overloadname)
+        return find_overload, (self._opname, self._overloadname)
 
 
 class OpOverloadPacket:
@@ -195,7 +195,7 @@ class _OpNamespace:
 ATEN: Final = _OpNamespace()
 
 
-def found(name: str, overload: str) -> Any:
+def find_overload(name: str, overload: str) -> Any:
     """The overload of these names."""
     return getattr(getattr(ATEN, name), overload)
 

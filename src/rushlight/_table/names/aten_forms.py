@@ -122,7 +122,7 @@ def _nll_forward(x: Any, target: Any, weight: Any, reduction: int, ignore_index:
 _declare()
 
 
-def seen(
+def classify_call(
     op: Op, args: list[Any], inplace: bool
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any], int]:
     """The overload of a call, its arguments, and which of its results the row gives (-1: all)."""
@@ -155,12 +155,12 @@ def seen(
     ):
         overload = "Scalar"
     stem = name.replace(".", "_") + ("_" if inplace else "")
-    return (_aten.found(stem, overload), *_split(schema, args), -1)
+    return (_aten.find_overload(stem, overload), *_split(schema, args), -1)
 
 
 def _named(name: str) -> Any:
     stem, _, overload = name.partition(".")
-    return _aten.found(stem, overload)
+    return _aten.find_overload(stem, overload)
 
 
 def _split(schema: Any, args: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -275,7 +275,7 @@ def parts_of(op: Op) -> Any:
 def span_name(op: Op, args: list[Any], inplace: bool) -> str:
     """The name that PyTorch's profiler shows for a call of an operation."""
     found = _PARTS.get(op.name)
-    return f"aten::{seen(op, args, inplace)[0]._opname if found is None else found[0]}"
+    return f"aten::{classify_call(op, args, inplace)[0]._opname if found is None else found[0]}"
 
 
-__all__ = ["ATEN", "parts_of", "seen", "span_name"]
+__all__ = ["ATEN", "parts_of", "classify_call", "span_name"]

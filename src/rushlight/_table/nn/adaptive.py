@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import laid_out_like
+from ..._array.nn.channels_last import follow_layout
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
@@ -56,7 +56,7 @@ def _mean_forward(dims: int) -> Callable[..., Any]:
         checks.require(x, "fV", kernel)
         out = tuple(output_size)
         y = resample.adaptive_avg_pool(x, out)
-        return y if x.flags.c_contiguous else laid_out_like(y, x)
+        return y if x.flags.c_contiguous else follow_layout(y, x)
 
     return forward
 
@@ -117,7 +117,7 @@ def _means(input: Any, size: Any, dims: int, row: Row) -> Any:
         out = input.mean(tuple(range(-dims, 0)), keepdim=True)
         if (
             not input._raw.flags.c_contiguous
-            and laid_out_like(out._raw, input._raw) is not out._raw
+            and follow_layout(out._raw, input._raw) is not out._raw
         ):
             return table("to")(out, memory_format=_channels_last())
         return out
@@ -185,7 +185,7 @@ def _max_forward(dims: int) -> Callable[..., Any]:
         values, where = raw.adaptive_max_pool(x, tuple(output_size))
         if x.flags.c_contiguous:
             return values, where
-        return laid_out_like(values, x), laid_out_like(where, x)
+        return follow_layout(values, x), follow_layout(where, x)
 
     return forward
 

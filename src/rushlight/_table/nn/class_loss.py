@@ -311,7 +311,9 @@ def _margin_gradient(
     slope = active if p == 1 else 2 * z * active
     if weight is not None:
         slope = slope * weight.reshape(-1)[classes].unsqueeze(1)
-    spread = g.reshape(-1, 1) if reduction == R.NONE else R.spread(g, rows.shape[0], reduction)
+    spread = (
+        g.reshape(-1, 1) if reduction == R.NONE else R.expand_gradient(g, rows.shape[0], reduction)
+    )
     slope = slope * (spread / rows.shape[1])
     return (slope - is_class * slope.sum(1, keepdim=True)).reshape(x.shape)
 
@@ -371,7 +373,7 @@ def _multilabel_gradient(g: Any, x: Any, target: Any, reduction: int) -> Any:
     rows = 1 if single else x.shape[0]
     ones = T.ones_like(x._raw[..., 0] if x.dim() else x._raw)
     slopes = new_tensor(raw.multilabel_margin_loss_backward(ones, x._raw, target._raw, R.NONE))
-    spread = R.spread(g, rows, reduction)
+    spread = R.expand_gradient(g, rows, reduction)
     return slopes * (spread if reduction != R.NONE or single else spread.unsqueeze(-1))
 
 

@@ -60,7 +60,7 @@ conv_output = multilinear(
 conv_input = multilinear(
     "conv_input(Tensor grad, Tensor weight, int[] size, int[] stride, int[] padding, int[] "
     "dilation, int groups) -> Tensor",
-    raw.spread,
+    raw.correlate_transposed,
     grad=lambda xp, g, weight, grad_shape, stride, padding, dilation, groups: xp.conv_output(
         g, weight, grad_shape[2:], stride, padding, dilation, groups
     ),
@@ -146,11 +146,11 @@ def _convolution(
     if not transposed:
         y = raw.correlate(x, w, bias, stride, padding, dilation, groups)
     else:
-        y = raw.spread(x, w, size, stride, padding, dilation, groups)
+        y = raw.correlate_transposed(x, w, size, stride, padding, dilation, groups)
         if bias is not None:
             y += bias.reshape(-1, *(1,) * dims)
     if not x.flags.c_contiguous or not w.flags.c_contiguous:
-        return raw.laid_out_like(y, x, w)
+        return raw.follow_layout(y, x, w)
     return y
 
 

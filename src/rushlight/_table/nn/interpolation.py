@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import laid_out_like
+from ..._array.nn.channels_last import follow_layout
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
@@ -106,7 +106,7 @@ def _rows(kind: str, dims: int) -> Row:
         _check(name, x, output_size, dims, kind)
         align, factors = split(rest)
         y = raw.upsample(x, mode, tuple(output_size), align, factors)
-        return y if x.flags.c_contiguous else laid_out_like(y, x)
+        return y if x.flags.c_contiguous else follow_layout(y, x)
 
     def backward(g: Any, output_size: Any, input_size: Any, *rest: Any) -> Any:
         align, factors = split(rest)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._array import types as T
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import laid_out_like
+from ..._array.nn.channels_last import follow_layout
 from ..._array.reduce.reduce import name_of
 from ..._base import dtypes as D, errors
 from ..._core.apply import apply_n
@@ -37,7 +37,7 @@ def _input_gradient(g: Any, hat: Any, inverse: Any, dims: Any) -> Any:
     return inverse * (g - level - hat * along)
 
 
-def _kept(g: Any, need: Any) -> Any:
+def _needed(g: Any, need: Any) -> Any:
     return tuple(r if wanted else None for r, wanted in zip(g, need, strict=True))
 
 
@@ -154,8 +154,8 @@ def _layer_gradients(
     d_x = _input_gradient(scaled, hat, inverse, inner)
     along = g * hat
     if outer:
-        return _kept((d_x, along.sum(outer), g.sum(outer)), need)
-    return _kept((d_x, along, g), need)
+        return _needed((d_x, along.sum(outer), g.sum(outer)), need)
+    return _needed((d_x, along, g), need)
 
 
 LAYER_NORM = general(
@@ -222,7 +222,7 @@ def _batch_norm(
     out, centre, inverse = raw.batch_norm(x, weight, bias, mean, var, training, eps)
     if training and x.size:
         raw.running_update(mean, var, centre, inverse, x.size // channels, momentum, eps)
-    return out if x.flags.c_contiguous else laid_out_like(out, x), centre, inverse
+    return out if x.flags.c_contiguous else follow_layout(out, x), centre, inverse
 
 
 def _check_channels(shape: Any, training: bool, *given: Any) -> None:
@@ -260,7 +260,7 @@ def _batch_gradients(
         hat = (x - mean.view(shape)) * deviation
     scaled = g if weight is None else g * weight.view(shape)
     d_x = _input_gradient(scaled, hat, deviation, dims) if training else scaled * deviation
-    return _kept((d_x, (g * hat).sum(dims), g.sum(dims)), need)
+    return _needed((d_x, (g * hat).sum(dims), g.sum(dims)), need)
 
 
 def _batch_joint(
@@ -462,7 +462,7 @@ def _group_norm(x: Any, weight: Any, bias: Any, num_groups: int, eps: float) -> 
     _check_parameter_dtypes(x, weight, bias)
     losses.require_floats(x, "GroupNormKernelImpl")
     out, mean, rstd = raw.group_norm(x, num_groups, weight, bias, eps)
-    return out if x.flags.c_contiguous else laid_out_like(out, x), mean, rstd
+    return out if x.flags.c_contiguous else follow_layout(out, x), mean, rstd
 
 
 def _group_kernel(
@@ -482,7 +482,7 @@ def _group_gradients(
     scaled = g_wide if weight is None else g_wide * weight.view(1, -1, 1)
     d_x = _input_gradient(scaled.reshape(grouped), hat, inverse, (2,))
     d_weight = (g_wide * hat.reshape(wide)).sum((0, 2))
-    return _kept((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
+    return _needed((d_x.reshape(x.shape), d_weight, g_wide.sum((0, 2))), need)
 
 
 GROUP_NORM = general(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._array.nn import padding as raw
-from ..._array.nn.channels_last import laid_out_like
+from ..._array.nn.channels_last import follow_layout
 from ..._core.apply import apply_n
 from ..._core.storage import TensorBase
 from ..calls import dtype_checks as _checks
@@ -16,7 +16,7 @@ from ..rows.row import Row, linear
 from ..shape.rearrange import constant_pad_nd
 
 
-def _spread_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
+def _add_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
     """The gradient of a borrowing padding, in operations that are recorded."""
     for axis in range(len(shape) - len(padding) // 2, len(shape)):
         k = len(shape) - 1 - axis
@@ -29,17 +29,17 @@ def _spread_back(g: Any, shape: Any, padding: Any, mode: str) -> Any:
     return g
 
 
-def _laid_out(y: Any, x: Any, mode: str) -> Any:
-    return y if mode == "circular" or x.flags.c_contiguous else laid_out_like(y, x)
+def _follow_layout(y: Any, x: Any, mode: str) -> Any:
+    return y if mode == "circular" or x.flags.c_contiguous else follow_layout(y, x)
 
 
 def _borrowing(name: str, node: str, mode: str) -> Row:
     return linear(
         f"{name}(Tensor self, int[] padding) -> Tensor",
-        lambda x, padding: _laid_out(raw.borrowed(x, padding, mode), x, mode),
+        lambda x, padding: _follow_layout(raw.borrowed(x, padding, mode), x, mode),
         check=_checks.takes(name, "bifc" if mode == "circular" else "ifc"),
         self=lambda xp, g, self_shape, padding: xp.fused(
-            raw.borrowed_backward, _spread_back, g, self_shape, padding, mode
+            raw.borrowed_backward, _add_back, g, self_shape, padding, mode
         ),
         node=node,
         public=False,

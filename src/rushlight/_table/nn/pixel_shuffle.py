@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import laid_out_like
+from ..._array.nn.channels_last import follow_layout
 from ..calls.dtype_checks import no_derivative
 from ..rows.fused import either
 from ..rows.row import linear
@@ -29,7 +29,7 @@ def _shuffle(x: Any, upscale_factor: int) -> Any:
             f"of upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
         )
     y = raw.shuffled(x, r)
-    return y if x.flags.c_contiguous else laid_out_like(y, x)
+    return y if x.flags.c_contiguous else follow_layout(y, x)
 
 
 def _unshuffle(x: Any, downscale_factor: int) -> Any:
@@ -49,7 +49,7 @@ def _unshuffle(x: Any, downscale_factor: int) -> Any:
                 f"input.size({axis})={size} is not divisible by {r}"
             )
     y = raw.unshuffled(x, r)
-    return y if x.flags.c_contiguous else laid_out_like(y, x)
+    return y if x.flags.c_contiguous else follow_layout(y, x)
 
 
 def _exchange(x: Any, groups: int) -> Any:
@@ -67,7 +67,7 @@ def _exchange(x: Any, groups: int) -> Any:
             f"Number of channels must be divisible by groups. Got {c} channels and {groups} groups."
         )
     y = raw.exchanged(x, groups)
-    return y if x.flags.c_contiguous else laid_out_like(y, x)
+    return y if x.flags.c_contiguous else follow_layout(y, x)
 
 
 def _exchange_back(xp: Any, g: Any, self_shape: Any, groups: int) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._array.lazy_modules import later
-from ..._array.nn.channels_last import laid_out_like
+from ..._array.nn.channels_last import follow_layout
 from ..._core.apply import apply_n
 from ..calls import pooling_checks as checks
 from ..calls.signed_functions import signed
@@ -32,7 +32,7 @@ def _avg_pool(dims: int) -> Callable[..., Any]:
         k, s, p = checks.avg_parameters(dims, kernel_size, stride, padding, divisor)
         out = checks.pool_shape(f"avg_pool{dims}d", x, k, s, p, (1,) * dims, ceil_mode)
         y = raw.avg_pool(x, k, s, p, out, include, divisor)
-        return y if x.flags.c_contiguous else laid_out_like(y, x)
+        return y if x.flags.c_contiguous else follow_layout(y, x)
 
     return forward
 
@@ -152,7 +152,7 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         values, where = raw.max_pool(x, *found)
         if x.flags.c_contiguous:
             return values, where
-        return laid_out_like(values, x), laid_out_like(where, x)
+        return follow_layout(values, x), follow_layout(where, x)
 
     return forward
 
@@ -409,7 +409,7 @@ def _unpool(dims: int) -> Callable[..., Any]:
         checks.unpool(dims, x, indices, output_size)
         checks.require(x, "fV", f"max_unpool{dims}d")
         out = raw.unpooled(x, indices, tuple(output_size))
-        return laid_out_like(out, x) if dims == 2 and not x.flags.c_contiguous else out
+        return follow_layout(out, x) if dims == 2 and not x.flags.c_contiguous else out
 
     return forward
 

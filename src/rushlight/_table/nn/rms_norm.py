@@ -14,7 +14,7 @@ from ..calls.conversions import integers
 from ..elementwise.number import plus
 from ..rows.composite import composite
 from ..rows.row import general
-from .normalization import _kept, _refuse_layer, _refuse_parameters
+from .normalization import _needed, _refuse_layer, _refuse_parameters
 
 losses = later("nn.element_losses")
 moments = later("reduce.layer_norm")
@@ -30,7 +30,7 @@ def _rms_gradients(
     hat = x * inverse
     scaled = g if weight is None else g * weight
     d_x = inverse * (scaled - hat * (scaled * hat).mean(dims, keepdim=True))
-    return _kept((d_x, (g * hat).sum(outer) if outer else g * hat), need)
+    return _needed((d_x, (g * hat).sum(outer) if outer else g * hat), need)
 
 
 # Note [One node for a root mean square]
@@ -57,7 +57,7 @@ _RMS_NORM = general(
 def _rms_kernel(
     g: Any, x: Any, shape: Any, inverse: Any, weight: Any, eps: float, need: Any
 ) -> Any:
-    return _kept(moments.rms_norm_backward(g, x, inverse, weight, need), need)
+    return _needed(moments.rms_norm_backward(g, x, inverse, weight, need), need)
 
 
 def _one_norm(x: Any, weight: Any) -> bool:

@@ -73,7 +73,7 @@ def rand(
     found = dtype_or_default(type_for(out, dtype))
     shape = size_of("rand", sizes)
     if nowhere and out is None:
-        return _hollow.made(shape, found, requires_grad)
+        return _hollow.empty_meta(shape, found, requires_grad)
     if found.category < D.FLOAT:
         array = raw_create.empty(shape, found)
         _refuse_integers("check_uniform_bounds", array)
@@ -104,7 +104,7 @@ def randn(
     found = dtype_or_default(type_for(out, dtype))
     shape = size_of("randn", sizes)
     if nowhere and out is None:
-        return _hollow.made(shape, found, requires_grad)
+        return _hollow.empty_meta(shape, found, requires_grad)
     if found.category < D.FLOAT:
         array = raw_create.empty(shape, found)
         _refuse_integers("normal_kernel_cpu", array)
@@ -191,7 +191,7 @@ def randint(
     size = kwargs.pop("size") if "size" in kwargs else rest[0]
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
-        return _hollow.made(size_of("randint", (size,)), found, requires_grad)
+        return _hollow.empty_meta(size_of("randint", (size,)), found, requires_grad)
     array = discrete.randint(
         stream_of(generator), low, high, size_of("randint", (size,)), T.to_raw(found)
     )
@@ -237,7 +237,7 @@ def randperm(
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = D.int64 if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
-        return _hollow.made((n,), found, requires_grad)
+        return _hollow.empty_meta((n,), found, requires_grad)
     array = discrete.randperm(stream_of(generator), n, T.to_raw(found))
     return delivered(array, out, requires_grad)
 
@@ -281,7 +281,7 @@ def normal(
         shape, found = size_of("normal", (size,)), dtype_or_default(dtype)
         _check_std(std)
         if hollow(device) and out is None:
-            return _hollow.made(shape, found, requires_grad)
+            return _hollow.empty_meta(shape, found, requires_grad)
         array = raw_create.empty(shape, found)
         distributions.normal_(stream, array, float(mean), float(std))
         return delivered(array, out, requires_grad)
@@ -309,7 +309,7 @@ def _no_slope(xp: Any, g: Any, self_shape: Any) -> Any:
     return xp.zeros(self_shape, g.dtype)
 
 
-def _drawn(name: str, node: str) -> Row:
+def _attach_draws(name: str, node: str) -> Row:
     """The row which hangs numbers that are drawn already onto the graph of their parameter."""
     return general(
         f"{name}(Tensor self, Tensor drawn) -> Tensor",
@@ -324,8 +324,8 @@ def _drawn(name: str, node: str) -> Row:
     )
 
 
-_around_mean = _drawn("_normal_mean", "NormalBackward1")
-_around_number = _drawn("_normal_std", "NormalBackward2")
+_around_mean = _attach_draws("_normal_mean", "NormalBackward1")
+_around_number = _attach_draws("_normal_std", "NormalBackward2")
 _around_both = general(
     "_normal_both(Tensor self, Tensor std, Tensor drawn) -> Tensor",
     lambda x, std, drawn: drawn.copy(),
@@ -338,7 +338,7 @@ _around_both = general(
     samples=lambda mk: [(mk(3), mk(3), mk(3))],
     doc="Normal numbers with means and standard deviations, whose gradients are zero.",
 )
-_coins = _drawn("_bernoulli", "BernoulliBackward0")
+_coins = _attach_draws("_bernoulli", "BernoulliBackward0")
 
 
 def _check_std(std: Any) -> None:

@@ -235,7 +235,7 @@ def norm(input: Any, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool 
     return table("vector_norm")(x, order, dims, bool(keepdim), dtype=dtype)
 
 
-def _spread(
+def _variance(
     input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool, dtype: Any, mask: Any
 ) -> Any:
     """The variance."""
@@ -267,14 +267,14 @@ def _spread(
 def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None,
         keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:  # fmt: skip
     """The variance over `dim` of the elements that the mask keeps."""
-    return _spread(input, dim, unbiased, correction, keepdim, dtype, mask)
+    return _variance(input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
 @composite("masked")
 def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None,
         keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:  # fmt: skip
     """The standard deviation over `dim` of the elements that the mask keeps."""
-    return table("sqrt")(_spread(input, dim, unbiased, correction, keepdim, dtype, mask))
+    return table("sqrt")(_variance(input, dim, unbiased, correction, keepdim, dtype, mask))
 
 
 # ---- along a dimension --------------------------------------------------------------------------

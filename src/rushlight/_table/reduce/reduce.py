@@ -230,7 +230,7 @@ _SPREAD_ARGUMENTS = (
 )
 
 
-def _spread_samples(mk: Any) -> list[Any]:
+def _variance_samples(mk: Any) -> list[Any]:
     return [(mk(3, 4), None, None, False), (mk(3, 4), (1,), 1, False), (mk(3, 4), (0, 1), 0, True)]
 
 
@@ -243,7 +243,7 @@ _var = general(
     method=False,
     node="VarBackward0",
     lowering="var",
-    samples=_spread_samples,
+    samples=_variance_samples,
     doc="The variance over the dimensions `dim`.",
 )
 _std = general(
@@ -255,7 +255,7 @@ _std = general(
     method=False,
     node="StdBackward0",
     lowering="std",
-    samples=_spread_samples,
+    samples=_variance_samples,
     doc="The standard deviation over the dimensions `dim`.",
 )
 _var_mean = general(
@@ -267,7 +267,7 @@ _var_mean = general(
     method=False,
     node="VarMeanBackward0",
     lowering="var_mean",
-    samples=_spread_samples,
+    samples=_variance_samples,
     doc="The variance and the mean over the dimensions `dim`.",
 )
 _std_mean = general(
@@ -280,13 +280,13 @@ _std_mean = general(
     node="StdMeanBackward0",
     saved_as={"result": "result0"},
     lowering="std_mean",
-    samples=_spread_samples,
+    samples=_variance_samples,
     doc="The standard deviation and the mean over the dimensions `dim`.",
 )
 _GIVEN = object()  # the default of `correction`: that of the overload
 
 
-def _spread_function(name: str, row: Any, doc: str) -> Any:
+def _variance_function(name: str, row: Any, doc: str) -> Any:
     """The public function over the three overloads that PyTorch has for each of these."""
 
     def function(
@@ -323,11 +323,13 @@ def _spread_function(name: str, row: Any, doc: str) -> Any:
     return composite(method=name in ("std", "var"))(function)
 
 
-std = _spread_function(
+std = _variance_function(
     "std", _std, "The standard deviation over `dim`, with Bessel's correction by default."
 )
-var = _spread_function("var", _var, "The variance over `dim`, with Bessel's correction by default.")
-std_mean = _spread_function(
+var = _variance_function(
+    "var", _var, "The variance over `dim`, with Bessel's correction by default."
+)
+std_mean = _variance_function(
     "std_mean", _std_mean, "The standard deviation and the mean over `dim`."
 )
-var_mean = _spread_function("var_mean", _var_mean, "The variance and the mean over `dim`.")
+var_mean = _variance_function("var_mean", _var_mean, "The variance and the mean over `dim`.")

@@ -210,10 +210,10 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         result = table("cat")(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, result._raw.shape[dim])):
         result = _difference(result, dim)
-    return result if out is None else _written(result, out)
+    return result if out is None else _write_out(result, out)
 
 
-def _written(result: Any, out: Any) -> Any:
+def _write_out(result: Any, out: Any) -> Any:
     from ..rows.out_argument import place
 
     place(out, result._raw)

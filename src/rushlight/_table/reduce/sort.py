@@ -166,7 +166,7 @@ def quantile(
         RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
     """
     result = _quantile(input, q, dim, keepdim, interpolation, False)
-    return result if out is None else _written(result, out, "quantile")
+    return result if out is None else _write_out(result, out, "quantile")
 
 
 @composite(method=True, numpy_words=True)
@@ -185,13 +185,13 @@ def nanquantile(
         RuntimeError: for no elements, integers, `q` outside [0, 1], an unknown interpolation.
     """
     result = _quantile(input, q, dim, keepdim, interpolation, True)
-    return result if out is None else _written(result, out, "nanquantile")
+    return result if out is None else _write_out(result, out, "nanquantile")
 
 
-def _written(result: Any, out: Any, name: str) -> Any:
-    from ..rows.out_argument import given
+def _write_out(result: Any, out: Any, name: str) -> Any:
+    from ..rows.out_argument import give
 
-    return given(name, result, out)
+    return give(name, result, out)
 
 
 # ---- positions --------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ def searchsorted(
     if T.from_raw(row.dtype) is not common:
         sorted_sequence = sorted_sequence.to(common)
     result = _search(sorted_sequence, input, out_int32, right or side == "right", sorter)
-    return result if out is None else _written(result, out, "searchsorted")
+    return result if out is None else _write_out(result, out, "searchsorted")
 
 
 def _levels(row: Any, values: Any) -> tuple[D.dtype | None, D.dtype | None]:
@@ -407,4 +407,4 @@ def isin(
         else T.number_array(test_elements)
     )
     result = new_tensor(raw_search.isin(first, second, invert))
-    return result if out is None else _written(result, out, "isin")
+    return result if out is None else _write_out(result, out, "isin")

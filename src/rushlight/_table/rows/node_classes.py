@@ -33,7 +33,7 @@ def node_class(
     for k, entry in enumerate(op.entries):
         if not op.masks[k] or _hidden(entry, op, saved_as):
             continue
-        shown = _shown_name(entry, schema, saved_as)
+        shown = _public_name(entry, schema, saved_as)
         whole = entry[0] == ARG and schema.params[entry[1]].type == "int"
         get = _getter(k, whole)
         if entry[0] == ARG and schema.params[entry[1]].default not in (None, REQUIRED):
@@ -129,7 +129,7 @@ def _refused(cls: type, *args: Any, **kwargs: Any) -> Any:
     raise TypeError(f"cannot create '{cls.__name__}' instances")
 
 
-def _shown_name(
+def _public_name(
     entry: tuple[int, int, str], schema: Schema, saved_as: dict[str, str | None]
 ) -> str:
     kind, pos, name = entry

@@ -17,7 +17,7 @@ from ..._core.mode import CURRENT, ready, replaced
 from ..._core.storage import TensorBase
 from ..calls.out_dtypes import refusal
 from ..shape.resizing import resized
-from .return_type_classes import given_back
+from .return_type_classes import name_outputs
 
 # Operations that read elements in another order than they write: `out` may not be an operand.
 _NEVER_IN_PLACE: Final = {"gather", "kthvalue", "masked_select", "take", "cat", "index_select"}
@@ -117,7 +117,7 @@ def run_into(
         place(t, value._raw)
     if name in _GIVE_NOTHING:
         return None
-    return out if isinstance(out, TensorBase) else given_back(name, targets)
+    return out if isinstance(out, TensorBase) else name_outputs(name, targets)
 
 
 # Operations that look at the type of `out` before anything else, and where their operands begin.
@@ -162,7 +162,7 @@ def _refuse_tangents(name: str, values: list[Any]) -> None:
                 )
 
 
-def given(name: str, result: Any, out: Any) -> Any:
+def give(name: str, result: Any, out: Any) -> Any:
     """A result that has been made, or `out` with it written there.
 
     Raises:

@@ -51,7 +51,7 @@ def apply(each: Any, reduction: int) -> Any:
     return each.sum() if reduction == SUM else each
 
 
-def spread(g: Any, count: int, reduction: int) -> Any:
+def expand_gradient(g: Any, count: int, reduction: int) -> Any:
     """The gradient of each loss from that of the reduced one."""
     return g / count if reduction == MEAN else g
 

@@ -76,6 +76,6 @@ def array_like(t: Any, dtype: D.dtype, fill: Any, wanted: Any) -> Any:
 def hollow_like(t: Any, dtype: D.dtype, wanted: Any, requires_grad: bool) -> Any:
     """The tensor without data that `array_like` would be the array of."""
     if wanted is None or wanted is preserve_format or wanted is contiguous_format:
-        return _hollow.made_like(t, dtype, wanted is contiguous_format, requires_grad)
+        return _hollow.empty_meta_like(t, dtype, wanted is contiguous_format, requires_grad)
     shape = tuple(t._raw.shape)
-    return _hollow.made_with_strides(shape, steps_in(shape, wanted), dtype, requires_grad)
+    return _hollow.empty_strided_meta(shape, steps_in(shape, wanted), dtype, requires_grad)

@@ -62,11 +62,11 @@ class NamedResults(tuple[Any, ...], metaclass=NamedResultsMeta):
 def rebuilt(name: str, items: tuple[Any, ...]) -> Any:
     """The results called `name`, from what pickling kept of them."""
     if name not in RETURN_TYPES:
-        made_by(DECLARED[name.removesuffix("_out")])
+        make_types(DECLARED[name.removesuffix("_out")])
     return RETURN_TYPES[name](items)
 
 
-def made_by(row: Any) -> None:
+def make_types(row: Any) -> None:
     """Has the types of a row's results made, which settling it does."""
     assert row.schema is not None
 
@@ -74,7 +74,7 @@ def made_by(row: Any) -> None:
 def all_types() -> dict[str, Any]:
     """All types by name, those of rows that nobody has used included."""
     for row in DECLARED.values():
-        made_by(row)
+        make_types(row)
     return RETURN_TYPES
 
 
@@ -108,7 +108,7 @@ def maker(schema: Schema) -> Any:
     return partial(tuple.__new__, named_results(name, fields))
 
 
-def given_back(name: str, targets: Any) -> Any:
+def name_outputs(name: str, targets: Any) -> Any:
     """The tensors passed as `out=` under the names of the results."""
     made = RETURN_TYPES.get(name.replace(".", "_") + "_out")
     return targets if made is None else tuple.__new__(made, targets)

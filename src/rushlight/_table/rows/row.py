@@ -159,7 +159,7 @@ def settle(row: Row) -> None:
     with LOCK:
         rows = [r for r in row.overloads if type(r.declared) is Declared]
         rows = rows if TABLE.function_of is not None else [row]
-        found = [_laid_out(r) for r in rows]
+        found = [_make_twin(r) for r in rows]
         try:
             for r, twin in zip(rows, found):
                 r.declared = twin
@@ -433,7 +433,7 @@ class Declared:
         self.then: list[Callable[[Row], None]] = []
 
 
-def _laid_out(row: Row) -> Row:
+def _make_twin(row: Row) -> Row:
     """A row's twin that has what settling finds; its ops belong to the row itself."""
     declared = row.declared
     schema = parse(row.text)

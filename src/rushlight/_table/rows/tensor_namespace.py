@@ -138,9 +138,9 @@ def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 def zeros(shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros of a shape and a dtype."""
     if hollow(None):
-        from ..modes.meta import made
+        from ..modes.meta import empty_meta
 
-        return made(tuple(shape), dtype if isinstance(dtype, D.dtype) else T.from_raw(dtype))
+        return empty_meta(tuple(shape), dtype if isinstance(dtype, D.dtype) else T.from_raw(dtype))
     return new_tensor(_raw.zeros(shape, dtype))
 
 
@@ -194,7 +194,7 @@ def keep(g: Any, mask: Any) -> Any:
     return _functions["where"](mask, g, 0)
 
 
-def turning(x: Any) -> Any:
+def angle_gradient(x: Any) -> Any:
     """The gradient of `angle`: i x / |x|² for complex numbers, 0 at 0 and for reals."""
     if not T.dtype_of(x).is_complex:
         return _functions["zeros_like"](x)

@@ -300,25 +300,25 @@ def is_recorded(*tensors: Any) -> bool:
     return current().grad and any(records(t) for t in tensors)
 
 
-def _turned(name: str, schema: str, forward: Any, formula: Any, node: str, *rest: Any) -> Row:
+def _inplace_view(name: str, schema: str, forward: Any, formula: Any, node: str, *rest: Any) -> Row:
     return linear(schema, forward, self=formula, node=node, holomorphic=False, public=False,
                   method=False, out=False, samples=lambda mk: [(mk(3, 1), *rest)],
                   doc=f"{name}, in place.")  # fmt: skip
 
 
-_unsqueeze = _turned(
+_unsqueeze = _inplace_view(
     "unsqueeze", "_unsqueeze_(Tensor(a) self, int dim) -> Tensor(a)", shapes.unsqueeze,
     lambda xp, g, dim: xp.squeeze(g, dim), "UnsqueezeBackward1", 1,
 )  # fmt: skip
-_squeeze = _turned(
+_squeeze = _inplace_view(
     "squeeze", "_squeeze_(Tensor(a) self) -> Tensor(a)", shapes.squeeze,
     lambda xp, g, self_shape: xp.reshape(g, self_shape), "SqueezeBackward3",
 )  # fmt: skip
-_squeeze_dim = _turned(
+_squeeze_dim = _inplace_view(
     "squeeze", "_squeeze_.dim(Tensor(a) self, int dim) -> Tensor(a)", shapes.squeeze,
     lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward4", 1,
 )  # fmt: skip
-_squeeze_dims = _turned(
+_squeeze_dims = _inplace_view(
     "squeeze", "_squeeze_.dims(Tensor(a) self, int[] dim) -> Tensor(a)", shapes.squeeze,
     lambda xp, g, self_shape, dim: xp.reshape(g, self_shape), "SqueezeBackward5", (0, 1),
 )  # fmt: skip
@@ -330,16 +330,16 @@ def _transposed(x: Any) -> Any:
     return shapes.t(x)
 
 
-_t = _turned(
+_t = _inplace_view(
     "t", "_t_(Tensor(a) self) -> Tensor(a)", _transposed, lambda xp, g: xp.t(g), "TBackward1"
 )
-_transpose = _turned(
+_transpose = _inplace_view(
     "transpose", "_transpose_(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", shapes.transpose,
     lambda xp, g, dim0, dim1: xp.transpose(g, dim0, dim1), "TransposeBackward1", 0, 1,
 )  # fmt: skip
 
 
-_as_strided = _turned(
+_as_strided = _inplace_view(
     "as_strided",
     "_as_strided_(Tensor(a) self, int[] size, int[] stride, int? storage_offset, int[] "
     "self_stride, int self_offset) -> Tensor(a)",

@@ -105,13 +105,13 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             stacklevel=2,
         )
     if isinstance(data, TensorBase) and _hollow.is_hollow(data):
-        return made_from_hollow(data, dtype, device, requires_grad)
+        return copy_meta(data, dtype, device, requires_grad)
     found = None if dtype is None else dtype_or_default(dtype, "tensor")
     made = finished(array_of(data, found, warn_of_array), requires_grad)
     return _hollow.emptied(made) if nowhere else made
 
 
-def made_from_hollow(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
+def copy_meta(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
     """What `tensor` makes of one without data: another.
 
     Raises:
@@ -120,7 +120,7 @@ def made_from_hollow(data: Any, dtype: Any, device: Any, requires_grad: bool) ->
     if device is not None and not hollow(device):
         raise NotImplementedError(_hollow.NO_DATA)
     found = None if dtype is None else dtype_or_default(dtype)
-    return _hollow.made_like(data, found, True, requires_grad)
+    return _hollow.empty_meta_like(data, found, True, requires_grad)
 
 
 @composite()
@@ -240,8 +240,8 @@ def _sized(name: str, fill: Any) -> Any:
         steps = steps_of(name, shape, memory_format, out) if memory_format is not None else None
         if nowhere and out is None:
             if steps is not None:
-                return _hollow.made_with_strides(shape, steps, found, requires_grad)
-            return _hollow.made(shape, found, requires_grad)
+                return _hollow.empty_strided_meta(shape, steps, found, requires_grad)
+            return _hollow.empty_meta(shape, found, requires_grad)
         if steps is not None:
             return finished(raw.empty_strided(shape, steps, found), requires_grad)
         return delivered(fill(shape, found), out, requires_grad)
@@ -272,7 +272,7 @@ def empty_strided(
     """A tensor of a size with strides of one's own, whose elements are not set."""
     shape, steps = size_of("empty_strided", (size,)), tuple(stride)
     if hollow(device):
-        return _hollow.made_with_strides(shape, steps, dtype_or_default(dtype), requires_grad)
+        return _hollow.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
     return finished(raw.empty_strided(shape, steps, dtype_or_default(dtype)), requires_grad)
 
 
@@ -315,7 +315,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
         steps[d] = n
         n *= max(shape[d], 1)
     if nowhere:
-        return _hollow.made_with_strides(shape, steps, dtype_or_default(dtype), requires_grad)
+        return _hollow.empty_strided_meta(shape, steps, dtype_or_default(dtype), requires_grad)
     return finished(raw.empty_strided(shape, tuple(steps), dtype_or_default(dtype)), requires_grad)
 
 
@@ -413,7 +413,7 @@ def full(
     dtype = type_for(out, dtype)
     found = infer(value) if dtype is None else dtype_or_default(dtype)
     if nowhere and out is None:
-        return _hollow.made(size_of("full", (size,)), found, requires_grad)
+        return _hollow.empty_meta(size_of("full", (size,)), found, requires_grad)
     array = raw.full(size_of("full", (size,)), value, found)
     return delivered(array, out, requires_grad)
 
@@ -504,7 +504,7 @@ def _new(name: str, fill: Any) -> Any:
         if answer is not NOT_HANDLED:
             return answer
         if _hollow.beside(self, device):
-            return _hollow.made(size_of(name, size), found, requires_grad)
+            return _hollow.empty_meta(size_of(name, size), found, requires_grad)
         return filled(fill(size_of(name, size), found), requires_grad)
 
     make.__name__ = make.__qualname__ = name
@@ -574,7 +574,7 @@ def eye(
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     found, width = dtype_or_default(type_for(out, dtype)), n if m is None else m
     if nowhere and out is None:
-        return _hollow.made((n, width), found, requires_grad)
+        return _hollow.empty_meta((n, width), found, requires_grad)
     array = raw.eye(n, width, found)
     return delivered(array, out, requires_grad)
 
@@ -585,5 +585,5 @@ def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any 
     """A tensor without dimensions holding one number, of the default float type."""
     s = _number("scalar_tensor", "s", 1, s)
     if hollow(device):
-        return _hollow.made((), dtype_or_default(dtype), requires_grad)
+        return _hollow.empty_meta((), dtype_or_default(dtype), requires_grad)
     return finished(lone(s, T.to_raw(dtype_or_default(dtype))), requires_grad)

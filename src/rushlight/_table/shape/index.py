@@ -128,7 +128,7 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
     checked = _checked(indices)
     if len(checked) > input._raw.ndim and current().grad:
         check_writable(input)
-    return _put(input, _counted(input, checked), values, accumulate)
+    return _put_at(input, _counted(input, checked), values, accumulate)
 
 
 def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -143,7 +143,7 @@ def _counted(t: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     return indices
 
 
-def _put(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
+def _put_at(t: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:
     return apply_inplace(index_put_row.op, [t, indices, values, accumulate], raw.index_put_into)
 
 
@@ -151,7 +151,7 @@ def _covers(start: int, end: int, step: int, n: int) -> bool:
     return start == 0 and end >= n and step == 1
 
 
-def _taken(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
+def _take_basic(t: Any, given: tuple[Any, ...], lone_slice: bool) -> tuple[Any, list[Any]]:
     """The view that the basic items leave, and the index tensors (None: all) of its dimensions."""
     specified = 0
     for item in given:
@@ -251,28 +251,28 @@ def getitem(self: Any, given: Any) -> Any:
                     return apply_view(basic.op, self, (key,))
                 except (IndexError, OverflowError):
                     pass
-        quick = _taken_simply(self, given)
+        quick = _take_simple(self, given)
         if quick is not None:
             return quick
-        seen, found = _taken(self, given, False)
+        seen, found = _take_basic(self, given, False)
     elif kind is slice:
         if self._raw.ndim:
             start, end = given.start, given.stop
             if given.step is None and type(start) in _ENDS and type(end) in _ENDS:
                 return apply_view(slice_.op, self, (0, start or 0, END if end is None else end, 1))
             return apply_view(slice_.op, self, (0, *_bounds(given)))
-        seen, found = _taken(self, (given,), True)
+        seen, found = _take_basic(self, (given,), True)
     elif isinstance(given, TensorBase) and given._raw.ndim and self._raw.ndim:
         return apply_n(index.op, [self, (given,)])
     else:
         items = _items(given)
-        seen, found = _taken(self, items, False)
+        seen, found = _take_basic(self, items, False)
     if not found:
         return apply_view(alias.op, self, ()) if seen is self else seen
     return apply_n(index.op, [seen, tuple(found)])
 
 
-def _taken_simply(t: Any, items: tuple[Any, ...]) -> Any:
+def _take_simple(t: Any, items: tuple[Any, ...]) -> Any:
     """The view that integers, slices without a step, None and one `...` leave; None where the index
     has other items, or doesn't fit.
     """
@@ -366,10 +366,10 @@ def setitem(self: Any, given: Any, value: Any) -> None:
     """
     kind = type(value)
     if kind is float or kind is int:
-        if _written_plainly(self, given, value):
+        if _write_number(self, given, value):
             return
     elif isinstance(value, TensorBase):
-        if _written_tensor(self, given, value):
+        if _write_tensor(self, given, value):
             return
     elif kind is not bool and kind is not complex:
         if isinstance(value, (float, int, complex)) or T.is_integer_scalar(value):
@@ -391,14 +391,14 @@ def setitem(self: Any, given: Any, value: Any) -> None:
     elif given is True:
         seen = apply_view(unsqueeze.op, self, (0,))
     else:
-        seen, found = _taken(self, _items(given), False)
+        seen, found = _take_basic(self, _items(given), False)
     if found:
         _write_at(seen, tuple(found), value)
     else:
         _write(seen, value)
 
 
-def _written_plainly(t: Any, given: Any, value: Any) -> bool:
+def _write_number(t: Any, given: Any, value: Any) -> bool:
     """Whether a number could be written at once: basic indices, nothing recorded."""
     mode = current()
     if mode.slow or not t._plain or (mode.grad and records(t)):
@@ -436,7 +436,7 @@ def _written_plainly(t: Any, given: Any, value: Any) -> bool:
     return True
 
 
-def _written_tensor(t: Any, given: Any, value: Any) -> bool:
+def _write_tensor(t: Any, given: Any, value: Any) -> bool:
     """Whether a tensor of the same type could be written at once, unrecorded, at basic indices."""
     mode = current()
     if mode.slow or not t._plain or not value._plain:
@@ -505,7 +505,7 @@ def _without_ones(value: Any) -> Any:
 def _write_at(t: Any, found: tuple[Any, ...], value: Any) -> None:
     if value._raw.ndim and value._raw.shape[0] == 1:
         value = _without_ones(value)
-    _put(t, found, value, False)
+    _put_at(t, found, value, False)
 
 
 def delitem(self: Any, given: Any) -> None:

@@ -62,11 +62,11 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
         raise ValueError("step must be nonzero")
     if nowhere and out is None:
         count = max(0, math.ceil((end - start) / step))
-        return _hollow.made((count,), found, requires_grad)
+        return _hollow.empty_meta((count,), found, requires_grad)
     return delivered(raw.arange(start, end, step, found), out, requires_grad)
 
 
-def _shown(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:g}" if math.isfinite(value) else str(value)
 
 
@@ -94,7 +94,7 @@ def range_(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, d
     _check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     if hollow(device) and out is None:
-        return _hollow.made((count,), found, requires_grad)
+        return _hollow.empty_meta((count,), found, requires_grad)
     # Half a step beyond the last one: rounding doesn't change how many there are.
     last = start + count * step if whole else start + (count - 0.5) * step
     return delivered(raw.arange(start, last, step, found), out, requires_grad)
@@ -109,7 +109,7 @@ def _check_range(start: Any, end: Any, step: Any) -> None:
     if not (step > 0 or step < 0):  # neither is nan
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {_shown(start)} -> {_shown(end)}")
+        raise RuntimeError(f"unsupported range: {_format(start)} -> {_format(end)}")
     if (step > 0 and end < start) or (step < 0 and end > start):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
 
@@ -140,7 +140,7 @@ def linspace(
     else:
         found = dtype_or_default(dtype)
     if nowhere and out is None:
-        return _hollow.made((steps,), found, requires_grad)
+        return _hollow.empty_meta((steps,), found, requires_grad)
     return delivered(raw.linspace(start, end, steps, found), out, requires_grad)
 
 
@@ -187,6 +187,6 @@ def logspace(
     _check_steps("logspace", start, end, steps)
     found = dtype_or_default(type_for(out, dtype))
     if nowhere and out is None:
-        return _hollow.made((steps,), found, requires_grad)
+        return _hollow.empty_meta((steps,), found, requires_grad)
     array = raw.logspace(_number(start), _number(end), steps, float(base), found)
     return delivered(array, out, requires_grad)

@@ -89,14 +89,14 @@ def grown(t: Any, count: int) -> None:
     holders = [t] if alone else _holders(whole)
     for holder in holders:
         if isinstance(holder, TensorBase):
-            holder._raw = _shown(holder._raw, moved, begin)
+            holder._raw = _view_from(holder._raw, moved, begin)
         else:
             data = holder._data
             at = _address(data) - begin
             holder._data = moved[at:] if at + data.size == old.size else moved[at : at + data.size]
 
 
-def _shown(array: Any, moved: Any, begin: int) -> Any:
+def _view_from(array: Any, moved: Any, begin: int) -> Any:
     at = _address(array) - begin
     return T.array_over(array.shape, array.dtype, moved, at, array.strides)
 

@@ -15,7 +15,7 @@ from ..._core.slow import holds
 from ..calls.deprecated_orders import saying_better
 from ..rows.composite import composite
 from ..rows.expanded_writes import warned
-from ..rows.out_argument import apply_out, given
+from ..rows.out_argument import apply_out, give
 from ..rows.row import general, linear
 from ..rows.tensor_namespace import table
 from .shape import expand, reshape
@@ -477,14 +477,14 @@ masked_place = linear(
 )
 
 
-def _kept(xp: Any, g: Any, mask: Any, self_shape: tuple[int, ...]) -> Any:
+def _unmasked_gradient(xp: Any, g: Any, mask: Any, self_shape: tuple[int, ...]) -> Any:
     return xp.sum_to(xp.where(mask, 0, g), self_shape)
 
 
 masked_scatter = linear(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     placing.masked_scatter,
-    self=lambda xp, g, mask, self_shape: _kept(xp, g, mask, self_shape),
+    self=lambda xp, g, mask, self_shape: _unmasked_gradient(xp, g, mask, self_shape),
     source=lambda xp, g, mask, source_shape: xp.masked_scatter_source(g, mask, source_shape),
     holomorphic=False,
     inplace=True,
@@ -528,7 +528,7 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     """The places of all nonzero elements, a row each; with `as_tuple` a vector per dimension."""
     if not as_tuple:
         found = apply_n(nonzero_.op, [input])
-        return given("nonzero", found, out)
+        return give("nonzero", found, out)
     if input._raw.ndim == 0:
         input = reshape(input, (1,))
     return table("unbind")(apply_n(nonzero_.op, [input]), 1)

@@ -7,10 +7,10 @@ from .wrapper import (
     BatchedTensor,
     Batching,
     Layer,
+    expand_over,
     gathered,
     innermost,
     layers_of,
-    spread_over,
     unwrapped,
     wrap,
 )
@@ -22,7 +22,7 @@ __all__ = [
     "gathered",
     "innermost",
     "layers_of",
-    "spread_over",
+    "expand_over",
     "unwrapped",
     "wrap",
 ]

@@ -12,7 +12,7 @@ from ..._core.mode import CURRENT, Mode, ready
 from ..._core.op import Op
 from ..._core.storage import TensorBase
 from ..._table import TENSOR_METHODS
-from ..._table.modes.batching_rules import front, spread
+from ..._table.modes.batching_rules import front, repeat_batch
 from ..._table.random.generator import default_generator
 from ..._table.rows.tensor_namespace import table
 from .wrapper import BatchedTensor, Layer, dispatch, dispatch_inplace, innermost, wrap
@@ -165,7 +165,7 @@ def _whole(x: Any, layer: Layer) -> Any:
     """A batch, the batch dimension first; made by repeating what has none."""
     if isinstance(x, BatchedTensor) and x._layer is layer:
         return front(x._value, x._dim)
-    return spread(x, None, layer.size).contiguous()
+    return repeat_batch(x, None, layer.size).contiguous()
 
 
 def _one(x: Any) -> Any:

@@ -327,7 +327,7 @@ def unwrapped(t: Any, layer: Layer, dim: int = 0) -> Any:
 
 
 # ---- several vmaps at once ---------------------------------------------------------------------
-def spread_over(x: Any, layers: tuple[Layer, ...]) -> Any:
+def expand_over(x: Any, layers: tuple[Layer, ...]) -> Any:
     """`x` as a tensor with one leading dimension for each of `layers`, the outermost first.
 
     Dimensions that `x` lacks are made by repeating it. Batches of vmaps inside these stay wrapped,
@@ -338,12 +338,12 @@ def spread_over(x: Any, layers: tuple[Layer, ...]) -> Any:
     last = layers[-1]
     if isinstance(x, BatchedTensor):
         if x._layer.level > last.level:
-            inner = spread_over(front(x._value, x._dim), layers)
+            inner = expand_over(front(x._value, x._dim), layers)
             return wrap(inner, len(layers), x._layer)
         if x._layer is last:
-            return spread_over(front(x._value, x._dim), layers[:-1])
+            return expand_over(front(x._value, x._dim), layers[:-1])
     shape = tuple(x._raw.shape)
-    return spread_over(table("expand")(x, (last.size, *shape)), layers[:-1])
+    return expand_over(table("expand")(x, (last.size, *shape)), layers[:-1])
 
 
 def gathered(x: Any, layers: tuple[Layer, ...]) -> Any:

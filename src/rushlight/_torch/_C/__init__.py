@@ -30,7 +30,7 @@ from ..._tensor.torch_function import (
     DisableTorchFunctionSubclass,
     disabled as _disabled_torch_function_impl,
 )
-from ...autograd.edges import core_of, seen_as
+from ...autograd.edges import core_of, public_form
 from ...autograd.function import Function as _FunctionBase
 from ...autograd.variable import ExecutionEngine as _ImperativeEngine
 from ...random import Generator
@@ -63,7 +63,7 @@ def _current_graph_task_id() -> int:
 def _current_autograd_node() -> Any:
     """The node whose hooks or whose own code runs now; None outside of a backward."""
     run = RUNNING.get()
-    return None if run is None or run.node is None else seen_as(run.node)
+    return None if run is None or run.node is None else public_form(run.node)
 
 
 def _will_engine_execute_node(node: Any) -> bool:
@@ -85,7 +85,7 @@ def _current_graph_task_execution_order() -> list[Any]:
     Raises:
         RuntimeError: outside of a backward.
     """
-    return [seen_as(vertex) for vertex in execution_order()]
+    return [public_form(vertex) for vertex in execution_order()]
 
 
 def _set_multithreading_enabled(enabled: bool) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .node import INFIX, Node, Target, found, map_arg, written
+from .node import INFIX, Node, Target, code_name, find_function, map_arg
 
 __all__ = ["Graph", "PythonCode"]
 
@@ -291,10 +291,10 @@ class _Writer:
 
     def _function(self, target: Any) -> str:
         """A function's name in the code: `torch.relu` where that is what the name finds."""
-        name = written(target)
-        if found(name) is not target:
+        name = code_name(target)
+        if find_function(name) is not target:
             return self._global(target, getattr(target, "__name__", "function"))
-        self.globals["torch"] = found("torch")
+        self.globals["torch"] = find_function("torch")
         return name
 
     def _line(self, node: Node) -> str:

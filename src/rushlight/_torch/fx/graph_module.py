@@ -8,7 +8,7 @@ from typing import Any
 
 from ...nn.modules.module import Module
 from .graph import Graph, PythonCode
-from .node import Node, found, map_aggregate, map_arg, written
+from .node import Node, code_name, find_function, map_aggregate, map_arg
 
 __all__ = ["GraphModule", "reduce_graph_module"]
 
@@ -24,7 +24,7 @@ class _CodeOnlyModule(Module):
         self.__dict__ = body
 
 
-def _held(root: Any, path: str) -> Any:
+def _get_at(root: Any, path: str) -> Any:
     for atom in path.split("."):
         root = root._modules[atom] if atom in getattr(root, "_modules", {}) else getattr(root, atom)
     return root
@@ -34,7 +34,7 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
     """Gives a module another one's attribute, under the same path."""
     *prefix, field = target.split(".")
     for item in prefix:
-        source = _held(from_module, item)
+        source = _get_at(from_module, item)
         place = to_module._modules.get(item)
         if place is source:
             return
@@ -42,7 +42,7 @@ def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
             place = Module()
             to_module.add_module(item, place)
         from_module, to_module = source, place
-    value = _held(from_module, field)
+    value = _get_at(from_module, field)
     if field in from_module._buffers:
         to_module.register_buffer(field, value)
     else:
@@ -198,8 +198,8 @@ def _packed(graph: Graph) -> list[tuple[Any, ...]]:
 
 def _by_name(target: Any) -> Any:
     # Functions of the table aren't what their module holds under their name.
-    name = written(target) if callable(target) else ""
-    return _Public(name) if found(name) is target else target
+    name = code_name(target) if callable(target) else ""
+    return _Public(name) if find_function(name) is target else target
 
 
 class _Public:
@@ -228,7 +228,7 @@ def reduce_graph_module(
             map_aggregate(a, lambda x: nodes[x.place] if isinstance(x, _At) else x)
             for a in (args, kwargs)
         )
-        target = found(target.name) if isinstance(target, _Public) else target
+        target = find_function(target.name) if isinstance(target, _Public) else target
         nodes.append(graph.create_node(op, target, args, kwargs, node_name))
     fake = Module()
     fake.__dict__.update(state)

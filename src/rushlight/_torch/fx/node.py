@@ -185,7 +185,7 @@ class Node:
 
     # ---- how it is written ----------------------------------------------------------------------
     def _pretty_print_target(self, target: Any) -> str:
-        return target if isinstance(target, str) else written(target)
+        return target if isinstance(target, str) else code_name(target)
 
     def format_node(self, *args: Any, **kwargs: Any) -> str | None:
         """The step as a line."""
@@ -221,7 +221,7 @@ def _percent(a: Any) -> str:
     return str(a)
 
 
-def written(func: Any) -> str:
+def code_name(func: Any) -> str:
     """A function's name in code: with its module, `torch` for those of Rushlight."""
     name: str = getattr(func, "__name__", None) or type(func).__name__
     if getattr(builtins, name, None) is func:
@@ -238,7 +238,7 @@ def written(func: Any) -> str:
     return f"{module}.{name}" if module else str(name)
 
 
-def found(name: str) -> Any:
+def find_function(name: str) -> Any:
     """The function that a name such as `torch.relu` finds here; None for any other name."""
     first, *rest = name.split(".")
     value: Any = sys.modules[__name__.partition(".")[0]] if first == "torch" else None

@@ -130,7 +130,7 @@ class ScriptModule(_WithoutGraph, Module):
     @property
     def code(self) -> str:
         """The Python source of `forward`."""
-        return inspect.getsource(_written_class(self).forward)
+        return inspect.getsource(_class_text(self).forward)
 
     def save(self, f: Any, **kwargs: Any) -> None:
         """Writes the module to a file, as `torch.jit.save` does."""
@@ -174,7 +174,7 @@ class RecursiveScriptModule(ScriptModule):
         return _rebuilt, (self._program_class, dict(self.__dict__))
 
 
-def _written_class(module: Any) -> Any:
+def _class_text(module: Any) -> Any:
     return getattr(type(module), "_program_class", type(module))
 
 

@@ -59,7 +59,7 @@ def run(overload: RegisteredOverload, values: list[Any]) -> Any:
     mode = current()
     wanted = mode.grad and any(isinstance(v, TensorBase) and v.requires_grad for v in flat)  # type: ignore[attr-defined]
     if overload._schema.is_mutable:
-        return _written(overload, values)
+        return _call_writing(overload, values)
     if not wanted and not mode.layers:
         with no_grad():
             return called(overload, _kernel(overload), values)
@@ -91,7 +91,7 @@ def called(overload: RegisteredOverload, kernel: Any, values: list[Any]) -> Any:
     return kernel(*args, **named)
 
 
-def _written(overload: RegisteredOverload, values: list[Any]) -> Any:
+def _call_writing(overload: RegisteredOverload, values: list[Any]) -> Any:
     """A call that writes some of its arguments."""
     with no_grad():
         result = called(overload, _kernel(overload), values)

@@ -61,7 +61,7 @@ class BackwardHook:
                 # The gradient reached an input around the module's outputs: no call to report.
                 return None
             places = self.input_places or []
-            seen = _spread(places, grad_inputs, self.input_count)
+            seen = _place(places, grad_inputs, self.input_count)
             for hook in self.hooks:
                 answer = hook(self.module, seen, self.grad_outputs)
                 if answer is None:
@@ -82,7 +82,7 @@ class BackwardHook:
     def _watch_output(self, node: Any) -> None:
         def on_grad_outputs(grad_outputs: Any) -> Any:
             places = self.output_places or []
-            seen: tuple[Any, ...] = _spread(places, grad_outputs, self.output_count)
+            seen: tuple[Any, ...] = _place(places, grad_outputs, self.output_count)
             for pre_hook in self.pre_hooks:
                 answer = pre_hook(self.module, seen)
                 if answer is None:
@@ -122,7 +122,7 @@ class BackwardHook:
         node.register_prehook(on_grad_outputs)
 
 
-def _spread(places: list[int], values: Sequence[Any], count: int) -> tuple[Any, ...]:
+def _place(places: list[int], values: Sequence[Any], count: int) -> tuple[Any, ...]:
     """`values` at `places` in a tuple of `count`; None elsewhere, where no tensors are."""
     spread: list[Any] = [None] * count
     for place, value in zip(places, values, strict=True):

@@ -14,7 +14,7 @@ from typing import Any
 from ._utils import worker as W
 from ._utils.fetch import fetch_of
 from ._utils.transport import SHARES, received
-from .sampler import drawn_seed
+from .sampler import draw_seed
 
 __all__ = ["Loading", "SingleProcess", "Workers"]
 
@@ -41,7 +41,7 @@ class Loading(Iterator[Any]):
                 UserWarning,
                 stacklevel=3,
             )
-        self._base_seed = drawn_seed(loader.generator)
+        self._base_seed = draw_seed(loader.generator)
         self._begin()
 
     def _begin(self) -> None:

@@ -44,7 +44,7 @@ class SequentialSampler(Sampler[int]):
         return len(self.data_source)
 
 
-def drawn_seed(generator: Generator | None = None) -> int:
+def draw_seed(generator: Generator | None = None) -> int:
     """A seed drawn from a generator, as a number of 63 bits."""
     return int(f.empty((), dtype=dtypes.int64).random_(generator=generator).item())
 
@@ -94,7 +94,7 @@ class RandomSampler(Sampler[int]):
         generator = self.generator
         if generator is None:
             generator = Generator()
-            generator.manual_seed(drawn_seed())
+            generator.manual_seed(draw_seed())
         if self.replacement:
             for start in range(0, self.num_samples, 32):
                 several = (min(32, self.num_samples - start),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...._array.memory.collation import taken
+from ...._array.memory.collation import take_rows
 from ...._core.mode import current
 from ...._core.storage import new_tensor
 from ...._tensor.tensor import Tensor
@@ -48,5 +48,5 @@ def rows_of(dataset: Any, keys: Any, collate: Callable[[Any], Any]) -> list[Any]
     for tensor in dataset.tensors:
         if type(tensor) is not Tensor or not tensor._plain or tensor.requires_grad:
             return None
-    found = taken([tensor._raw for tensor in dataset.tensors], keys)
+    found = take_rows([tensor._raw for tensor in dataset.tensors], keys)
     return None if found is None else [new_tensor(array) for array in found]

@@ -60,7 +60,7 @@ class _Pickler(pickle.Pickler):
         """How plain tensors are pickled; other objects as always."""
         if not isinstance(obj, TensorBase) or obj._node is not None or obj.hooks is not None:
             return NotImplemented
-        kept = batches.kept_apart(obj._raw)
+        kept = batches.for_pickle(obj._raw)
         if kept is None:
             return NotImplemented
         tensor: Any = obj
